@@ -1,0 +1,44 @@
+"""A batch: the statistics of all views for some rows, in float32, ready for the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.kernels.products import Matrix
+
+
+@dataclass
+class ViewBatch:
+    """Statistics of one view for a batch of rows.
+
+    Attributes
+    ----------
+    statistic : ndarray or SparseRows
+        Zero where missing, until inference has filled it in.
+    size : ndarray, optional
+        Totals of the rows, for families that have them.
+    missing : ndarray of bool (rows, sites), optional
+        Sites to be inferred. For sparse views only whole rows can be missing.
+    fill : tuple of (row numbers, dense statistics), optional
+        What inference found for missing rows of a sparse view.
+    """
+
+    statistic: Matrix
+    size: np.ndarray | None = None
+    missing: np.ndarray | None = None
+    fill: tuple[np.ndarray, np.ndarray] | None = None
+
+
+@dataclass
+class Batch:
+    """Statistics of all views for the same rows."""
+
+    views: dict[str, ViewBatch]
+    n_rows: int
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether something is to be inferred."""
+        return any(view.missing is not None for view in self.views.values())

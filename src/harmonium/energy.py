@@ -1,0 +1,122 @@
+"""The energy of a harmonium: naturals, joint, free energy. Pure and exact: nothing is clipped or approximated here.
+
+    log p(x, h) = Σ_v [θ_v·φ(x_v) + log r_v(x_v)] + λ·h + log s(h) + Σ_v φ(x_v)ᵀ W_v h - log Z
+
+Everything else follows from the log-partitions of the families and of the hidden layer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.batch import Batch
+from harmonium.exceptions import IncompatiblePartsError
+from harmonium.families import Family, Growth
+from harmonium.hidden import HiddenLayer
+from harmonium.kernels.products import add_statistic_times_weights, hidden_times_weights
+from harmonium.kernels.sparse import SparseRows
+from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+
+
+class Energy:
+    """A model's structure: the family of each view, and the hidden layer, both bound to their sizes.
+
+    Raises
+    ------
+    IncompatiblePartsError
+        If a family and the hidden layer cannot be normalised together.
+
+    Examples
+    --------
+    >>> from harmonium import BernoulliUnits, Bernoulli
+    >>> from harmonium.batch import ViewBatch
+    >>> energy = Energy({"x": Bernoulli().restore(2, {})}, BernoulliUnits().bind(1))
+    >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((2, 1)), "x.bias": np.zeros(2)}
+    >>> batch = Batch({"x": ViewBatch(np.array([[1.0, 1.0]]))}, 1)
+    >>> energy.free_energy(parameters, batch).round(4).tolist()  # -log(1 + e^2)
+    [-2.1269]
+    """
+
+    def __init__(self, families: dict[str, Family], hidden: HiddenLayer) -> None:
+        check_normalisable(families, hidden)
+        self.families = families
+        self.hidden = hidden
+
+    # ---- naturals ------------------------------------------------------------------------------------------------
+    def hidden_natural(self, parameters: Parameters, batch: Batch, with_bias: bool = True) -> np.ndarray:
+        """λ + Σ_v φ(x_v) W_v, shape (rows, units)."""
+        bias = parameters[HIDDEN_BIAS]
+        natural = np.zeros((batch.n_rows, len(bias)), dtype=bias.dtype)
+        if with_bias:
+            natural += bias
+        for name, view in batch.views.items():
+            weights = parameters[weights_of(name)]
+            add_statistic_times_weights(view.statistic, weights, natural)
+            if view.fill is not None:
+                rows, values = view.fill
+                natural[rows] += values @ weights
+        return natural
+
+    def view_natural(self, parameters: Parameters, view: str, hidden: np.ndarray) -> np.ndarray:
+        """θ_v + W_v h, shape (rows, features)."""
+        return hidden_times_weights(hidden, parameters[weights_of(view)], parameters[bias_of(view)])
+
+    def own(self, parameters: Parameters, view: str) -> dict[str, np.ndarray]:
+        """The family's own parameters of a view."""
+        return {name: parameters[own_of(view, name)] for name in self.families[view].own_parameters()}
+
+    # ---- log-densities -------------------------------------------------------------------------------------------
+    def log_visible(self, parameters: Parameters, batch: Batch) -> np.ndarray:
+        """Σ_v [θ_v·φ(x_v) + log r_v(x_v)], shape (rows,), in float64."""
+        total = np.zeros(batch.n_rows, dtype=np.float64)
+        for name, view in batch.views.items():
+            family, own, bias = self.families[name], self.own(parameters, name), parameters[bias_of(name)]
+            statistic = view.statistic
+            if isinstance(statistic, SparseRows):
+                values = statistic.data
+                terms = bias[statistic.indices] * values + family.log_base(values, own, statistic.indices)
+                total += statistic.row_totals(terms)
+            else:
+                total += (bias * statistic + family.log_base(statistic, own)).sum(axis=1, dtype=np.float64)
+        return total
+
+    def free_energy(self, parameters: Parameters, batch: Batch) -> np.ndarray:
+        """F(x) = -log Σ_h exp(log p(x, h) + log Z), shape (rows,), in float64; nothing may be missing."""
+        hidden_part = self.hidden.log_partition(self.hidden_natural(parameters, batch))
+        return -self.log_visible(parameters, batch) - hidden_part.sum(axis=1, dtype=np.float64)
+
+    def joint(self, parameters: Parameters, batch: Batch, hidden: np.ndarray) -> np.ndarray:
+        """log p(x, h) + log Z, shape (rows,), in float64."""
+        natural = self.hidden_natural(parameters, batch)
+        coupled = (natural * hidden + self.hidden.log_base(hidden)).sum(axis=1, dtype=np.float64)
+        return self.log_visible(parameters, batch) + coupled
+
+    def log_marginal_of_hidden(
+        self, parameters: Parameters, hidden: np.ndarray, sizes: dict[str, np.ndarray] | None = None
+    ) -> np.ndarray:
+        """log Σ_x exp(log p(x, h) + log Z), shape (rows,), in float64; ``sizes`` gives totals of views that have them."""
+        total = (parameters[HIDDEN_BIAS] * hidden + self.hidden.log_base(hidden)).sum(axis=1, dtype=np.float64)
+        for name, family in self.families.items():
+            natural = self.view_natural(parameters, name, hidden)
+            size = (sizes or {}).get(name)
+            log_partition = family.log_partition(natural, self.own(parameters, name), size)
+            total += log_partition.sum(axis=1, dtype=np.float64)
+        return total
+
+
+def check_normalisable(families: dict[str, Family], hidden: HiddenLayer) -> None:
+    """Refuse what has no finite partition function whatever its (non-zero) weights."""
+    if hidden.bounded:
+        return
+    layer = type(hidden).__name__
+    for name, family in families.items():
+        if family.growth in (Growth.EXPONENTIAL, Growth.POLE):
+            reason = (
+                "its log-partition exp(θ + W h) outgrows the -h²/2 of the units"
+                if family.growth is Growth.EXPONENTIAL
+                else "its natural parameter θ + W h must stay below 0, which unbounded units do not respect"
+            )
+            raise IncompatiblePartsError(
+                f"View {name!r} is {type(family).__name__} and cannot be normalised with {layer}: {reason}; "
+                "use BernoulliUnits() or BinomialUnits(), or ReplicatedSoftmax() for counts with Gaussian units."
+            )

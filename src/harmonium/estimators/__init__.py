@@ -1,0 +1,5 @@
+"""The scikit-learn face."""
+
+from harmonium.estimators.harmonium import Harmonium
+
+__all__ = ["Harmonium"]

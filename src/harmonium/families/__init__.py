@@ -1,0 +1,24 @@
+"""Families of views: one file each; `support` is data, used for checks, messages and test inputs."""
+
+from harmonium.families.base import Family, Growth
+from harmonium.families.bernoulli import Bernoulli
+from harmonium.families.binomial import Binomial
+from harmonium.families.categorical import Categorical
+from harmonium.families.gaussian import Gaussian
+from harmonium.families.negative_binomial import NegativeBinomial
+from harmonium.families.poisson import Poisson
+from harmonium.families.replicated_softmax import ReplicatedSoftmax
+from harmonium.families.support import Support
+
+__all__ = [
+    "Bernoulli",
+    "Binomial",
+    "Categorical",
+    "Family",
+    "Gaussian",
+    "Growth",
+    "NegativeBinomial",
+    "Poisson",
+    "ReplicatedSoftmax",
+    "Support",
+]

@@ -1,0 +1,57 @@
+"""Binary features: presence of words, tags, mutations."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.support import Support
+
+
+class Bernoulli(Family):
+    """Values 0 or 1; the natural parameter is the log-odds.
+
+    Examples
+    --------
+    >>> Bernoulli().mean(np.array([[0.0]])).tolist()
+    [[0.5]]
+    """
+
+    samples_sparsely = True
+
+    @property
+    def support(self) -> Support:
+        """0 and 1."""
+        return Support("0 or 1", 0, 1, integer=True)
+
+    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """log(1 + exp(natural))."""
+        return np.logaddexp(natural, natural.dtype.type(0))
+
+    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """Logistic function."""
+        return expit(natural)
+
+    def sample(
+        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Coin flips."""
+        return (rng.random(natural.shape, dtype=np.float32) < expit(natural)).astype(natural.dtype)
+
+    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """1 where it is the more probable value."""
+        return (natural > 0).astype(natural.dtype)
+
+    def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
+        """Log-odds."""
+        inside = np.clip(mean, 1e-6, 1 - 1e-6)
+        return np.log(inside) - np.log1p(-inside)
+
+    def tail_factor(self) -> float:
+        """P(x = 1) <= exp(natural)."""
+        return 1.0
+
+    def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
+        """1 where the uniform number is below the mean."""
+        return (uniform < expit(natural)).astype(np.float32)

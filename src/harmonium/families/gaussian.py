@@ -1,0 +1,120 @@
+"""Real-valued features."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from harmonium.families.base import NOTHING, Family, Growth, Own
+from harmonium.families.support import Support
+
+_LOG_TWO_PI = float(np.log(2 * np.pi))
+
+
+class Gaussian(Family):
+    """Real values. The statistic is the standardised value, so that features of any scale train alike.
+
+    Given the hidden units, a standardised feature has mean σ² · natural and variance σ². Dense columns are centred and
+    scaled; sparse ones are only scaled (centring would make them dense).
+
+    Parameters
+    ----------
+    variance : float or "learn", default=1.0
+        Conditional variance σ² of the standardised features: a number fixes it (1.0 means: that of the data), "learn"
+        fits one for each feature in log space, between 0.01 and 1.
+
+    Examples
+    --------
+    >>> Gaussian().mean(np.array([[2.0]]), {"log_variance": np.log([0.5])}).tolist()
+    [[1.0]]
+    """
+
+    growth = Growth.QUADRATIC
+    natural_limits = (-1e4, 1e4)
+    location_: np.ndarray
+    scale_: np.ndarray
+
+    def __init__(self, variance: float | Literal["learn"] = 1.0) -> None:
+        self.variance = variance
+
+    @property
+    def support(self) -> Support:
+        """The real line."""
+        return Support("finite real numbers")
+
+    def bind(self, summary: Any) -> Self:
+        """Keep location and scale of the columns; a column that never varies keeps scale 1."""
+        if self.variance != "learn" and not (isinstance(self.variance, int | float) and self.variance > 0):
+            raise ValueError(
+                f"Gaussian needs variance > 0 or 'learn'; got variance={self.variance!r}; 1.0 means: that of the data."
+            )
+        scale = np.sqrt(summary.variance)
+        # a column whose spread is rounding error relative to its size counts as constant
+        scale = np.where(scale > 1e-6 * np.maximum(np.abs(summary.mean), 1e-30), scale, 1.0)
+        location = np.zeros_like(summary.mean) if summary.is_sparse else summary.mean
+        return self.bound(n_features_=summary.n_columns, location_=location, scale_=scale)
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Location and scale of the columns."""
+        return {"location": self.location_, "scale": self.scale_}
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Standardise."""
+        return (values - self.location_) / self.scale_
+
+    def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Scale."""
+        return values / self.scale_[columns]
+
+    def decode(self, mean: np.ndarray) -> np.ndarray:
+        """Back to the user's units."""
+        return mean * self.scale_ + self.location_
+
+    def own_parameters(self) -> dict[str, np.ndarray]:
+        """Log-variances."""
+        start = 0.5 if self.variance == "learn" else float(self.variance)
+        return {"log_variance": np.full(self.n_features_, np.log(start))}
+
+    def own_bounds(self) -> dict[str, tuple[float, float]]:
+        """Learned variances stay between a hundredth of the data's and the data's."""
+        if self.variance == "learn":
+            return {"log_variance": (float(np.log(0.01)), 0.0)}
+        fixed = float(np.log(self.variance))
+        return {"log_variance": (fixed, fixed)}
+
+    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+        """-x² / 2σ²."""
+        log_variance = own["log_variance"] if columns is None else own["log_variance"][columns]
+        return -0.5 * np.square(values) * np.exp(-log_variance)
+
+    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """σ² natural² / 2 + log(2πσ²) / 2."""
+        log_variance = own["log_variance"]
+        return 0.5 * (np.square(natural) * np.exp(log_variance) + log_variance + _LOG_TWO_PI)
+
+    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """σ² natural."""
+        return natural * np.exp(own["log_variance"])
+
+    def sample(
+        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Normal numbers."""
+        noise = rng.standard_normal(natural.shape, dtype=np.float32).astype(natural.dtype, copy=False)
+        return self.mean(natural, own) + np.exp(0.5 * own["log_variance"]) * noise
+
+    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """The mean."""
+        return self.mean(natural, own)
+
+    def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
+        """Mean / σ² at the start value of the variance."""
+        return mean * np.exp(-self.own_parameters()["log_variance"])
+
+    def own_statistics(
+        self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
+        """E[x²] / 2σ², the derivative of -x² / 2σ² by log σ²."""
+        value = -self.log_base(mean, own, columns)
+        return {"log_variance": value if is_sample else value + value.dtype.type(0.5)}

@@ -1,0 +1,71 @@
+"""Counts without an upper bound."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln, pdtrik
+
+from harmonium.families.base import NOTHING, Family, Growth, Own
+from harmonium.families.inversion import invert_survival
+from harmonium.families.support import Support
+
+_LARGE_RATE = 50.0  # exp(-rate) is still far from underflow, and longer sums are slower than the closed form
+
+
+class Poisson(Family):
+    """Counts 0, 1, 2, …; the natural parameter is the log-rate.
+
+    Examples
+    --------
+    >>> Poisson().mean(np.array([[0.0]])).tolist()
+    [[1.0]]
+    """
+
+    growth = Growth.EXPONENTIAL
+    natural_limits = (-30.0, 12.0)
+    samples_sparsely = True
+
+    @property
+    def support(self) -> Support:
+        """Whole numbers from 0 up."""
+        return Support("whole numbers from 0 up", 0, integer=True)
+
+    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+        """-log x!."""
+        return -gammaln(values + values.dtype.type(1))
+
+    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """The rate."""
+        return np.exp(natural)
+
+    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """The rate."""
+        return np.exp(natural)
+
+    def sample(
+        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Poisson counts."""
+        return rng.poisson(np.exp(natural)).astype(natural.dtype)
+
+    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """Largest whole number not above the rate (eq. 4 of Gehler et al. 2006)."""
+        return np.floor(np.exp(natural))
+
+    def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
+        """Logarithm."""
+        return np.log(np.maximum(mean, 1e-6))
+
+    def tail_factor(self) -> float:
+        """P(x > 0) = 1 - exp(-rate) <= rate."""
+        return 1.0
+
+    def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
+        """Inversion of the survival function: term by term for small rates, by its closed form for large ones."""
+        rate = np.exp(natural.astype(np.float64))
+        small = np.minimum(rate, _LARGE_RATE)
+        counts = invert_survival(uniform, np.exp(-small), lambda k: small / k)
+        large = rate > _LARGE_RATE
+        if large.any():
+            counts[large] = np.maximum(np.ceil(pdtrik(1.0 - uniform[large].astype(np.float64), rate[large])), 0)
+        return counts

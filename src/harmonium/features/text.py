@@ -1,0 +1,264 @@
+"""Word counts from raw text, the choice of words, and their tf-idf weights.
+
+Examples
+--------
+>>> counts, vocabulary = text_counts(["The cats sat.", "A cat sits; dogs bark."], stem=True)
+>>> [str(word) for word in vocabulary]
+['bark', 'cat', 'dog', 'sat', 'sit']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import xlogy
+from sklearn.feature_extraction.text import CountVectorizer
+
+from harmonium.features._porter import PorterStemmer
+from harmonium.features._stop_words import STOP_WORDS
+
+__all__ = [
+    "STOP_WORDS",
+    "PorterStemmer",
+    "mutual_information",
+    "select_by_mutual_information",
+    "text_counts",
+    "tf_idf",
+    "tokenize",
+]
+
+# A run of letters, with an English contraction kept on so that "isn't" can be found among the stop words.
+_WORD = re.compile(r"[^\W\d_]+(?:'(?:s|t|d|m|re|ve|ll)\b)?")
+_stemmer = PorterStemmer()
+
+
+def tokenize(
+    text: str, stem: bool = False, min_length: int = 3, stop_words: Collection[str] | None = STOP_WORDS
+) -> list[str]:
+    """Cut a text into lower-case words.
+
+    Parameters
+    ----------
+    text : str
+        Any text; digits and punctuation separate words.
+    stem : bool, default False
+        Reduce each word to its Porter stem.
+    min_length : int, default 3
+        Words with fewer letters are left out; the length is that before stemming.
+    stop_words : collection of str, optional
+        Words to leave out, compared before stemming; None keeps all words.
+
+    Returns
+    -------
+    list of str
+        The words in their order in the text.
+
+    Examples
+    --------
+    >>> tokenize("It isn't the government's 3rd decision.")
+    ['government', 'decision']
+    >>> tokenize("Running dogs", stem=True)
+    ['run', 'dog']
+    """
+    excluded = frozenset() if stop_words is None else stop_words
+    if not isinstance(excluded, set | frozenset):
+        excluded = frozenset(excluded)
+    words: list[str] = []
+    for word in _WORD.findall(text.lower().replace("’", "'")):
+        if "'" in word:
+            if word in excluded:
+                continue
+            word = word.partition("'")[0]
+        if len(word) >= min_length and word not in excluded:
+            words.append(_stemmer.stem(word) if stem else word)
+    return words
+
+
+def text_counts(
+    texts: Iterable[str],
+    vocabulary: Sequence[str] | np.ndarray | None = None,
+    max_features: int | None = None,
+    min_df: int | float = 1,
+    min_count: int = 1,
+    binary: bool = False,
+    stem: bool = False,
+    stop_words: Collection[str] | None = STOP_WORDS,
+    min_length: int = 3,
+) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Count the words of each text.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        One string a document.
+    vocabulary : sequence of str, optional
+        Words to count, in this order, as learnt on training texts; the limits below then do not apply.
+    max_features : int, optional
+        Keep at most this many of the most frequent words.
+    min_df : int or float, default 1
+        Keep words in at least this many documents (int) or this share of them (float).
+    min_count : int, default 1
+        Keep words which occur at least this often in all texts together.
+    binary : bool, default False
+        Give presence (0 or 1) in place of the count; the limits still look at the counts.
+    stem, stop_words, min_length
+        As in `tokenize`.
+
+    Returns
+    -------
+    counts : csr_matrix of float32, (documents, words)
+        The counts.
+    vocabulary : ndarray of str, (words,)
+        The word of each column, sorted unless `vocabulary` was given.
+
+    Examples
+    --------
+    >>> counts, words = text_counts(["apple pear apple", "pear plum"])
+    >>> words.tolist(), counts.toarray().tolist()
+    (['apple', 'pear', 'plum'], [[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> text_counts(["plum fig plum"], vocabulary=words)[0].toarray().tolist()
+    [[0.0, 0.0, 2.0]]
+    """
+    if isinstance(texts, str):
+        raise TypeError("texts must be an iterable of strings, but got one string; put it in a list.")
+    excluded = None if stop_words is None else frozenset(stop_words)
+
+    def analyze(text: str) -> list[str]:
+        return tokenize(text, stem=stem, min_length=min_length, stop_words=excluded)
+
+    if vocabulary is not None:
+        words = np.asarray(vocabulary, dtype=str)
+        counter = CountVectorizer(analyzer=analyze, vocabulary=words.tolist(), dtype=np.float32)
+        counts = sparse.csr_matrix(counter.transform(texts))
+    else:
+        counter = CountVectorizer(analyzer=analyze, min_df=min_df, dtype=np.float32)
+        counts = sparse.csr_matrix(counter.fit_transform(texts))
+        words = counter.get_feature_names_out().astype(str)
+        totals = np.asarray(counts.sum(axis=0, dtype=np.float64)).ravel()
+        kept = np.flatnonzero(totals >= min_count)
+        if max_features is not None and len(kept) > max_features:
+            # Stable order, so that among equally frequent words the alphabet decides and not the sort.
+            kept = np.sort(kept[np.argsort(-totals[kept], kind="stable")[:max_features]])
+        if len(kept) == 0:
+            raise ValueError(f"Some word must occur at least min_count={min_count} times, but none does; lower it.")
+        counts, words = counts[:, kept], words[kept]
+    if binary:
+        counts.data[:] = 1.0
+    return counts, words
+
+
+def mutual_information(counts: Any, labels: Any) -> np.ndarray:
+    """Average mutual information between the presence of each word and the class of the document, in nats.
+
+    Parameters
+    ----------
+    counts : sparse or dense array, (documents, words)
+        Counts; anything above zero is presence.
+    labels : array-like, (documents,)
+        The class of each document.
+
+    Returns
+    -------
+    ndarray of float64, (words,)
+        The mutual information of each word, zero for a word which tells nothing.
+
+    Examples
+    --------
+    >>> mutual_information([[1, 1], [2, 0], [0, 3], [0, 0]], ["a", "a", "b", "b"]).round(3).tolist()
+    [0.693, 0.0]
+    """
+    presence = sparse.csr_matrix(counts, dtype=np.float64, copy=True)
+    presence.data = (presence.data > 0).astype(np.float64)
+    classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+    n_documents = presence.shape[0]
+    if len(codes) != n_documents or n_documents == 0:
+        raise ValueError(
+            f"labels must hold one class for each of the documents (at least one), but got {len(codes)} labels for "
+            f"{n_documents} documents; give both with the same rows."
+        )
+    membership = sparse.csr_matrix(
+        (np.ones(n_documents), (codes.ravel(), np.arange(n_documents))), shape=(len(classes), n_documents)
+    )
+    present = (membership @ presence).toarray() / n_documents
+    class_share = np.bincount(codes.ravel(), minlength=len(classes)) / n_documents
+    absent = np.maximum(class_share[:, None] - present, 0.0)
+    word_share = present.sum(axis=0)
+    # I(word; class) = H(word) + H(class) - H(word, class), which needs no division by a zero share.
+    joint = xlogy(present, present).sum(axis=0) + xlogy(absent, absent).sum(axis=0)
+    word = xlogy(word_share, word_share) + xlogy(1.0 - word_share, np.maximum(1.0 - word_share, 0.0))
+    information = joint - word - xlogy(class_share, class_share).sum()
+    return np.maximum(information, 0.0)
+
+
+def select_by_mutual_information(counts: Any, labels: Any, k: int) -> np.ndarray:
+    """Columns of the `k` words with the highest mutual information with the class.
+
+    Parameters
+    ----------
+    counts, labels
+        As in `mutual_information`.
+    k : int
+        How many words to choose; all of them if there are fewer.
+
+    Returns
+    -------
+    ndarray of int, (min(k, words),)
+        Column numbers, the most informative first.
+
+    Examples
+    --------
+    >>> select_by_mutual_information([[0, 1], [0, 2], [3, 0], [0, 0]], [0, 0, 1, 1], k=1).tolist()
+    [1]
+    """
+    if k < 1:
+        raise ValueError(f"k must be at least 1, but got {k}; give the number of words to keep.")
+    # Rounding makes words with equal tables tie exactly, so that the order does not hang on the last bit.
+    return np.argsort(-np.round(mutual_information(counts, labels), 12), kind="stable")[:k]
+
+
+def tf_idf(counts: Any, idf: np.ndarray | None = None) -> tuple[sparse.csr_matrix, np.ndarray]:
+    r"""Weight counts by the share of the word in its document and the rarity of the word.
+
+    .. math:: \frac{n(d, w)}{\sum_{w'} n(d, w')} \log_2 \frac{\text{documents}}{\text{documents with } w}
+
+    Parameters
+    ----------
+    counts : sparse or dense array, (documents, words)
+        Word counts.
+    idf : ndarray, (words,), optional
+        The logarithms, as returned for the training documents; by default learnt from `counts`.
+
+    Returns
+    -------
+    weights : csr_matrix of float32, (documents, words)
+        The weights; a document without words has a row of zeros.
+    idf : ndarray of float64, (words,)
+        The logarithms used, zero for a word in no document.
+
+    Examples
+    --------
+    >>> weights, idf = tf_idf([[1, 3], [0, 2]])
+    >>> idf.tolist(), weights.toarray().tolist()
+    ([1.0, 0.0], [[0.25, 0.0], [0.0, 0.0]])
+    >>> tf_idf([[1, 1]], idf)[0].toarray().tolist()
+    [[0.5, 0.0]]
+    """
+    matrix = sparse.csr_matrix(counts, dtype=np.float64)
+    n_documents, n_words = matrix.shape
+    if idf is None:
+        frequency = np.bincount(matrix.indices[matrix.data > 0], minlength=n_words)
+        idf = np.where(frequency > 0, np.log2(n_documents / np.maximum(frequency, 1)), 0.0)
+    idf = np.asarray(idf, dtype=np.float64)
+    if idf.shape != (n_words,):
+        raise ValueError(
+            f"idf must have one entry for each of the {n_words} words, but has shape {idf.shape}; learn it on counts "
+            "with the same vocabulary."
+        )
+    lengths = np.asarray(matrix.sum(axis=1)).ravel()
+    inverse = np.divide(1.0, lengths, out=np.zeros(n_documents), where=lengths > 0)
+    weights = sparse.diags_array(inverse) @ matrix @ sparse.diags_array(idf)
+    return sparse.csr_matrix(weights, dtype=np.float32), idf

@@ -1,0 +1,64 @@
+"""What a hidden layer must be able to say: support, log-partition, mean and sampler of its units given their naturals."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from harmonium.families.support import Support
+from harmonium.parts import Part
+
+
+class HiddenLayer(Part):
+    """Independent hidden units of one exponential family, with statistic φ(h) = h.
+
+    Parameters
+    ----------
+    n_units : int, optional
+        Number of units; default: the estimator's ``n_components``.
+    """
+
+    role = "hidden"
+    n_units_: int
+
+    def __init__(self, n_units: int | None = None) -> None:
+        self.n_units = n_units
+
+    def bind(self, n_components: int) -> Self:
+        """Copy of the layer that knows its number of units."""
+        return self.bound(n_units_=int(self.n_units if self.n_units is not None else n_components))
+
+    @property
+    def support(self) -> Support:
+        """Values a unit may take."""
+        raise NotImplementedError
+
+    @property
+    def bounded(self) -> bool:
+        """True if a unit has a largest value: then every family can be normalised with it."""
+        return bool(np.isfinite(self.support.upper))
+
+    def log_base(self, values: np.ndarray) -> np.ndarray:
+        """Logarithm of the base measure, elementwise."""
+        raise NotImplementedError
+
+    def log_partition(self, natural: np.ndarray) -> np.ndarray:
+        """Log-normaliser, elementwise."""
+        raise NotImplementedError
+
+    def mean(self, natural: np.ndarray) -> np.ndarray:
+        """E[h | natural]."""
+        raise NotImplementedError
+
+    def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
+        """Derivative of the mean by the natural parameter (the variance of h)."""
+        raise NotImplementedError
+
+    def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One draw per entry."""
+        raise NotImplementedError
+
+    def mode(self, natural: np.ndarray) -> np.ndarray:
+        """Most probable value."""
+        raise NotImplementedError

@@ -1,0 +1,49 @@
+"""Binary topics."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from harmonium.families.support import Support
+from harmonium.hidden.base import HiddenLayer
+
+
+class BernoulliUnits(HiddenLayer):
+    """Units 0 or 1: a topic is there or it is not.
+
+    Examples
+    --------
+    >>> BernoulliUnits().mean(np.zeros((1, 2))).tolist()
+    [[0.5, 0.5]]
+    """
+
+    @property
+    def support(self) -> Support:
+        """0 and 1."""
+        return Support("0 or 1", 0, 1, integer=True)
+
+    def log_base(self, values: np.ndarray) -> np.ndarray:
+        """Zero."""
+        return np.zeros_like(values)
+
+    def log_partition(self, natural: np.ndarray) -> np.ndarray:
+        """log(1 + exp(natural))."""
+        return np.logaddexp(natural, natural.dtype.type(0))
+
+    def mean(self, natural: np.ndarray) -> np.ndarray:
+        """Logistic function."""
+        return expit(natural)
+
+    def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
+        """P (1 - p)."""
+        mean = expit(natural)
+        return mean * (1 - mean)
+
+    def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Coin flips."""
+        return (rng.random(natural.shape, dtype=np.float32) < expit(natural)).astype(natural.dtype)
+
+    def mode(self, natural: np.ndarray) -> np.ndarray:
+        """1 where it is the more probable value."""
+        return (natural > 0).astype(natural.dtype)

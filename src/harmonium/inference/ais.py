@@ -1,0 +1,82 @@
+"""Annealed importance sampling: log Z of models that cannot be enumerated, with its standard error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from harmonium.batch import Batch
+from harmonium.energy import Energy
+from harmonium.inference.gibbs import Sizes, sample_views
+from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
+
+
+@dataclass(frozen=True)
+class LogPartition:
+    """Estimate of log Z and its standard error (delta method over the chains)."""
+
+    value: float
+    standard_error: float
+
+
+def annealed_log_partition(
+    energy: Energy,
+    parameters: Parameters,
+    rng: np.random.Generator,
+    n_chains: int = 100,
+    n_temperatures: int = 1000,
+    reference: dict[str, np.ndarray] | None = None,
+    sizes: dict[str, float] | None = None,
+) -> LogPartition:
+    """Anneal from independent features at their marginal means (``reference``) to the model.
+
+    At inverse temperature β the views have biases (1 - β) θ_reference + β θ and weights β W, so at β = 0 the partition
+    function is known exactly.
+    """
+    rows: Sizes = {name: np.full(n_chains, float(size)) for name, size in (sizes or {}).items()}
+    base_bias = {
+        name: parameters[bias_of(name)]
+        if reference is None
+        else family.natural_from_mean(reference[name]).astype(parameters[bias_of(name)].dtype)
+        for name, family in energy.families.items()
+    }
+
+    def at(beta: float) -> Parameters:
+        scaled = dict(parameters)
+        for name in energy.families:
+            scaled[weights_of(name)] = parameters[weights_of(name)] * np.float32(beta)
+            scaled[bias_of(name)] = ((1 - beta) * base_bias[name] + beta * parameters[bias_of(name)]).astype(
+                parameters[bias_of(name)].dtype
+            )
+        return scaled
+
+    def log_density_slope(batch: Batch) -> np.ndarray:
+        # d/dβ of the visible part of the log-density, which is linear in β
+        total = np.zeros(n_chains)
+        for name, view in batch.views.items():
+            total += view.statistic @ (parameters[bias_of(name)] - base_bias[name]).astype(np.float64)
+        return total
+
+    def hidden_part(field: np.ndarray, beta: float) -> np.ndarray:
+        natural = parameters[HIDDEN_BIAS] + np.float32(beta) * field
+        return energy.hidden.log_partition(natural).sum(axis=1, dtype=np.float64)
+
+    betas = np.linspace(0.0, 1.0, n_temperatures)
+    start = at(0.0)
+    silent = np.zeros((n_chains, energy.hidden.n_units_), dtype=parameters[HIDDEN_BIAS].dtype)
+    base = energy.log_marginal_of_hidden(start, silent[:1], {name: size[:1] for name, size in rows.items()})[0]
+    base -= float(energy.hidden.log_base(silent[:1]).sum())
+    base += float(energy.hidden.log_partition(parameters[HIDDEN_BIAS]).sum(dtype=np.float64))
+    batch = sample_views(energy, start, silent, rng, rows)
+    log_weights = np.zeros(n_chains)
+    for before, now in zip(betas[:-1], betas[1:], strict=True):
+        field = energy.hidden_natural(parameters, batch, with_bias=False)
+        log_weights += hidden_part(field, now) - hidden_part(field, before) + (now - before) * log_density_slope(batch)
+        natural = parameters[HIDDEN_BIAS] + np.float32(now) * field
+        batch = sample_views(energy, at(now), energy.hidden.sample(natural, rng), rng, rows)
+    log_mean = logsumexp(log_weights) - np.log(n_chains)
+    relative = np.exp(log_weights - log_weights.max())
+    error = relative.std(ddof=1) / (relative.mean() * np.sqrt(n_chains))
+    return LogPartition(float(base + log_mean), float(error))

@@ -1,0 +1,71 @@
+"""Exact answers for small models: the oracle that everything else is checked against.
+
+The hidden states are enumerated (by quadrature if they are real) and the views summed analytically, so any families may
+be mixed; the cost is (states of a unit) ^ (number of units).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from harmonium.energy import Energy
+from harmonium.inference.gibbs import Sizes
+from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+
+_LARGEST_ENUMERATION = 2_000_000
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """Exact log-partition function and the model's expectation of every statistic, by parameter name."""
+
+    log_partition: float
+    statistics: Parameters
+
+
+def hidden_states(energy: Energy) -> tuple[np.ndarray, np.ndarray]:
+    """All joint states of the hidden units, (states, units), and the log-weight of each."""
+    n_units = energy.hidden.n_units_
+    points = 281 if n_units == 1 else 121
+    values, log_weights = energy.hidden.support.grid(points=points)
+    if len(values) ** n_units > _LARGEST_ENUMERATION:
+        raise ValueError(
+            f"Exact enumeration needs at most {_LARGEST_ENUMERATION} hidden states; {n_units} units with {len(values)} "
+            "values have more; use fewer units, or annealed importance sampling."
+        )
+    grids = np.meshgrid(*[values] * n_units, indexing="ij")
+    weights = np.meshgrid(*[log_weights] * n_units, indexing="ij")
+    return np.stack([grid.ravel() for grid in grids], axis=1), np.sum([w.ravel() for w in weights], axis=0)
+
+
+def exact_log_partition(energy: Energy, parameters: Parameters, sizes: Sizes | None = None) -> float:
+    """log Z; ``sizes`` gives the totals of views that have them (one number each)."""
+    states, log_weights = hidden_states(energy)
+    rows = {name: np.full(len(states), float(np.ravel(size)[0])) for name, size in (sizes or {}).items()}
+    return float(logsumexp(energy.log_marginal_of_hidden(_double(parameters), states, rows) + log_weights))
+
+
+def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | None = None) -> Expectations:
+    """Log-partition function and expected statistics: what a model's likelihood gradient needs."""
+    parameters = _double(parameters)
+    states, log_weights = hidden_states(energy)
+    rows = {name: np.full(len(states), float(np.ravel(size)[0])) for name, size in (sizes or {}).items()}
+    log_marginal = energy.log_marginal_of_hidden(parameters, states, rows) + log_weights
+    log_partition = logsumexp(log_marginal)
+    probability = np.exp(log_marginal - log_partition)
+    statistics: Parameters = {HIDDEN_BIAS: probability @ states}
+    for name, family in energy.families.items():
+        own = energy.own(parameters, name)
+        mean = family.mean(energy.view_natural(parameters, name, states), own, rows.get(name))
+        statistics[bias_of(name)] = probability @ mean
+        statistics[weights_of(name)] = (mean * probability[:, None]).T @ states
+        for own_name, value in family.own_statistics(mean, own, is_sample=False).items():
+            statistics[own_of(name, own_name)] = probability @ value
+    return Expectations(float(log_partition), statistics)
+
+
+def _double(parameters: Parameters) -> Parameters:
+    return {name: value.astype(np.float64) for name, value in parameters.items()}

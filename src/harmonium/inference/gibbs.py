@@ -1,0 +1,90 @@
+"""Block Gibbs sampling: all hidden units given the views, all views given the hidden units."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import Energy
+from harmonium.families import Family
+from harmonium.kernels.products import feature_blocks
+from harmonium.kernels.sampling import candidates, drop_zeros
+from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.threads import block_bounds, run_blocks
+from harmonium.params import Parameters, bias_of, weights_of
+
+Sizes = dict[str, np.ndarray]
+
+
+def clamp(natural: np.ndarray, family: Family) -> np.ndarray:
+    """Keep naturals where float32 means are neither denormal nor infinite, in place; the exact energy does not do this."""
+    return np.clip(natural, *family.natural_limits, out=natural)
+
+
+def sizes_of(batch: Batch) -> Sizes:
+    """Totals of the views that have them."""
+    return {name: view.size for name, view in batch.views.items() if view.size is not None}
+
+
+def sparse_views(batch: Batch) -> set[str]:
+    """Views whose statistics are sparse."""
+    return {name for name, view in batch.views.items() if isinstance(view.statistic, SparseRows)}
+
+
+def sample_views(
+    energy: Energy,
+    parameters: Parameters,
+    hidden: np.ndarray,
+    rng: np.random.Generator,
+    sizes: Sizes | None = None,
+    sparse: set[str] | frozenset[str] = frozenset(),
+) -> Batch:
+    """Draw all views given the hidden units; those named in ``sparse`` come out sparse if their family can do it."""
+    views = {}
+    for name, family in energy.families.items():
+        size = (sizes or {}).get(name)
+        if name in sparse and family.samples_sparsely:
+            statistic = _sample_sparse(family, parameters[weights_of(name)], parameters[bias_of(name)], hidden, rng)
+            views[name] = ViewBatch(statistic, size)
+        else:
+            natural = clamp(energy.view_natural(parameters, name, hidden), family)
+            views[name] = ViewBatch(family.sample(natural, rng, energy.own(parameters, name), size), size)
+    return Batch(views, len(hidden))
+
+
+def gibbs_step(
+    energy: Energy,
+    parameters: Parameters,
+    hidden: np.ndarray,
+    rng: np.random.Generator,
+    sizes: Sizes | None = None,
+    sparse: set[str] | frozenset[str] = frozenset(),
+) -> tuple[np.ndarray, Batch]:
+    """One sweep: views given hidden, hidden given views. Returns the new hidden state and the views drawn."""
+    batch = sample_views(energy, parameters, hidden, rng, sizes, sparse)
+    return energy.hidden.sample(energy.hidden_natural(parameters, batch), rng), batch
+
+
+def _sample_sparse(
+    family: Family, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, rng: np.random.Generator
+) -> SparseRows:
+    n_features, n_rows = len(weights), len(hidden)
+    n_blocks = feature_blocks(weights, n_rows)
+    key = rng.integers(0, 2**32, size=2, dtype=np.uint32)
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * n_blocks  # type: ignore[list-item]
+    factor = family.tail_factor()
+
+    def task(block: int) -> None:
+        first, last = block_bounds(n_features, n_blocks, block)
+        natural = weights[first:last] @ hidden.T
+        indptr, rows, uniform, kept = candidates(natural, bias[first:last], factor, key, first * n_rows)
+        values = family.tail_quantile(uniform, clamp(kept, family))
+        parts[block] = drop_zeros(indptr, rows, values)
+
+    run_blocks(task, n_blocks)
+    offsets = np.cumsum([0] + [len(values) for _, _, values in parts])
+    indptr = np.concatenate([[0]] + [part[0][1:] + offset for part, offset in zip(parts, offsets, strict=False)])
+    columns = SparseRows(
+        indptr, np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts]), n_rows
+    )
+    return SparseRows.from_columns(columns)

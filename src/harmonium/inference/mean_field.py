@@ -1,0 +1,108 @@
+"""Mean field: expectations instead of samples, and the views or cells that are missing filled in by them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import Energy
+from harmonium.inference.gibbs import Sizes, clamp
+from harmonium.kernels.sparse import SparseRows, gather_rows
+from harmonium.params import Parameters, bias_of, weights_of
+
+
+def mean_views(
+    energy: Energy, parameters: Parameters, hidden_mean: np.ndarray, sizes: Sizes | None = None
+) -> tuple[Batch, dict[str, np.ndarray]]:
+    """E[φ(x) | h = its mean] for all views (dense), and the naturals they came from."""
+    views, naturals = {}, {}
+    for name, family in energy.families.items():
+        size = (sizes or {}).get(name)
+        naturals[name] = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+        views[name] = ViewBatch(family.mean(naturals[name], energy.own(parameters, name), size), size)
+    return Batch(views, len(hidden_mean)), naturals
+
+
+def fill_missing(
+    energy: Energy, parameters: Parameters, batch: Batch, reference: dict[str, np.ndarray], n_iterations: int = 10
+) -> Batch:
+    """Batch with the missing sites at their mean-field expectations given the observed ones.
+
+    Starts from the mean statistics of the training data (``reference``) and iterates hidden mean ↔ missing means. Rows
+    with nothing missing cost nothing.
+    """
+    if not batch.has_missing:
+        return batch
+    incomplete = np.zeros(batch.n_rows, dtype=bool)
+    for view in batch.views.values():
+        if view.missing is not None:
+            incomplete |= view.missing.any(axis=1)
+    rows = np.flatnonzero(incomplete)
+    part = take_rows(batch, rows)
+    observed_natural = energy.hidden_natural(parameters, part)
+    masks = {
+        name: energy.families[name].spread(view.missing)
+        for name, view in part.views.items()
+        if view.missing is not None and view.missing.any()
+    }
+    fills = {name: np.where(mask, reference[name], np.float32(0)) for name, mask in masks.items()}
+    for _ in range(n_iterations):
+        natural = observed_natural.copy()
+        for name, fill in fills.items():
+            natural += fill @ parameters[weights_of(name)]
+        hidden_mean = energy.hidden.mean(natural)
+        for name, mask in masks.items():
+            family = energy.families[name]
+            view_natural = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+            mean = family.mean(view_natural, energy.own(parameters, name), part.views[name].size)
+            fills[name] = np.where(mask, mean, mean.dtype.type(0))
+    return Batch({name: _filled(view, rows, fills.get(name)) for name, view in batch.views.items()}, batch.n_rows)
+
+
+def take_rows(batch: Batch, rows: np.ndarray) -> Batch:
+    """Some rows of a batch (without fills)."""
+    views = {}
+    for name, view in batch.views.items():
+        if isinstance(view.statistic, SparseRows):
+            sparse = view.statistic
+            statistic: np.ndarray | SparseRows = SparseRows(
+                *gather_rows(sparse.indptr, sparse.indices, sparse.data, rows), sparse.n_columns
+            )
+        else:
+            statistic = view.statistic[rows]
+        views[name] = ViewBatch(
+            statistic,
+            None if view.size is None else view.size[rows],
+            None if view.missing is None else view.missing[rows],
+        )
+    return Batch(views, len(rows))
+
+
+def _filled(view: ViewBatch, rows: np.ndarray, fill: np.ndarray | None) -> ViewBatch:
+    if fill is None:
+        return view
+    if isinstance(view.statistic, SparseRows):
+        assert view.missing is not None
+        missing_rows = view.missing[rows, 0]
+        return ViewBatch(view.statistic, view.size, view.missing, (rows[missing_rows], fill[missing_rows]))
+    statistic = view.statistic.copy()
+    statistic[rows] += fill
+    return ViewBatch(statistic, view.size, view.missing)
+
+
+def mean_field_free_energy(
+    energy: Energy, parameters: Parameters, batch: Batch, naturals: dict[str, np.ndarray]
+) -> np.ndarray:
+    """Variational free energy of q(x) q(h), shape (rows,); at least -log Z.
+
+    q(x) has the given naturals and the means in ``batch``; q(h) is optimal given those means. As
+    E_q[log q(x) - log r(x)] = natural·mean - log-partition, only log-partitions and means are needed.
+    """
+    hidden_natural = energy.hidden_natural(parameters, batch)
+    total = -energy.hidden.log_partition(hidden_natural).sum(axis=1, dtype=np.float64)
+    for name, natural in naturals.items():
+        view = batch.views[name]
+        log_partition = energy.families[name].log_partition(natural, energy.own(parameters, name), view.size)
+        shift = (natural - parameters[bias_of(name)]) * view.statistic
+        total += shift.sum(axis=1, dtype=np.float64) - log_partition.sum(axis=1, dtype=np.float64)
+    return total

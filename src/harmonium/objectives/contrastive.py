@@ -1,0 +1,147 @@
+"""Contrastive divergence: sampled, persistent, mean-field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.batch import Batch
+from harmonium.inference.gibbs import Sizes, sample_views, sizes_of, sparse_views
+from harmonium.inference.mean_field import mean_field_free_energy, mean_views
+from harmonium.objectives.base import Objective, Problem, check_steps
+from harmonium.objectives.statistics import Statistics, add_sufficient_statistics
+from harmonium.params import Parameters
+
+
+class SampledCD(Objective):
+    """Contrastive divergence with n Gibbs steps from the data (Hinton 2002).
+
+    The statistics hold expectations of the hidden units, not samples (Rao-Blackwell; Gehler et al. 2006). Views that
+    come in sparse are sampled sparse: one dense product a step is the whole cost.
+
+    Parameters
+    ----------
+    n_steps : int, default=1
+        Gibbs steps.
+    """
+
+    def __init__(self, n_steps: int = 1) -> None:
+        self.n_steps = n_steps
+
+    def accumulate(
+        self,
+        problem: Problem,
+        parameters: Parameters,
+        batch: Batch,
+        into: Statistics,
+        rng: np.random.Generator,
+        state: object = None,
+        with_loss: bool = False,
+    ) -> None:
+        """Data statistics minus those after n steps, with the sign of a loss."""
+        check_steps("SampledCD", self.n_steps)
+        energy = problem.energy
+        batch = problem.complete(parameters, batch)
+        natural = energy.hidden_natural(parameters, batch)
+        add_sufficient_statistics(into, energy, parameters, batch, energy.hidden.mean(natural), -1.0)
+        sizes, sparse = sizes_of(batch), sparse_views(batch)
+        for _ in range(self.n_steps):
+            hidden = energy.hidden.sample(natural, rng)
+            batch = sample_views(energy, parameters, hidden, rng, sizes, sparse)
+            natural = energy.hidden_natural(parameters, batch)
+        add_sufficient_statistics(into, energy, parameters, batch, energy.hidden.mean(natural), +1.0)
+        into.count += batch.n_rows
+
+
+@dataclass
+class _Chains:
+    hidden: np.ndarray
+    sizes: Sizes
+    sparse: set[str]
+
+
+class PersistentCD(Objective):
+    """Persistent contrastive divergence (stochastic maximum likelihood; Tieleman 2008): chains go on between batches.
+
+    Parameters
+    ----------
+    n_steps : int, default=1
+        Gibbs steps per batch.
+    """
+
+    def __init__(self, n_steps: int = 1) -> None:
+        self.n_steps = n_steps
+
+    def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> _Chains:
+        """One chain for each row of the first batch, at hidden states drawn at random."""
+        natural = np.zeros((batch.n_rows, problem.energy.hidden.n_units_), dtype=np.float32)
+        return _Chains(problem.energy.hidden.sample(natural, rng), sizes_of(batch), sparse_views(batch))
+
+    def accumulate(
+        self,
+        problem: Problem,
+        parameters: Parameters,
+        batch: Batch,
+        into: Statistics,
+        rng: np.random.Generator,
+        state: _Chains | None = None,
+        with_loss: bool = False,
+    ) -> None:
+        """Data statistics minus those of the chains, each chain standing for its share of the batch."""
+        check_steps("PersistentCD", self.n_steps)
+        energy = problem.energy
+        chains = self.start(problem, batch, rng) if state is None else state
+        batch = problem.complete(parameters, batch)
+        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+        add_sufficient_statistics(into, energy, parameters, batch, hidden_mean, -1.0)
+        for _ in range(self.n_steps):
+            fantasy = sample_views(energy, parameters, chains.hidden, rng, chains.sizes, chains.sparse)
+            natural = energy.hidden_natural(parameters, fantasy)
+            chains.hidden = energy.hidden.sample(natural, rng)
+        share = batch.n_rows / fantasy.n_rows
+        add_sufficient_statistics(into, energy, parameters, fantasy, energy.hidden.mean(natural), share)
+        into.count += batch.n_rows
+
+
+class MeanFieldCD(Objective):
+    """Contrastive divergence with means in place of samples (Welling & Hinton 2002; Chen et al. 2012, eq. 7).
+
+    The loss is the variational free energy of the data minus that after n mean-field steps. The gradient leaves out the
+    dependence of the latter's means on the parameters, as the papers do.
+
+    Parameters
+    ----------
+    n_steps : int, default=1
+        Mean-field steps.
+    """
+
+    has_loss = True
+
+    def __init__(self, n_steps: int = 1) -> None:
+        self.n_steps = n_steps
+
+    def accumulate(
+        self,
+        problem: Problem,
+        parameters: Parameters,
+        batch: Batch,
+        into: Statistics,
+        rng: np.random.Generator,
+        state: object = None,
+        with_loss: bool = False,
+    ) -> None:
+        """Data statistics minus those of the means after n steps, with the sign of a loss."""
+        check_steps("MeanFieldCD", self.n_steps)
+        energy = problem.energy
+        data = problem.complete(parameters, batch)
+        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, data))
+        add_sufficient_statistics(into, energy, parameters, data, hidden_mean, -1.0)
+        for _ in range(self.n_steps):
+            means, naturals = mean_views(energy, parameters, hidden_mean, sizes_of(data))
+            hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, means))
+        add_sufficient_statistics(into, energy, parameters, means, hidden_mean, +1.0, are_samples=False)
+        into.count += batch.n_rows
+        if with_loss:
+            into.loss += float(energy.free_energy(parameters, data).sum())
+            into.loss -= float(mean_field_free_energy(energy, parameters, means, naturals).sum())

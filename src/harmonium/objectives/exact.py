@@ -1,0 +1,55 @@
+"""Exact likelihood, by enumeration: for small models, and as the oracle of every other objective."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.batch import Batch
+from harmonium.energy import Energy
+from harmonium.inference.exact import exact_expectations
+from harmonium.inference.gibbs import Sizes, sizes_of
+from harmonium.objectives.base import Objective, Problem
+from harmonium.objectives.statistics import Statistics, add_sufficient_statistics
+from harmonium.params import Parameters
+
+
+class ExactLikelihood(Objective):
+    """Negative log-likelihood and its gradient, by enumeration of the hidden states (a dozen binary units at most)."""
+
+    has_loss = True
+
+    def accumulate(
+        self,
+        problem: Problem,
+        parameters: Parameters,
+        batch: Batch,
+        into: Statistics,
+        rng: np.random.Generator,
+        state: object = None,
+        with_loss: bool = False,
+    ) -> None:
+        """Data statistics minus the model's expectations, with the sign of a loss."""
+        energy = problem.energy
+        batch = problem.complete(parameters, batch)
+        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+        add_sufficient_statistics(into, energy, parameters, batch, hidden_mean, -1.0)
+        into.count += batch.n_rows
+        into.loss += float(energy.free_energy(parameters, batch).sum())
+        for sizes, number in _distinct_sizes(energy, batch):
+            exact = exact_expectations(energy, parameters, sizes)
+            into.loss += number * exact.log_partition
+            for name, value in exact.statistics.items():
+                into.gradient[name] += (number * value).astype(into.gradient[name].dtype)
+
+
+def _distinct_sizes(energy: Energy, batch: Batch) -> list[tuple[Sizes, int]]:
+    """Each combination of totals found in the batch, and how many rows have it: each has a partition function."""
+    sizes = sizes_of(batch)
+    if not sizes:
+        return [({}, batch.n_rows)]
+    table = np.stack(list(sizes.values()), axis=1)
+    distinct, numbers = np.unique(table, axis=0, return_counts=True)
+    return [
+        ({name: row[i : i + 1] for i, name in enumerate(sizes)}, int(number))
+        for row, number in zip(distinct, numbers, strict=True)
+    ]

@@ -1,0 +1,61 @@
+"""Parameter arrays of a model, by name: ``hidden.bias``, and for a view ``<view>.weights``, ``<view>.bias``, …"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+Parameters = dict[str, np.ndarray]
+HIDDEN_BIAS = "hidden.bias"
+
+
+def weights_of(view: str) -> str:
+    """Name of a view's weights, shape (features, units)."""
+    return f"{view}.weights"
+
+
+def bias_of(view: str) -> str:
+    """Name of a view's bias, shape (features,)."""
+    return f"{view}.bias"
+
+
+def own_of(view: str, name: str) -> str:
+    """Name of a parameter of the view's family itself, such as a log-variance."""
+    return f"{view}.{name}"
+
+
+def copy_parameters(parameters: Mapping[str, np.ndarray]) -> Parameters:
+    """Independent copy."""
+    return {name: value.copy() for name, value in parameters.items()}
+
+
+def all_finite(parameters: Mapping[str, np.ndarray]) -> str | None:
+    """Name of the first array with a value that is not finite, or None."""
+    for name, value in parameters.items():
+        # a sum is finite only if every term is (up to overflow, which is worth stopping for as well)
+        if not np.isfinite(value.sum(dtype=np.float64)):
+            return name
+    return None
+
+
+def flatten(parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+    """All parameters as one float64 vector."""
+    return np.concatenate([value.ravel() for value in parameters.values()]).astype(np.float64)
+
+
+def unflatten(vector: np.ndarray, like: Mapping[str, np.ndarray]) -> Parameters:
+    """Inverse of `flatten`: views of the shapes and dtypes of ``like``.
+
+    Examples
+    --------
+    >>> like = {"a": np.zeros((2, 1)), "b": np.zeros(1)}
+    >>> unflatten(flatten({"a": np.ones((2, 1)), "b": np.array([3.0])}), like)["b"].tolist()
+    [3.0]
+    """
+    result: Parameters = {}
+    start = 0
+    for name, value in like.items():
+        result[name] = vector[start : start + value.size].reshape(value.shape).astype(value.dtype)
+        start += value.size
+    return result

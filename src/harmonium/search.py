@@ -1,0 +1,339 @@
+"""Cosine nearest neighbours over latent coordinates: a blocked exact search, and FAISS behind the same call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
+
+__all__ = ["NearestNeighbours", "rank_all"]
+
+_BLOCK_BYTES = 64 * 2**20
+# One cell of a block costs its float32 similarity, a temporary of that size, its int64 sort key, the key of the block
+# before it, which the caller still holds, and what the caller derives from it.
+_BYTES_PER_CELL = 4 + 4 + 8 + 8 + 8
+_INDEX_MASK = np.int64(0xFFFFFFFF)
+_MAGNITUDE_MASK = np.int32(0x7FFFFFFF)
+
+
+class NearestNeighbours:
+    """Find the items whose latent coordinates point in the most similar direction.
+
+    Parameters
+    ----------
+    metric : {"cosine"}, default="cosine"
+        Similarity of two coordinate vectors. A zero vector has similarity 0 with everything.
+    backend : {"exact", "faiss"}, default="exact"
+        ``"exact"`` multiplies blocks of queries with the whole index. ``"faiss"`` uses ``IndexFlatIP``, gives the same
+        neighbours, and needs the extra ``harmonium[neighbours]``.
+    block_size : int or None, default=None
+        Number of queries handled at once; memory grows with ``block_size`` times the number of indexed items.
+        ``None`` picks the largest block that stays below about 64 MB.
+
+    Attributes
+    ----------
+    n_items_ : int
+        Number of indexed items.
+    n_dimensions_ : int
+        Width of the coordinates.
+
+    Notes
+    -----
+    Similarities are computed in float32, and items whose float32 similarities are equal come in order of their index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> index = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
+    >>> neighbours = NearestNeighbours().fit(index)
+    >>> indices, similarities = neighbours.query([[5.0, 1.0]], k=2)
+    >>> indices
+    array([[0, 2]])
+    >>> similarities.round(3)
+    array([[0.981, 0.832]], dtype=float32)
+    """
+
+    def __init__(self, *, metric: str = "cosine", backend: str = "exact", block_size: int | None = None) -> None:
+        self.metric = metric
+        self.backend = backend
+        self.block_size = block_size
+
+    def __repr__(self) -> str:
+        return f"NearestNeighbours(metric={self.metric!r}, backend={self.backend!r}, block_size={self.block_size!r})"
+
+    def fit(self, coordinates: ArrayLike | sp.sparray | sp.spmatrix) -> Self:
+        """Index the coordinates to be searched.
+
+        Parameters
+        ----------
+        coordinates : array-like or sparse of shape (n_items, n_dimensions)
+            Latent coordinates, one row per item; sparse rows are accepted by the exact backend only.
+
+        Returns
+        -------
+        NearestNeighbours
+            The fitted object itself.
+
+        Examples
+        --------
+        >>> NearestNeighbours().fit([[1.0, 0.0], [0.0, 1.0]]).n_items_
+        2
+        """
+        if self.metric != "cosine":
+            raise ValueError(f"metric must be 'cosine', got {self.metric!r}; pass metric='cosine'.")
+        if self.backend not in ("exact", "faiss"):
+            raise ValueError(f"backend must be 'exact' or 'faiss', got {self.backend!r}; pass one of these two.")
+        _check_block_size(self.block_size)
+        if self.backend == "faiss" and sp.issparse(coordinates):
+            raise ValueError("backend='faiss' needs dense coordinates, got a sparse matrix; pass backend='exact'.")
+        unit = unit_rows(coordinates, "coordinates")
+        # Nothing is stored before every check has passed, so that a failed call leaves an earlier fit usable.
+        faiss_index: Any = _faiss_index(unit) if self.backend == "faiss" else None
+        self._unit, self._faiss_index, self._fitted_backend = unit, faiss_index, self.backend
+        self.n_items_, self.n_dimensions_ = unit.shape
+        return self
+
+    def query(self, coordinates: ArrayLike | sp.sparray | sp.spmatrix, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the ``k`` most similar indexed items of every row, best first.
+
+        Parameters
+        ----------
+        coordinates : array-like or sparse of shape (n_queries, n_dimensions)
+            Latent coordinates of the queries.
+        k : int
+            Number of neighbours, between 1 and the number of indexed items.
+
+        Returns
+        -------
+        indices : ndarray of shape (n_queries, k), int64
+            Rows of the indexed coordinates; ties are broken by the lower index.
+        similarities : ndarray of shape (n_queries, k), float32
+            Cosine similarities, in descending order.
+
+        Examples
+        --------
+        >>> neighbours = NearestNeighbours().fit([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+        >>> neighbours.query([[0.0, 0.0], [1.0, 0.0]], k=2)[0]
+        array([[0, 1],
+               [0, 1]])
+        """
+        if not hasattr(self, "_unit"):
+            raise NotFittedError("query needs an index, but nothing was indexed yet; call fit(coordinates) first.")
+        _check_count(k, self.n_items_)
+        if self._fitted_backend == "faiss" and sp.issparse(coordinates):
+            raise ValueError("backend='faiss' needs dense coordinates, got a sparse matrix; pass backend='exact'.")
+        queries = unit_rows(coordinates, "coordinates")
+        check_same_width(queries, self._unit, "coordinates", "the indexed coordinates")
+        if self._fitted_backend == "faiss":
+            return self._query_faiss(queries, k)
+        return self._query_exact(queries, k)
+
+    def _query_exact(self, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        indices = np.empty((queries.shape[0], k), dtype=np.int64)
+        similarities = np.empty((queries.shape[0], k), dtype=np.float32)
+        for rows, keys in _key_blocks(queries, self._unit, self.block_size):
+            if k < self.n_items_:
+                keys.partition(k - 1, axis=1)
+            best = keys[:, :k]
+            best.sort(axis=1)
+            indices[rows], similarities[rows] = _decode(best)
+        return indices, similarities
+
+    def _query_faiss(self, queries: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        # One neighbour more than asked for shows where a tie crosses the last place: FAISS then returns any of the tied
+        # items, so those few queries are answered exactly to keep the promised order.
+        wanted = min(k + 1, self.n_items_)
+        found, candidates = self._faiss_index.search(queries, wanted)
+        keys = np.sort(_encode(np.ascontiguousarray(found), candidates.astype(np.int64)), axis=1)
+        indices, similarities = _decode(keys)
+        if wanted > k:
+            tied = np.flatnonzero(similarities[:, k - 1] == similarities[:, k])
+            indices, similarities = indices[:, :k].copy(), similarities[:, :k].copy()
+            if tied.size:
+                indices[tied], similarities[tied] = self._query_exact(queries[tied], k)
+        return indices, similarities
+
+
+def rank_all(
+    queries: ArrayLike | sp.sparray | sp.spmatrix,
+    index: ArrayLike | sp.sparray | sp.spmatrix,
+    block_size: int | None = None,
+) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Rank every indexed item for every query by cosine similarity, one block of queries at a time.
+
+    Parameters
+    ----------
+    queries : array-like or sparse of shape (n_queries, n_dimensions)
+        Coordinates of the queries.
+    index : array-like or sparse of shape (n_items, n_dimensions)
+        Coordinates of the items to rank.
+    block_size : int or None, default=None
+        Number of queries per block; ``None`` keeps a block below about 64 MB.
+
+    Yields
+    ------
+    rows : slice
+        The queries that the block covers.
+    ranking : ndarray of shape (block, n_items), int64
+        Item indices, best first, ties broken by the lower index.
+
+    Examples
+    --------
+    >>> for rows, ranking in rank_all([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 1.0]]):
+    ...     print(rows, ranking.tolist())
+    slice(0, 2, None) [[1, 0], [0, 1]]
+    """
+    _check_block_size(block_size)
+    unit_queries, unit_index = unit_rows(queries, "queries"), unit_rows(index, "index")
+    check_same_width(unit_queries, unit_index, "queries", "index")
+    # The checks run at the call, not at the first step of the iteration.
+    return _rank_blocks(unit_queries, unit_index, block_size)
+
+
+def _rank_blocks(queries: Any, index: Any, block_size: int | None) -> Iterator[tuple[slice, NDArray[Any]]]:
+    for rows, keys in _key_blocks(queries, index, block_size):
+        keys.sort(axis=1)
+        keys &= _INDEX_MASK
+        yield rows, keys
+
+
+def unit_rows(coordinates: Any, name: str) -> Any:
+    """Check coordinates and scale their rows to length one in float32, leaving zero rows at zero.
+
+    Parameters
+    ----------
+    coordinates : array-like or sparse of shape (n, n_dimensions)
+        Coordinates to check and scale; the input is left unchanged.
+    name : str
+        Name used in error messages.
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n, n_dimensions), float32
+        Rows of length one or zero.
+
+    Examples
+    --------
+    >>> unit_rows([[3.0, 4.0], [0.0, 0.0]], "coordinates")
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
+    if sp.issparse(coordinates):
+        return _unit_rows_sparse(coordinates, name)
+    array = np.asarray(coordinates)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}; convert them to floats.")
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(
+            f"{name} must be a non-empty 2-D array with one row per item, got shape {array.shape}; reshape it."
+        )
+    array = array.astype(np.float64 if array.dtype.kind != "f" else np.promote_types(array.dtype, np.float32))
+    largest = np.abs(array).max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity; remove or replace the affected rows.")
+    # Dividing by the largest entry first keeps the squares of very large and very small rows within range.
+    array /= np.where(largest > 0, largest, 1)
+    length = np.sqrt(np.einsum("ij,ij->i", array, array))[:, None]
+    array /= np.where(length > 0, length, 1)
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _unit_rows_sparse(coordinates: Any, name: str) -> Any:
+    if coordinates.ndim != 2 or 0 in coordinates.shape:
+        raise ValueError(
+            f"{name} must be a non-empty 2-D matrix with one row per item, got shape {coordinates.shape}; reshape it."
+        )
+    matrix = sp.csr_array(coordinates, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    if not np.isfinite(matrix.data).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity; remove or replace the affected rows.")
+    counts = np.diff(matrix.indptr)
+    for order in (np.inf, 2):
+        length = sp.linalg.norm(matrix, ord=order, axis=1)
+        matrix.data /= np.repeat(np.where(length > 0, length, 1), counts)
+    return matrix.astype(np.float32)
+
+
+def check_same_width(first: Any, second: Any, first_name: str, second_name: str) -> None:
+    """Raise a one-sentence error unless both matrices have the same number of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_same_width(np.ones((2, 3)), np.ones((4, 3)), "queries", "index")
+    """
+    if first.shape[1] != second.shape[1]:
+        raise ValueError(
+            f"{first_name} must have as many columns as {second_name} ({second.shape[1]}), got {first.shape[1]}; "
+            "take both from the same model."
+        )
+
+
+def _check_count(k: int, n_items: int) -> None:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n_items:
+        raise ValueError(
+            f"k must be a whole number between 1 and the number of indexed items ({n_items}), got {k!r}; change k."
+        )
+
+
+def _check_block_size(block_size: int | None) -> None:
+    if block_size is None:
+        return
+    if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 1:
+        raise ValueError(
+            f"block_size must be a positive whole number or None, got {block_size!r}; pass None to choose it by memory."
+        )
+
+
+def _key_blocks(queries: Any, index: Any, block_size: int | None) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield sort keys (see `_encode`) of all items for consecutive blocks of queries."""
+    n_queries, n_items = queries.shape[0], index.shape[0]
+    step = block_size or max(1, _BLOCK_BYTES // (_BYTES_PER_CELL * n_items))
+    numbers = np.arange(n_items, dtype=np.int64)
+    transposed = index.T
+    for start in range(0, n_queries, step):
+        rows = slice(start, min(start + step, n_queries))
+        product = queries[rows] @ transposed
+        similarity = product.toarray() if sp.issparse(product) else product
+        yield rows, _encode(similarity, numbers)
+
+
+def _encode(similarity: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
+    """Pack float32 similarities and item numbers into int64 keys whose ascending order is the ranking.
+
+    The high half holds the bits of the similarity, reordered so that larger similarities are smaller integers, the low
+    half the item number. The keys are all different, so partitions and sorts need no index array, are fast, and break
+    ties by the lower index.
+    """
+    np.clip(similarity, -1, 1, out=similarity)
+    similarity += np.float32(0)  # turns -0.0 into 0.0, which must tie with it
+    bits = similarity.view(np.int32)
+    bits ^= ~((bits >> 31) & _MAGNITUDE_MASK)
+    keys = bits.astype(np.int64)
+    keys <<= 32
+    keys |= numbers
+    return keys
+
+
+def _decode(keys: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Undo `_encode`: return item numbers and float32 similarities."""
+    bits = ~(keys >> 32).astype(np.int32)
+    bits ^= (bits >> 31) & _MAGNITUDE_MASK
+    return keys & _INDEX_MASK, bits.view(np.float32)
+
+
+def _faiss_index(unit: NDArray[Any]) -> Any:
+    try:
+        import faiss
+    except ImportError as error:
+        raise ImportError(
+            "backend='faiss' needs the package faiss-cpu, which is not installed; install harmonium[neighbours] or "
+            "pass backend='exact'."
+        ) from error
+    index = faiss.IndexFlatIP(unit.shape[1])
+    index.add(unit)
+    return index

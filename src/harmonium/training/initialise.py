@@ -1,0 +1,68 @@
+"""Where training starts: biases from the marginals, weights small enough that no unit is saturated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.energy import Energy
+from harmonium.families import Family
+from harmonium.kernels.sparse import SparseRows
+from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.views import Summary, Views
+
+# standard deviation over items of the hidden naturals at the start
+_SPREAD = 0.3
+_SAMPLE = 500
+
+
+def mean_statistic(views: Views, name: str, family: Family, summary: Summary) -> np.ndarray:
+    """Mean over the observed items of a view's statistic, in float32."""
+    if family.n_columns == family.n_features_:
+        return np.asarray(family.encode(summary.mean[None, :])[0], dtype=np.float32)
+    total, count = np.zeros(family.n_features_), np.zeros(family.n_features_)
+    for items, _ in views.source(name).raw_blocks():
+        batch = views.source(name).batch(items, family)
+        assert isinstance(batch.statistic, np.ndarray)
+        total += batch.statistic.sum(axis=0, dtype=np.float64)
+        seen = np.ones(batch.statistic.shape) if batch.missing is None else 1 - family.spread(batch.missing)
+        count += seen.sum(axis=0)
+    return (total / np.maximum(count, 1)).astype(np.float32)
+
+
+def initial_parameters(
+    energy: Energy, views: Views, reference: dict[str, np.ndarray], rng: np.random.Generator
+) -> Parameters:
+    """Random weights, scaled so that every view moves the hidden naturals equally and by little.
+
+    The hidden bias cancels the mean of the data, so units start half on; the views' biases give the marginal means at
+    the hidden units' mean.
+    """
+    n_units = energy.hidden.n_units_
+    sample = rng.permutation(len(views))[:_SAMPLE]
+    hidden_bias = np.zeros(n_units)
+    centre = energy.hidden.mean(np.zeros(n_units))
+    parameters: Parameters = {HIDDEN_BIAS: np.zeros(n_units, dtype=np.float32)}
+    batch = views.batch(np.sort(sample), energy.families)
+    for name, family in energy.families.items():
+        spread = _mean_square_distance(batch.views[name].statistic, reference[name])
+        scale = _SPREAD / np.sqrt(len(energy.families) * max(spread, 1e-12))
+        # one feature alone must not saturate what it meets either
+        weights = rng.standard_normal((family.n_features_, n_units)) * min(scale, 0.1)
+        hidden_bias -= reference[name] @ weights
+        parameters[weights_of(name)] = weights.astype(np.float32)
+        bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights @ centre
+        parameters[bias_of(name)] = bias.astype(np.float32)
+        for own_name, value in family.own_parameters().items():
+            parameters[own_of(name, own_name)] = value.astype(np.float32)
+    parameters[HIDDEN_BIAS] = hidden_bias.astype(np.float32)
+    return parameters
+
+
+def _mean_square_distance(statistic: np.ndarray | SparseRows, centre: np.ndarray) -> float:
+    """Mean over rows of ‖x - centre‖², without making a sparse batch dense."""
+    if isinstance(statistic, SparseRows):
+        values = statistic.data.astype(np.float64)
+        cross = values * centre[statistic.indices]
+        n_rows = max(1, statistic.shape[0])
+        return float((values**2).sum() - 2 * cross.sum()) / n_rows + float((centre.astype(np.float64) ** 2).sum())
+    return float(np.square(statistic - centre).sum(axis=1, dtype=np.float64).mean())

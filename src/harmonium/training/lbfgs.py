@@ -1,0 +1,119 @@
+"""Batch training: L-BFGS on the whole data, for objectives that have a loss."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from scipy.optimize import minimize
+
+from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.params import Parameters, flatten, own_of, unflatten
+from harmonium.training.base import Driver, Training
+from harmonium.training.monitor import Monitor
+from harmonium.training.progress import Reporter
+from harmonium.training.projection import project
+from harmonium.views import Views
+
+_ROUND = 10  # iterations between projections and records
+
+
+class LBFGS(Driver):
+    """Batch driver: every step sees all rows (cut into batches that are added up, so memory stays bounded).
+
+    Parameters
+    ----------
+    max_iter : int, default=200
+        Iterations.
+    batch_size : int, default=1000
+        Rows held in memory at a time; has no influence on the result but rounding.
+    weight_decay : float, default=1e-4
+        Half of it times the squared norm of the weights is added to the mean loss.
+    tol : float, default=1e-6
+        Relative fall of the loss over ten iterations at which to stop.
+
+    Examples
+    --------
+    >>> LBFGS(max_iter=50)
+    LBFGS(max_iter=50)
+    """
+
+    def __init__(
+        self, max_iter: int = 200, batch_size: int = 1000, weight_decay: float = 1e-4, tol: float = 1e-6
+    ) -> None:
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.weight_decay = weight_decay
+        self.tol = tol
+
+    def planned_rows(self, n_rows: int) -> int:
+        """Iterations times rows."""
+        return self.max_iter * n_rows
+
+    def run(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        training: Training,
+        rng: np.random.Generator,
+        reporter: Reporter,
+    ) -> None:
+        """Rounds of L-BFGS with a projection after each."""
+        if not objective.has_loss:
+            raise ValueError(
+                f"LBFGS needs an objective with a loss; {type(objective).__name__} is a noisy gradient only; "
+                "use MeanFieldCD(), or the Stochastic() driver."
+            )
+        rows = np.arange(len(views))
+        monitor = Monitor(problem, views, rows, rows[:0])
+        monitor.read(training.parameters, 0)
+        bounds = self._bounds(problem, training.parameters)
+
+        def loss_and_gradient(vector: np.ndarray) -> tuple[float, np.ndarray]:
+            parameters = unflatten(vector, training.parameters)
+            statistics = Statistics.zeros_like(parameters)
+            for first in range(0, len(rows), self.batch_size):
+                batch = views.batch(rows[first : first + self.batch_size], problem.energy.families)
+                objective.accumulate(problem, parameters, batch, statistics, rng, with_loss=True)
+            gradient = {name: value / statistics.count for name, value in statistics.gradient.items()}
+            loss = statistics.loss / statistics.count
+            for name, value in parameters.items():
+                if name.endswith(".weights"):
+                    loss += 0.5 * self.weight_decay * float(np.square(value, dtype=np.float64).sum())
+                    gradient[name] = gradient[name] + self.weight_decay * value
+            return loss, flatten(gradient)
+
+        before = np.inf
+        while training.n_iter < self.max_iter:
+            begin = time.perf_counter()
+            limit = min(_ROUND, self.max_iter - training.n_iter)
+            result = minimize(
+                loss_and_gradient,
+                flatten(training.parameters),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                options={"maxiter": limit, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9},
+            )
+            training.parameters.update(unflatten(result.x, training.parameters))
+            project(problem.energy, training.parameters)
+            training.n_iter += max(1, result.nit)
+            entry = {"epoch": training.n_iter, "loss": float(result.fun)}
+            entry |= monitor.read(training.parameters, training.n_iter)
+            training.record({**entry, "seconds": time.perf_counter() - begin})
+            reporter.batch(len(rows) * max(1, result.nit))
+            reporter.epoch(training.n_iter, entry)
+            if result.nit == 0 or before - result.fun <= self.tol * max(abs(before), 1.0):
+                training.stopped = f"converged after {training.n_iter} iterations"
+                break
+            before = result.fun
+
+    @staticmethod
+    def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:
+        limits = {
+            own_of(view, name): limit
+            for view, family in problem.energy.families.items()
+            for name, limit in family.own_bounds().items()
+        }
+        return [limits.get(name, (None, None)) for name, value in parameters.items() for _ in range(value.size)]

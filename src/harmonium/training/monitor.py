@@ -1,0 +1,107 @@
+"""What is watched during training: reconstruction by view, free energies, and whether numbers still mean something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.batch import Batch
+from harmonium.exceptions import DivergenceError
+from harmonium.inference.gibbs import clamp
+from harmonium.kernels.sparse import SparseRows
+from harmonium.objectives import Problem
+from harmonium.params import Parameters, all_finite
+from harmonium.views import Views
+
+_SAMPLE = 256
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Means over the rows watched."""
+
+    reconstruction: dict[str, float]
+    free_energy: float
+    free_energy_spread: float
+
+    @property
+    def total(self) -> float:
+        """Reconstruction loss summed over views."""
+        return sum(self.reconstruction.values())
+
+
+class Monitor:
+    """Watches a fixed sample of training rows and, if there are any, validation rows."""
+
+    def __init__(self, problem: Problem, views: Views, train: np.ndarray, validation: np.ndarray) -> None:
+        self._problem = problem
+        families = problem.energy.families
+        # evenly spaced rows: no random numbers are spent, so watching does not change what is learned
+        spaced = train[np.linspace(0, len(train) - 1, min(_SAMPLE, len(train))).astype(int)]
+        self._train = views.batch(spaced, families)
+        self._validation = views.batch(validation[: 4 * _SAMPLE], families) if len(validation) else None
+        self._start: Reading | None = None
+
+    def read(self, parameters: Parameters, epoch: int, learning_rate: float | None = None) -> dict[str, float]:
+        """Record of one epoch; raises if training has diverged."""
+        check_finite(parameters, epoch, learning_rate)
+        train = reconstruct(self._problem, parameters, self._train)
+        self._start = self._start or train
+        for name, loss in train.reconstruction.items():
+            # a view far worse than under its marginals alone has run away, though clamps may keep it finite
+            if not np.isfinite(loss) or loss > 20 * max(abs(self._start.reconstruction[name]), 1.0):
+                raise DivergenceError(_divergence(name, epoch, "its reconstruction grew without bound", learning_rate))
+        record = {"reconstruction": train.total, "free_energy": train.free_energy}
+        if len(train.reconstruction) > 1:
+            record |= {f"reconstruction.{name}": loss for name, loss in train.reconstruction.items()}
+        if self._validation is not None:
+            held_out = reconstruct(self._problem, parameters, self._validation)
+            record["validation_reconstruction"] = held_out.total
+            spread = max(train.free_energy_spread, 1e-12)
+            record["free_energy_gap"] = (held_out.free_energy - train.free_energy) / spread
+        return record
+
+
+def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None) -> None:
+    """Raise if a parameter is not finite."""
+    broken = all_finite(parameters)
+    if broken is not None:
+        view = broken.rsplit(".", 1)[0]
+        raise DivergenceError(_divergence(view, epoch, "its parameters are no longer finite", learning_rate))
+
+
+def _divergence(view: str, epoch: int, problem: str, learning_rate: float | None) -> str:
+    where = "the hidden layer" if view == "hidden" else f"view {view!r}"
+    remedy = "" if learning_rate is None else f"a learning_rate below {learning_rate:g}, "
+    return (
+        f"Training diverged in {where} at epoch {epoch}: {problem}; use {remedy}a larger weight_decay, "
+        "or rescale the view (large counts: take logarithms or pass ReplicatedSoftmax())."
+    )
+
+
+def reconstruct(problem: Problem, parameters: Parameters, batch: Batch) -> Reading:
+    """-log p(x_v | h at its mean) for each view, over observed sites, and the free energy."""
+    energy = problem.energy
+    batch = problem.complete(parameters, batch)
+    hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+    losses = {}
+    for name, view in batch.views.items():
+        family, own = energy.families[name], energy.own(parameters, name)
+        natural = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+        log_partition = family.log_partition(natural, own, view.size)
+        if isinstance(view.statistic, SparseRows):
+            sparse = view.statistic
+            terms = natural[sparse.row_of_entry(), sparse.indices] * sparse.data
+            terms = terms + family.log_base(sparse.data, own, sparse.indices)
+            fit = sparse.row_totals(terms)
+        else:
+            cells = natural * view.statistic + family.log_base(view.statistic, own)
+            if view.missing is not None:
+                cells = np.where(family.spread(view.missing), 0, cells)
+            fit = cells.sum(axis=1, dtype=np.float64)
+        if view.missing is not None:
+            log_partition = np.where(view.missing[:, : log_partition.shape[1]], 0, log_partition)
+        losses[name] = float((log_partition.sum(axis=1, dtype=np.float64) - fit).mean())
+    free = energy.free_energy(parameters, batch)
+    return Reading(losses, float(free.mean()), float(free.std()))

@@ -1,0 +1,103 @@
+"""How a gradient moves the parameters: momentum SGD and Adam."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.kernels.updates import adam_update, momentum_update
+from harmonium.objectives import Statistics
+from harmonium.params import Parameters
+from harmonium.parts import Part
+
+Slots = dict[str, dict[str, np.ndarray]]
+
+
+class Optimiser(Part):
+    """Moves parameters against the mean gradient of a batch, in place."""
+
+    role = "optimiser"
+
+    def start(self, parameters: Parameters) -> Slots:
+        """Memory of the optimiser, zero at first."""
+        raise NotImplementedError
+
+    def update(
+        self, parameters: Parameters, statistics: Statistics, slots: Slots, rate: float, decay: float, step: int
+    ) -> None:
+        """One step; ``decay`` shrinks weights (not biases) by ``rate * decay`` and ``step`` counts from 1."""
+        raise NotImplementedError
+
+
+def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:
+    return {name: np.zeros_like(value) for name, value in parameters.items()}
+
+
+def _decay(name: str, rate: float, decay: float) -> float:
+    return rate * decay if name.endswith(".weights") else 0.0
+
+
+class Momentum(Optimiser):
+    """Stochastic gradient descent with momentum.
+
+    Parameters
+    ----------
+    momentum : float, default=0.9
+        Share of the last step that is kept; 0 is plain gradient descent.
+    """
+
+    def __init__(self, momentum: float = 0.9) -> None:
+        self.momentum = momentum
+
+    def start(self, parameters: Parameters) -> Slots:
+        """Velocities."""
+        return {"velocity": _zeros(parameters)}
+
+    def update(
+        self, parameters: Parameters, statistics: Statistics, slots: Slots, rate: float, decay: float, step: int
+    ) -> None:
+        """Velocity first, then the parameters."""
+        scaled = rate / statistics.count
+        for name, value in parameters.items():
+            velocity = slots["velocity"][name]
+            gradient = statistics.gradient[name]
+            momentum_update(value, gradient, velocity, scaled, self.momentum, _decay(name, rate, decay))
+
+
+class Adam(Optimiser):
+    """Adam (Kingma & Ba 2015) with decoupled weight decay.
+
+    Parameters
+    ----------
+    beta1, beta2 : float, default=0.9, 0.999
+        Memory of the first and second moments.
+    epsilon : float, default=1e-8
+        Added to the root of the second moment.
+    """
+
+    def __init__(self, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8) -> None:
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def start(self, parameters: Parameters) -> Slots:
+        """First and second moments."""
+        return {"first": _zeros(parameters), "second": _zeros(parameters)}
+
+    def update(
+        self, parameters: Parameters, statistics: Statistics, slots: Slots, rate: float, decay: float, step: int
+    ) -> None:
+        """Moments first, then the parameters."""
+        correction = float(np.sqrt(1 - self.beta2**step))
+        corrected = rate * correction / (1 - self.beta1**step)
+        for name, value in parameters.items():
+            adam_update(
+                value,
+                statistics.gradient[name],
+                slots["first"][name],
+                slots["second"][name],
+                scale=1.0 / statistics.count,
+                step=corrected,
+                betas=(self.beta1, self.beta2),
+                epsilon=self.epsilon * correction,
+                decay=_decay(name, rate, decay),
+            )

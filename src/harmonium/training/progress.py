@@ -1,0 +1,73 @@
+"""Progress: silent by default, a bar with items a second, the objective and the time left when verbose."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+logger = logging.getLogger("harmonium")
+
+
+class Reporter(Protocol):
+    """Told about every batch and epoch."""
+
+    def batch(self, n_rows: int) -> None:
+        """Some rows are done."""
+
+    def epoch(self, number: int, record: dict[str, float]) -> None:
+        """An epoch is done."""
+
+
+class Silent:
+    """Says nothing, but logs each epoch for those who configured the ``harmonium`` logger."""
+
+    def batch(self, n_rows: int) -> None:
+        """Nothing."""
+
+    def epoch(self, number: int, record: dict[str, float]) -> None:
+        """Log."""
+        logger.info("epoch %d: %s", number, ", ".join(f"{name} {value:.4g}" for name, value in record.items()))
+
+
+class Bar(Silent):
+    """A rich progress bar."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._task = progress.add_task("training", total=total, objective="")
+
+    def batch(self, n_rows: int) -> None:
+        """Move the bar."""
+        self._progress.advance(self._task, n_rows)
+
+    def epoch(self, number: int, record: dict[str, float]) -> None:
+        """Show the objective."""
+        super().epoch(number, record)
+        shown = record.get("validation_reconstruction", record.get("reconstruction", record.get("loss", float("nan"))))
+        self._progress.update(self._task, objective=f"epoch {number}, reconstruction {shown:.4g}")
+
+
+class _Speed(TextColumn):
+    def __init__(self) -> None:
+        super().__init__("")
+
+    def render(self, task: object) -> object:  # type: ignore[override]
+        from rich.text import Text
+
+        speed = getattr(task, "finished_speed", None) or getattr(task, "speed", None)
+        return Text(f"{speed:,.0f} items/s" if speed else "")
+
+
+@contextmanager
+def reporting(verbose: int | bool, total: int) -> Iterator[Reporter]:
+    """Reporter for a fit over ``total`` rows (all epochs together)."""
+    if not verbose:
+        yield Silent()
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[objective]}"), _Speed())
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn()) as progress:
+        yield Bar(progress, total)

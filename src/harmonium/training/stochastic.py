@@ -1,0 +1,219 @@
+"""Minibatch training: momentum SGD or Adam, schedules, weight decay, early stopping."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+import numpy as np
+
+from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.params import copy_parameters
+from harmonium.training.base import Driver, Training
+from harmonium.training.monitor import Monitor, check_finite
+from harmonium.training.optimisers import Adam, Optimiser
+from harmonium.training.progress import Reporter
+from harmonium.training.projection import project
+from harmonium.views import Views
+
+_UPDATES = 3000
+_SCHEDULES = ("constant", "linear", "inverse")
+_CRITERIA = {"reconstruction": "validation_reconstruction", "free_energy_gap": "free_energy_gap"}
+
+
+class Stochastic(Driver):
+    """Minibatch driver.
+
+    Parameters
+    ----------
+    max_iter : int, optional
+        Epochs. Default: enough for about 3,000 updates, between 10 and 300 epochs.
+    batch_size : int, default=100
+        Rows in a batch.
+    learning_rate : float, default=0.002
+        Step size at the start, for gradients averaged over the batch.
+    optimiser : Optimiser, optional
+        `Adam` (default) or `Momentum`.
+    schedule : {"linear", "constant", "inverse"}, default="linear"
+        Step size over time: down to zero at the last update, the same throughout, or ∝ 1 / (1 + epoch).
+    weight_decay : float, default=1e-4
+        Weights shrink by ``learning_rate * weight_decay`` an update; biases do not.
+    early_stopping : {"reconstruction", "free_energy_gap"}, optional
+        Stop, on rows held out from training, once the reconstruction no longer improves (the best parameters are kept),
+        or once the free energies of held-out rows drift away from those of training rows, which is overfitting.
+    validation_fraction : float, default=0.1
+        Share of the rows held out if there is early stopping.
+    patience : int, default=3
+        Epochs to wait.
+    tol : float, default=1e-4
+        Smallest relative improvement of the reconstruction that counts. For the gap: the gap allowed, in standard
+        deviations of the free energy, is ``1000 * tol``.
+
+    Examples
+    --------
+    >>> Stochastic(max_iter=5, learning_rate=0.01)
+    Stochastic(learning_rate=0.01, max_iter=5)
+    """
+
+    def __init__(
+        self,
+        max_iter: int | None = None,
+        batch_size: int = 100,
+        learning_rate: float = 0.002,
+        optimiser: Optimiser | None = None,
+        schedule: Literal["linear", "constant", "inverse"] = "linear",
+        weight_decay: float = 1e-4,
+        early_stopping: Literal["reconstruction", "free_energy_gap"] | None = None,
+        validation_fraction: float = 0.1,
+        patience: int = 3,
+        tol: float = 1e-4,
+    ) -> None:
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.optimiser = optimiser
+        self.schedule = schedule
+        self.weight_decay = weight_decay
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.tol = tol
+
+    def check(self) -> None:
+        """Refuse settings that make no sense, before anything is computed."""
+        for name, low in (("max_iter", 1), ("batch_size", 1), ("patience", 1)):
+            value = getattr(self, name)
+            if value is not None and (int(value) != value or value < low):
+                raise ValueError(f"{name} must be a whole number from {low} up; got {value!r}.")
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be above 0; got {self.learning_rate!r}; 0.002 is usual with Adam.")
+        if not self.weight_decay >= 0:
+            raise ValueError(f"weight_decay must not be negative; got {self.weight_decay!r}; 0 switches it off.")
+        if self.schedule not in _SCHEDULES:
+            raise ValueError(f"schedule must be one of {', '.join(_SCHEDULES)}; got {self.schedule!r}.")
+        if self.early_stopping is not None and self.early_stopping not in _CRITERIA:
+            raise ValueError(
+                f"early_stopping must be None or one of {', '.join(_CRITERIA)}; got {self.early_stopping!r}."
+            )
+        if not 0 < self.validation_fraction < 1:
+            raise ValueError(f"validation_fraction must lie between 0 and 1; got {self.validation_fraction!r}.")
+
+    def epochs(self, n_rows: int) -> int:
+        """Number of epochs for so many rows."""
+        if self.max_iter is not None:
+            return self.max_iter
+        return int(np.clip(np.ceil(_UPDATES * self.batch_size / n_rows), 10, 300))
+
+    def planned_rows(self, n_rows: int) -> int:
+        """Epochs times rows."""
+        return self.epochs(n_rows) * n_rows
+
+    def run(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        training: Training,
+        rng: np.random.Generator,
+        reporter: Reporter,
+    ) -> None:
+        """Epochs over shuffled rows."""
+        self.check()
+        train, validation = self._split(len(views), rng)
+        monitor = Monitor(problem, views, train, validation)
+        monitor.read(training.parameters, 0)
+        n_epochs = self.epochs(len(train))
+        stopping = _Stopping(self)
+        for epoch in range(1, n_epochs + 1):
+            begin = time.perf_counter()
+            self.epoch(problem, objective, views, train, training, rng, reporter, (epoch - 1, n_epochs))
+            seconds = time.perf_counter() - begin
+            training.n_iter += 1
+            entry = {"epoch": training.n_iter, **monitor.read(training.parameters, epoch, self.learning_rate)}
+            training.record({**entry, "seconds": seconds})
+            reporter.epoch(epoch, entry)
+            if stopping.says_stop(entry, training):
+                training.stopped = f"early stopping on {self.early_stopping} at epoch {epoch}"
+                break
+        stopping.restore(training)
+
+    def epoch(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        rows: np.ndarray,
+        training: Training,
+        rng: np.random.Generator,
+        reporter: Reporter,
+        position: tuple[int, int] | None = None,
+    ) -> None:
+        """One pass over the rows; ``position`` (epochs done, epochs planned) tells the schedule where it stands."""
+        optimiser = self.optimiser if self.optimiser is not None else Adam()
+        if training.slots is None:
+            training.slots = optimiser.start(training.parameters)
+        statistics = Statistics.zeros_like(training.parameters)
+        order = rng.permutation(rows)
+        n_batches = -(-len(order) // self.batch_size)
+        for number in range(n_batches):
+            items = order[number * self.batch_size : (number + 1) * self.batch_size]
+            batch = views.batch(items, problem.energy.families)
+            if training.chains is None:
+                training.chains = objective.start(problem, batch, rng)
+            statistics.reset()
+            objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
+            training.n_updates += 1
+            rate = self.learning_rate * self._share(number / n_batches, position)
+            decay = self.weight_decay
+            optimiser.update(training.parameters, statistics, training.slots, rate, decay, training.n_updates)
+            project(problem.energy, training.parameters)
+            reporter.batch(len(items))
+        check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
+
+    def _share(self, fraction: float, position: tuple[int, int] | None) -> float:
+        """Share of the learning rate that is left."""
+        if position is None or self.schedule == "constant":
+            return 1.0
+        done, planned = position
+        if self.schedule == "linear":
+            return 1.0 - (done + fraction) / planned
+        return 1.0 / (1.0 + done + fraction)
+
+    def _split(self, n_rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        if self.early_stopping is None:
+            return np.arange(n_rows), np.arange(0)
+        order = rng.permutation(n_rows)
+        held_out = max(1, round(self.validation_fraction * n_rows))
+        if held_out >= n_rows:
+            raise ValueError(f"early_stopping needs at least 2 rows; got {n_rows}; pass early_stopping=None.")
+        return np.sort(order[held_out:]), np.sort(order[:held_out])
+
+
+class _Stopping:
+    """Keeps the best parameters, and says when to stop."""
+
+    def __init__(self, driver: Stochastic) -> None:
+        self._driver = driver
+        self._best = np.inf
+        self._waited = 0
+        self._kept: dict[str, np.ndarray] | None = None
+
+    def says_stop(self, entry: dict[str, float], training: Training) -> bool:
+        driver = self._driver
+        if driver.early_stopping is None:
+            return False
+        value = entry[_CRITERIA[driver.early_stopping]]
+        if driver.early_stopping == "free_energy_gap":
+            improved = value <= 1000 * driver.tol
+        else:
+            improved = value < self._best - driver.tol * abs(self._best) if np.isfinite(self._best) else True
+        if improved:
+            self._best, self._waited = value, 0
+            self._kept = copy_parameters(training.parameters)
+        else:
+            self._waited += 1
+        return self._waited >= driver.patience
+
+    def restore(self, training: Training) -> None:
+        if self._kept is not None:
+            training.parameters.update(self._kept)

@@ -1,0 +1,7 @@
+"""Views: the only reader of user input. `Views` holds several views, `Columns` says which columns make up a view."""
+
+from harmonium.views.container import Views
+from harmonium.views.reading import Columns
+from harmonium.views.source import Source, Summary
+
+__all__ = ["Columns", "Source", "Summary", "Views"]

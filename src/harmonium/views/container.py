@@ -1,0 +1,236 @@
+"""`Views`: several views of the same items in one object that scikit-learn can slice by rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse
+
+from harmonium.batch import Batch
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import Family
+from harmonium.views.source import Source
+
+# a sparse matrix stored denser than this takes more memory than a dense one
+_DENSE_FROM = 1 / 3
+
+
+class Views:
+    """Several views of the same items, by name; rows are sliced without copying, so stock cross-validation works.
+
+    Parameters
+    ----------
+    views : mapping or sequence
+        Name → matrix (dense, SciPy sparse or data frame) with one row per item. A sequence gets names view0, view1, ….
+        A row that is all NaN, or a NaN cell, is missing.
+    present : mapping, optional
+        Name → boolean mask of the items that have the view: for sparse views, where NaN rows are not practical.
+    feature_names : mapping, optional
+        Name → names of the columns, shown by ``topics``; data frames bring their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = Views({"words": np.eye(3), "colour": np.ones((3, 2))})
+    >>> len(both), both.shape, both[np.array([0, 2])].shape
+    (3, (3, 5), (2, 5))
+    """
+
+    def __init__(
+        self,
+        views: Mapping[str, Any] | Sequence[Any],
+        present: Mapping[str, Any] | None = None,
+        feature_names: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        named = dict(views) if isinstance(views, Mapping) else {f"view{i}": view for i, view in enumerate(views)}
+        given = {str(name): view for name, view in named.items() if view is not None}
+        for label, extra in (("present", present), ("feature_names", feature_names)):
+            unknown = set(extra or {}) - set(given)
+            if unknown:
+                raise InvalidViewError(
+                    f"{label} may only name views that are there ({_listed(given)}); got {_listed(unknown)}; "
+                    "correct the names."
+                )
+        self._sources = {
+            name: _source(name, view, (present or {}).get(name), (feature_names or {}).get(name))
+            for name, view in given.items()
+        }
+        _check_lengths(self._sources)
+
+    @classmethod
+    def _from_sources(cls, sources: dict[str, Source]) -> Views:
+        result = cls.__new__(cls)
+        result._sources = sources
+        _check_lengths(sources)
+        return result
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the views."""
+        return list(self._sources)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of items, total number of columns."""
+        return len(self), sum(source.n_columns for source in self._sources.values())
+
+    def __len__(self) -> int:
+        return next(iter(self._sources.values())).n_rows
+
+    def __getitem__(self, rows: Any) -> Views:
+        if isinstance(rows, tuple):  # scikit-learn asks for X[rows, ...]
+            rows = rows[0]
+        rows = np.atleast_1d(np.asarray(rows)) if not isinstance(rows, slice) else rows
+        return Views._from_sources({name: source.take(rows) for name, source in self._sources.items()})
+
+    def __iter__(self) -> Iterator[Views]:
+        return (self[i] for i in range(len(self)))
+
+    def source(self, name: str) -> Source:
+        """Data of one view."""
+        return self._sources[name]
+
+    def without(self, name: str) -> Views:
+        """All views but one."""
+        return Views._from_sources({other: source for other, source in self._sources.items() if other != name})
+
+    def batch(self, items: np.ndarray | slice, families: Mapping[str, Family]) -> Batch:
+        """Statistics of some items for the engine; a view that is not here at all is missing for every item."""
+        n_rows = len(self.source(self.names[0]).rows[items])
+        views = {}
+        for name, family in families.items():
+            source = self._sources.get(name) or absent_source(len(self), family)
+            views[name] = source.batch(items, family)
+        return Batch(views, n_rows)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name}: {source.n_columns} {'sparse' if source.is_sparse else 'dense'} columns"
+            for name, source in self._sources.items()
+        ]
+        return f"Views({len(self)} items; {', '.join(parts)})"
+
+
+def absent_source(n_rows: int, family: Family) -> Source:
+    """A view that no item has."""
+    return Source(np.zeros((1, family.n_columns), dtype=np.float32), np.full(n_rows, -1))
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(repr(str(name)) for name in sorted(names, key=str)) or "none"
+
+
+def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
+    if isinstance(view, Source):
+        return view
+    matrix, columns = as_matrix(name, view)
+    if feature_names is not None:
+        columns = [str(column) for column in feature_names]
+        if len(columns) != matrix.shape[1]:
+            raise InvalidViewError(
+                f"View {name!r} needs one feature name per column, {matrix.shape[1]}; got {len(columns)}; "
+                "pass the names in the order of the columns."
+            )
+    rows = np.arange(matrix.shape[0])
+    if present is not None:
+        mask = np.asarray(present)
+        if mask.dtype != bool or mask.shape != rows.shape:
+            raise InvalidViewError(
+                f"present[{name!r}] must be a boolean mask with one entry per item, {len(rows)}; got shape {mask.shape} "
+                f"of {mask.dtype}; pass True where the item has the view."
+            )
+        rows = np.where(mask, rows, -1)
+    elif not scipy.sparse.issparse(matrix) and np.issubdtype(matrix.dtype, np.floating) and matrix.shape[1]:
+        # looking at the first column is enough to rule nearly all rows out
+        suspects = np.flatnonzero(np.isnan(matrix[:, 0]))
+        rows[suspects[np.isnan(matrix[suspects]).all(axis=1)]] = -1
+    return Source(matrix, rows, columns)
+
+
+def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array, list[str] | None]:
+    """Dense or CSR matrix of numbers, and column names if the input has them; refuses what is not a finite matrix."""
+    columns: list[str] | None = None
+    frame = nw.from_native(view, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        columns = [str(column) for column in frame.columns]
+        view = _frame_values(name, frame)
+    if scipy.sparse.issparse(view):
+        matrix = _canonical(view)
+        values = matrix.data
+    else:
+        matrix = values = np.asarray(view)
+    if matrix.ndim != 2:
+        raise InvalidViewError(
+            f"View {name!r} must be a matrix with one row per item; got an array of shape {matrix.shape}; "
+            "use reshape(-1, 1) for a single column."
+        )
+    if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool) or np.iscomplexobj(matrix):
+        raise InvalidViewError(
+            f"View {name!r} must hold real numbers; got dtype {matrix.dtype}; encode it first (text: "
+            "harmonium.features.text, categories: integer codes)."
+        )
+    if matrix.shape[1] == 0:
+        raise InvalidViewError(f"View {name!r} must have at least one column; got shape {matrix.shape}; leave it out.")
+    _check_finite(name, matrix, values)
+    return matrix, columns
+
+
+def _frame_values(name: str, frame: nw.DataFrame) -> np.ndarray:
+    bad = [
+        column
+        for column in frame.columns
+        if not (frame[column].dtype.is_numeric() or frame[column].dtype == nw.Boolean)
+    ]
+    if bad:
+        raise InvalidViewError(
+            f"View {name!r} must have numeric columns; column {bad[0]!r} is {frame[bad[0]].dtype}; "
+            "turn categories into integer codes and pass Categorical() for them as a view of their own."
+        )
+    return np.column_stack([frame[column].cast(nw.Float64).to_numpy() for column in frame.columns])
+
+
+def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:
+    matrix = scipy.sparse.csr_array(view)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # the user's matrix stays as it is
+        matrix.sum_duplicates()
+    cells = matrix.shape[0] * matrix.shape[1]
+    if cells and matrix.nnz > _DENSE_FROM * cells:
+        return matrix.toarray()
+    return matrix
+
+
+def _check_finite(name: str, matrix: np.ndarray | scipy.sparse.csr_array, values: np.ndarray) -> None:
+    if not np.issubdtype(values.dtype, np.floating):
+        return
+    if scipy.sparse.issparse(matrix):
+        if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+            raise InvalidViewError(
+                f"View {name!r} is sparse and must hold finite values; found NaN or infinity among the stored ones; "
+                "mark missing rows with Views(..., present=...), or pass a dense array for missing cells."
+            )
+        return
+    step = max(1, 4_000_000 // matrix.shape[1])
+    for first in range(0, len(matrix), step):
+        infinite = np.isinf(matrix[first : first + step])
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0]
+            raise InvalidViewError(
+                f"View {name!r} must hold finite values (NaN marks a missing one); found infinity at row {first + row}, "
+                f"column {column}; replace it or drop the row."
+            )
+
+
+def _check_lengths(sources: dict[str, Source]) -> None:
+    if not sources:
+        raise InvalidViewError("At least one view is needed; got none; pass a dict of name → matrix.")
+    lengths = {name: source.n_rows for name, source in sources.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise InvalidViewError(
+            f"All views must have one row per item, in the same order; {shown}; "
+            "fill rows that lack a view with NaN, or mark them with Views(..., present=...)."
+        )

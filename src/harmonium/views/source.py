@@ -1,0 +1,168 @@
+"""One view's data as the user gave it, cut into float32 batches on demand: nothing is copied whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from harmonium.batch import ViewBatch
+from harmonium.families import Family
+from harmonium.kernels.sparse import SparseRows, gather_rows
+
+_BLOCK_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Column statistics of the observed values of a view: what families need to bind to it."""
+
+    n_columns: int
+    n_observed: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    minimum: np.ndarray
+    maximum: np.ndarray
+    is_sparse: bool
+    all_integer: bool
+
+
+@dataclass(frozen=True)
+class Source:
+    """A matrix and the rows of it that are meant.
+
+    Attributes
+    ----------
+    matrix : ndarray or CSR
+        The user's own array, of any numeric type; NaN is a missing cell (dense only).
+    rows : ndarray of int64
+        Row of ``matrix`` for each item, -1 where the item lacks this view.
+    columns : list of str, optional
+        Names of the columns.
+    """
+
+    matrix: np.ndarray | scipy.sparse.csr_array
+    rows: np.ndarray
+    columns: list[str] | None = None
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether batches of this view are sparse."""
+        return scipy.sparse.issparse(self.matrix)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the data (not of the statistic)."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of items."""
+        return len(self.rows)
+
+    @property
+    def lacks_rows(self) -> bool:
+        """Whether some items lack this view."""
+        return bool((self.rows < 0).any())
+
+    def take(self, items: np.ndarray | slice) -> Source:
+        """Some of the items; the matrix is shared."""
+        return Source(self.matrix, self.rows[items], self.columns)
+
+    def raw_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray | SparseRows]]:
+        """(item numbers, values in float32 or wider) for blocks of the items that have this view."""
+        present = np.flatnonzero(self.rows >= 0)
+        width = max(1, self.n_columns if not self.is_sparse else self.matrix.nnz // max(1, self.matrix.shape[0]))
+        step = max(1, _BLOCK_CELLS // width)
+        for first in range(0, len(present), step):
+            items = present[first : first + step]
+            yield items, self._raw(self.rows[items])
+
+    def _raw(self, rows: np.ndarray) -> np.ndarray | SparseRows:
+        if self.is_sparse:
+            matrix = self.matrix
+            return SparseRows(*gather_rows(matrix.indptr, matrix.indices, matrix.data, rows), self.n_columns)
+        block = self.matrix[rows]
+        return block if block.dtype in (np.float32, np.float64) else block.astype(np.float32)
+
+    def summary(self) -> Summary:
+        """Column statistics in one pass over the observed values."""
+        width = self.n_columns
+        count, total, square = (np.zeros(width) for _ in range(3))
+        low, high = np.full(width, np.inf), np.full(width, -np.inf)
+        all_integer = True
+        shift: np.ndarray | None = None
+        for _, block in self.raw_blocks():
+            if isinstance(block, SparseRows):
+                n_rows = block.shape[0]
+                values = block.data.astype(np.float64)
+                stored = np.bincount(block.indices, minlength=width)
+                count += n_rows
+                total += np.bincount(block.indices, weights=values, minlength=width)
+                square += np.bincount(block.indices, weights=values**2, minlength=width)
+                np.minimum.at(low, block.indices, values)
+                np.maximum.at(high, block.indices, values)
+                has_zero = stored < n_rows
+                low[has_zero] = np.minimum(low[has_zero], 0)
+                high[has_zero] = np.maximum(high[has_zero], 0)
+            else:
+                values = block.astype(np.float64)
+                seen = ~np.isnan(values)
+                # sums about the first block's mean: variances of large values would otherwise cancel
+                if shift is None:
+                    shift = np.where(seen, values, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+                count += seen.sum(axis=0)
+                centred = np.where(seen, values - shift, 0)
+                total += centred.sum(axis=0)
+                square += (centred**2).sum(axis=0)
+                low = np.fmin(low, np.fmin.reduce(values, axis=0, initial=np.inf))
+                high = np.fmax(high, np.fmax.reduce(values, axis=0, initial=-np.inf))
+                values = values[seen]
+            all_integer = all_integer and bool(np.equal(np.floor(values), values).all())
+        safe = np.maximum(count, 1)
+        mean = total / safe
+        variance = np.maximum(square / safe - mean**2, 0)
+        low, high = np.where(count > 0, low, 0), np.where(count > 0, high, 0)
+        return Summary(
+            width, count, mean + (0 if shift is None else shift), variance, low, high, self.is_sparse, all_integer
+        )
+
+    def batch(self, items: np.ndarray | slice, family: Family) -> ViewBatch:
+        """Statistics of some items, in float32, with what is missing marked."""
+        rows = self.rows[items]
+        if self.is_sparse:
+            return self._sparse_batch(rows, family)
+        absent = rows < 0
+        statistic = family.encode(self.matrix[np.maximum(rows, 0)].astype(np.float32, copy=False))
+        statistic = np.array(statistic, dtype=np.float32, order="C")  # a copy: what is missing is filled in place
+        if absent.any():
+            statistic[absent] = np.nan
+        missing = family.missing_sites(statistic)
+        if not missing.any():
+            return ViewBatch(statistic, family.sizes(statistic.sum(axis=1, dtype=np.float64)))
+        np.nan_to_num(statistic, copy=False, nan=0.0)
+        size = family.sizes(statistic.sum(axis=1, dtype=np.float64))
+        return ViewBatch(statistic, _with_typical(size, missing[:, 0], family), missing)
+
+    def _sparse_batch(self, rows: np.ndarray, family: Family) -> ViewBatch:
+        raw = self._raw(rows)
+        assert isinstance(raw, SparseRows)
+        values = family.encode_nonzeros(raw.data, raw.indices).astype(np.float32, copy=False)
+        statistic = SparseRows(raw.indptr, raw.indices, values, raw.n_columns)
+        size = family.sizes(statistic.row_totals()) if family.exclusive else None
+        absent = rows < 0
+        if not absent.any():
+            return ViewBatch(statistic, size)
+        missing = np.repeat(absent[:, None], family.n_sites, axis=1)
+        return ViewBatch(statistic, _with_typical(size, absent, family), missing)
+
+
+def _with_typical(size: np.ndarray | None, absent: np.ndarray, family: Family) -> np.ndarray | None:
+    """Rows that lack the view get the typical size, in which what inference finds is expressed."""
+    if size is None:
+        return None
+    typical = family.typical_sizes(len(size))
+    assert typical is not None
+    return np.where(absent, typical, size)

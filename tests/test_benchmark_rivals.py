@@ -1,0 +1,157 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+if not (BENCHMARKS / "rivals").is_dir():
+    pytest.skip("the benchmarks are not part of this installation", allow_module_level=True)
+sys.path.insert(0, str(BENCHMARKS))
+try:
+    from rivals import plsi
+finally:
+    sys.path.remove(str(BENCHMARKS))
+
+
+def make_counts(seed=0, n_documents=240, n_topics=4, words_per_topic=12, n_shared=6, length=60):
+    """Documents over planted topics with words of their own and some shared ones."""
+    generator = np.random.default_rng(seed)
+    n_words = n_topics * words_per_topic + n_shared
+    word_given_topic = np.zeros((n_topics, n_words))
+    for z in range(n_topics):
+        word_given_topic[z, z * words_per_topic : (z + 1) * words_per_topic] = generator.dirichlet(
+            np.full(words_per_topic, 5.0)
+        )
+    word_given_topic[:, :-n_shared] *= 0.8
+    word_given_topic[:, -n_shared:] = 0.2 / n_shared
+    topics = generator.dirichlet(np.full(n_topics, 0.2), n_documents)
+    counts = np.stack([generator.multinomial(length, p / p.sum()) for p in topics @ word_given_topic])
+    return sp.csr_array(counts), topics, word_given_topic
+
+
+def random_tables(counts, n_topics, seed=0):
+    generator = np.random.default_rng(seed)
+    topics = generator.dirichlet(np.ones(n_topics), counts.shape[0])
+    return topics, np.ascontiguousarray(generator.dirichlet(np.ones(counts.shape[1]), n_topics).T)
+
+
+def plain_step(counts, topics, word_given_topic, beta):
+    """One tempered EM step with the posterior written out for every document, word and topic."""
+    dense = counts.toarray()
+    posterior = (topics[:, None, :] * word_given_topic[None, :, :]) ** beta
+    posterior /= np.maximum(posterior.sum(axis=2, keepdims=True), 1e-300)
+    expected = dense[:, :, None] * posterior
+    by_document, by_word = expected.sum(axis=1), expected.sum(axis=0)
+    return by_document / by_document.sum(axis=1, keepdims=True), by_word / by_word.sum(axis=0)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.8])
+def test_step_equals_plain_numpy(beta):
+    counts, _, _ = make_counts(n_documents=30)
+    topics, words = random_tables(counts, 5)
+    kernel = plsi.em_step(plsi.Counts.from_matrix(counts, np.float64, by_word=True), topics, words, beta)
+    for got, expected in zip(kernel, plain_step(counts, topics, words, beta), strict=True):
+        np.testing.assert_allclose(got, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.8])
+def test_folding_in_equals_plain_numpy(beta):
+    counts, _, _ = make_counts(n_documents=30)
+    _, words = random_tables(counts, 5)
+    expected = np.full((30, 5), 0.2)
+    for _ in range(25):
+        expected, _ = plain_step(counts, expected, words, beta)
+    got = plsi.fold_in(plsi.Counts.from_matrix(counts, np.float64), words, beta, n_iter=25)
+    np.testing.assert_allclose(got, expected, atol=1e-10)
+    single = plsi.fold_in(plsi.Counts.from_matrix(counts, np.float32), words.astype(np.float32), beta, n_iter=25)
+    np.testing.assert_allclose(single, expected, atol=1e-4)
+
+
+def test_log_likelihood_equals_plain_numpy():
+    counts, _, _ = make_counts(n_documents=30)
+    topics, words = random_tables(counts, 5)
+    got = plsi.log_likelihood(plsi.Counts.from_matrix(counts, np.float64), topics, words)
+    assert got == pytest.approx((counts.toarray() * np.log(topics @ words.T)).sum())
+
+
+def test_likelihood_does_not_decrease_at_beta_one():
+    counts, _, _ = make_counts()
+    topics, words = random_tables(counts, 6)
+    layout = plsi.Counts.from_matrix(counts, np.float64, by_word=True)
+    scores = []
+    for _ in range(60):
+        topics, words = plsi.em_step(layout, topics, words)
+        scores.append(plsi.log_likelihood(layout, topics, words))
+    assert (np.diff(scores) >= -1e-9 * abs(scores[0])).all()
+    assert scores[-1] > scores[0]
+
+
+def test_planted_topics_are_recovered():
+    everything, all_topics, word_given_topic = make_counts(n_documents=300)
+    counts, topics = everything[:240], all_topics[:240]
+    # EM has poor local optima, so the best of a few starts is looked at, as one would in practice.
+    models = [plsi.PLSI(4, random_state=seed).fit(counts) for seed in range(4)]
+    model = max(models, key=lambda fitted: max(score for _, _, score in fitted.history_))
+    similarity = np.corrcoef(np.concatenate([model.components_, word_given_topic]))[4:, :4]
+    matched = similarity.argmax(axis=1)
+    assert sorted(matched) == [0, 1, 2, 3]
+    assert similarity.max(axis=1).min() > 0.95
+    assert np.abs(model.document_topics_[:, matched] - topics).mean() < 0.06
+    unseen = model.transform(everything[240:])
+    assert np.abs(unseen[:, matched] - all_topics[240:]).mean() < 0.06
+
+
+@pytest.mark.parametrize("validation_fraction", [0.0, 0.1])
+def test_probabilities_sum_to_one(validation_fraction):
+    counts, _, _ = make_counts()
+    model = plsi.PLSI(4, max_iter=30, validation_fraction=validation_fraction).fit(counts)
+    assert model.held_out_rows_.size == round(240 * validation_fraction)
+    for rows in (model.document_topics_, model.components_, model.transform(counts[:7])):
+        assert (rows >= 0).all()
+        np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-5)
+
+
+def test_temperature_rule():
+    # Far more topics than the data hold overfit, so that beta has to be lowered.
+    counts, _, _ = make_counts(n_documents=120, length=25)
+    model = plsi.PLSI(20).fit(counts)
+    betas = np.array([beta for _, beta, _ in model.history_])
+    scores = np.array([score for _, _, score in model.history_])
+    assert betas[0] == 1
+    assert model.beta_ < 1
+    lowered = np.diff(betas)
+    assert ((lowered == 0) | np.isclose(lowered, -0.025)).all()
+    stalled = np.diff(scores) <= model.tolerance * np.abs(scores[1:])
+    np.testing.assert_array_equal(lowered[1:] < 0, stalled[:-1])
+    assert model.beta_ == betas[scores.argmax()]
+    best_at_one = scores[betas == 1].max()
+    assert scores.max() > best_at_one
+
+
+def test_plain_em_stays_at_beta_one():
+    counts, _, _ = make_counts()
+    assert plsi.PLSI(4, validation_fraction=0.0).fit(counts).beta_ == 1
+
+
+def test_empty_documents_and_unknown_words():
+    counts, _, _ = make_counts()
+    padded = sp.hstack([counts, sp.csr_array((counts.shape[0], 1))], format="csr")
+    model = plsi.PLSI(4, max_iter=10).fit(sp.vstack([padded, sp.csr_array((1, padded.shape[1]))], format="csr"))
+    unknown = np.zeros((2, padded.shape[1]))
+    unknown[1, -1] = 3
+    np.testing.assert_allclose(model.transform(unknown), 0.25)
+    assert np.isfinite(model.document_topics_).all()
+
+
+def test_same_seed_same_result():
+    counts, _, _ = make_counts()
+    first, second = (plsi.PLSI(3, max_iter=20, random_state=5).fit_transform(counts) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan])
+def test_bad_counts_are_refused(value):
+    with pytest.raises(ValueError, match="finite counts"):
+        plsi.PLSI(2).fit(np.array([[1.0, value]]))

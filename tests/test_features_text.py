@@ -1,0 +1,110 @@
+"""Words, counts, mutual information and tf-idf."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import mutual_info_score
+
+from harmonium.features.text import (
+    STOP_WORDS,
+    PorterStemmer,
+    mutual_information,
+    select_by_mutual_information,
+    text_counts,
+    tf_idf,
+    tokenize,
+)
+
+# The examples of Porter's paper, step by step, each carried through the whole algorithm.
+PORTER_EXAMPLES = """
+caresses caress ponies poni ties ti caress caress cats cat feed feed agreed agre plastered plaster bled bled
+motoring motor sing sing conflated conflat troubled troubl sized size hopping hop tanned tan falling fall hissing hiss
+fizzed fizz failing fail filing file happy happi sky sky relational relat conditional condit rational ration
+valenci valenc hesitanci hesit digitizer digit conformabli conform radicalli radic differentli differ vileli vile
+analogousli analog vietnamization vietnam predication predic operator oper feudalism feudal decisiveness decis
+hopefulness hope callousness callous formaliti formal sensitiviti sensit sensibiliti sensibl triplicate triplic
+formative form formalize formal electriciti electr electrical electr hopeful hope goodness good revival reviv
+allowance allow inference infer airliner airlin gyroscopic gyroscop adjustable adjust defensible defens
+irritant irrit replacement replac adjustment adjust dependent depend adoption adopt homologou homolog
+communism commun activate activ angulariti angular homologous homolog effective effect bowdlerize bowdler
+probate probat rate rate cease ceas controll control roll roll generalizations gener oscillators oscil
+is is by by as as yes ye say sai syzygy syzygi psychology psycholog possibly possibl champion champion
+"""
+PORTER_PAIRS = PORTER_EXAMPLES.split()
+
+
+@pytest.mark.parametrize(("word", "stem"), list(zip(PORTER_PAIRS[::2], PORTER_PAIRS[1::2], strict=True)))
+def test_porter_stems_known_words(word: str, stem: str) -> None:
+    stemmer = PorterStemmer()
+    assert stemmer.stem(word) == stem
+    assert stemmer(word) == stem  # the second time from memory
+
+
+def test_tokenize_drops_stop_words_short_words_and_digits() -> None:
+    text = "They're SURE it isn't O'Brien's 1,000 foxes; we don't go to ox_carts."
+    assert tokenize(text) == ["brien", "foxes", "carts"]
+    assert tokenize("The ox", min_length=1, stop_words=None) == ["the", "ox"]
+    assert tokenize("alpha beta", stop_words=["beta"]) == ["alpha"]
+    assert {"the", "of", "don't", "whereupon"} <= STOP_WORDS
+
+
+def test_text_counts_limits_and_vocabulary() -> None:
+    texts = ["apple apple apple pear", "pear plum", "plum pear cherry"]
+    counts, words = text_counts(texts)
+    assert counts.dtype == np.float32
+    assert words.tolist() == ["apple", "cherry", "pear", "plum"]
+    assert counts.toarray().tolist() == [[3, 0, 1, 0], [0, 0, 1, 1], [0, 1, 1, 1]]
+    assert text_counts(texts, min_df=2)[1].tolist() == ["pear", "plum"]
+    assert text_counts(texts, min_count=3)[1].tolist() == ["apple", "pear"]
+    assert text_counts(texts, min_count=2, max_features=1)[1].tolist() == ["apple"]
+    binary, _ = text_counts(texts, vocabulary=["plum", "apple"], binary=True)
+    assert binary.toarray().tolist() == [[0, 1], [1, 0], [1, 0]]
+
+
+def test_text_counts_errors() -> None:
+    with pytest.raises(TypeError, match="put it in a list"):
+        text_counts("one string")
+    with pytest.raises(ValueError, match="min_count=9"):
+        text_counts(["apple pear"], min_count=9)
+
+
+def test_mutual_information_agrees_with_scikit_learn() -> None:
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 4, 300)
+    counts = generator.poisson(0.2 + 0.4 * (labels[:, None] == np.arange(12) % 5))
+    counts[:, 10], counts[:, 11] = 0, 1
+    expected = [mutual_info_score(labels, column > 0) for column in counts.T]
+    np.testing.assert_allclose(mutual_information(sparse.csr_matrix(counts), labels), expected, atol=1e-12)
+    names = np.array(["w", "x", "y", "z"])[labels]
+    np.testing.assert_allclose(mutual_information(counts, names), expected, atol=1e-12)
+
+
+def test_mutual_information_ignores_stored_zeros_and_keeps_its_input() -> None:
+    counts = sparse.csr_matrix(np.array([[2.0], [3.0]]))
+    counts.data[1] = 0.0
+    np.testing.assert_allclose(mutual_information(counts, [0, 1]), [np.log(2)])
+    assert counts.data.tolist() == [2.0, 0.0]
+    with pytest.raises(ValueError, match="3 labels for 2 documents"):
+        mutual_information(counts, [0, 1, 1])
+
+
+def test_select_by_mutual_information_puts_the_best_first() -> None:
+    counts = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 4, 0], [1, 0, 4, 0]])
+    assert select_by_mutual_information(counts, [0, 0, 1, 1], k=2).tolist() == [2, 1]
+    assert len(select_by_mutual_information(counts, [0, 0, 1, 1], k=99)) == 4
+    with pytest.raises(ValueError, match="at least 1"):
+        select_by_mutual_information(counts, [0, 0, 1, 1], k=0)
+
+
+def test_tf_idf_learns_on_training_documents() -> None:
+    train = np.array([[2, 2, 0, 0], [0, 1, 3, 0], [0, 4, 0, 0], [0, 0, 0, 0]])
+    weights, idf = tf_idf(sparse.csr_matrix(train))
+    np.testing.assert_allclose(idf, [2, np.log2(4 / 3), 2, 0])
+    np.testing.assert_allclose(weights.toarray()[0], [1, 0.5 * np.log2(4 / 3), 0, 0], rtol=1e-6)
+    assert weights.dtype == np.float32
+    assert weights[3].sum() == 0
+    unseen, same = tf_idf([[1, 0, 0, 1]], idf)
+    np.testing.assert_allclose(unseen.toarray(), [[1, 0, 0, 0]])
+    np.testing.assert_array_equal(same, idf)
+    with pytest.raises(ValueError, match="same vocabulary"):
+        tf_idf(train[:, :2], idf)
