@@ -20,6 +20,7 @@ from harmonium.families import (
 )
 from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
+from harmonium.persist import load_model as load
 from harmonium.training import LBFGS, Adam, Momentum, Stochastic
 from harmonium.views import Columns, Views
 
@@ -54,4 +55,5 @@ __all__ = [
     "SampledCD",
     "Stochastic",
     "Views",
+    "load",
 ]

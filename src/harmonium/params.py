@@ -33,8 +33,8 @@ def copy_parameters(parameters: Mapping[str, np.ndarray]) -> Parameters:
 def all_finite(parameters: Mapping[str, np.ndarray]) -> str | None:
     """Name of the first array with a value that is not finite, or None."""
     for name, value in parameters.items():
-        # a sum is finite only if every term is (up to overflow, which is worth stopping for as well)
-        if not np.isfinite(value.sum(dtype=np.float64)):
+        # finite only if every term is, and far enough from overflow that the products of the next batch are too
+        if not np.isfinite(np.vdot(value, value)):
             return name
     return None
 

@@ -22,7 +22,8 @@ class Part(BaseEstimator):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if cls.role and not cls.__name__.startswith("_"):
+        # the class that names a role is its abstract base, not a part
+        if cls.role and "role" not in cls.__dict__:
             _REGISTRY[f"{cls.role}:{cls.__name__}"] = cls
 
     @classmethod

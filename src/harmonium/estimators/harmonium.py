@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from copy import deepcopy
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -12,11 +13,19 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
-from harmonium.estimators.preparation import check_known, check_supports, prepare, read
+from harmonium.estimators.preparation import (
+    check_known,
+    check_supports,
+    names_of_features,
+    prepare,
+    read,
+    unchanged_if_refused,
+)
 from harmonium.families import Family
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.inference.ais import LogPartition, annealed_log_partition
@@ -27,15 +36,28 @@ from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.kernels.threads import compute
 from harmonium.objectives import Objective, Problem, SampledCD
 from harmonium.params import HIDDEN_BIAS, copy_parameters, weights_of
+from harmonium.persist import Fitted, load_model, save_model, saveable
 from harmonium.training import Driver, Stochastic, Training
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.progress import Silent, reporting
 from harmonium.training.projection import project
+from harmonium.validation import check_whole
 from harmonium.views import Views
 
 _BLOCK_CELLS = 4_000_000
 
 
+def _trains_by_batches(estimator: Harmonium) -> bool:
+    """Whether there is a partial_fit: other drivers have no use for some rows (what is no driver is refused later)."""
+    driver = estimator.driver
+    if isinstance(driver, Driver) and not isinstance(driver, Stochastic):
+        raise AttributeError(
+            f"partial_fit needs the Stochastic() driver; got {type(driver).__name__}; use fit instead."
+        )
+    return True
+
+
+@saveable
 class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Undirected latent-variable model of one or several views, put together from parts.
 
@@ -44,8 +66,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_components : int, default=50
         Number of hidden units (topics).
     views : "infer", mapping or list, default="infer"
-        Family of each view: name → `Family`, "infer" (look at the data), or `Columns` / a slice / column names when X is
-        one matrix. ``families_`` shows what was inferred.
+        Family of each view: name → `Family`, "infer" (look at the data), or `Columns` / a slice / column names when X
+        is one matrix. ``families_`` shows what was inferred.
     hidden : HiddenLayer, optional
         What a topic is; default `BernoulliUnits`.
     objective : Objective, optional
@@ -90,6 +112,15 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     >>> model.predict_view("words", {"colour": colour}).shape
     (60, 12)
     """
+
+    _problem: Problem
+    _training: Training
+    _stream: np.random.Generator
+    families_: dict[str, Family]
+    feature_names_: dict[str, list[str]]
+    history_: dict[str, list[float]]
+    n_iter_: int
+    n_components_: int
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -141,58 +172,75 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         y : ignored
             There for scikit-learn.
         """
-        views = read(self, X, reset=True)
-        rng = self._generator()
-        with compute(self.n_jobs):
-            if self.warm_start and hasattr(self, "_training"):
-                problem = self._problem
-                check_supports(check_known(views, problem.energy.families), problem.energy.families, self._layer())
-                training = Training(copy_parameters(self._training.parameters), history=dict(self.history_))
+        goes_on = self.warm_start and hasattr(self, "_training")
+        driver = self.driver if self.driver is not None else Stochastic()
+        driver.check()
+        with unchanged_if_refused(self), compute(self.n_jobs):
+            views = read(self, X, reset=not goes_on)
+            problem = self._continued(views) if goes_on else prepare(views, self.views, self._layer())
+            rng = self._generator()
+            if goes_on:
+                training = Training(copy_parameters(self._training.parameters), history=deepcopy(self.history_))
             else:
-                problem, training = self._begin(views, rng)
-            driver = self.driver if self.driver is not None else Stochastic()
+                training = self._begin(problem, views, rng)
             with reporting(self.verbose, driver.planned_rows(len(views))) as reporter:
                 driver.run(problem, self._objective(), views, training, rng, reporter)
-        return self._finish(problem, training, views)
+            self._stream = rng
+            return self._finish(problem, training, views)
 
+    @available_if(_trains_by_batches)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """One pass over some more rows; the first call also chooses the families and starts the parameters."""
         first = not hasattr(self, "_training")
-        views = read(self, X, reset=first)
         driver = self.driver if self.driver is not None else Stochastic()
-        if not isinstance(driver, Stochastic):
-            raise ValueError(
-                f"partial_fit needs the Stochastic() driver; got {type(driver).__name__}; use fit instead."
-            )
+        assert isinstance(driver, Stochastic)
         driver.check()
-        rng = self._generator() if first else self._stream
-        with compute(self.n_jobs):
+        with unchanged_if_refused(self), compute(self.n_jobs):
+            views = read(self, X, reset=first)
             if first:
-                problem, training = self._begin(views, rng)
+                problem = prepare(views, self.views, self._layer())
+                rng = self._generator()
+                training = self._begin(problem, views, rng)
             else:
-                problem, training = self._problem, self._training
-                check_supports(check_known(views, problem.energy.families), problem.energy.families, self._layer())
+                problem = self._continued(views)
+                # copies: training goes on in place, and a pass that diverges must leave the model as it was
+                rng, training = deepcopy(self._stream), deepcopy(self._training)
             driver.epoch(problem, self._objective(), views, np.arange(len(views)), training, rng, Silent())
             training.n_iter += 1
-        self._stream = rng
-        return self._finish(problem, training, views)
+            self._stream = rng
+            return self._finish(problem, training, views)
 
-    def _begin(self, views: Views, rng: np.random.Generator) -> tuple[Problem, Training]:
-        problem = prepare(views, self.views, self._layer())
+    def _begin(self, problem: Problem, views: Views, rng: np.random.Generator) -> Training:
         parameters = initial_parameters(problem.energy, views, problem.reference, rng)
         project(problem.energy, parameters)
-        return problem, Training(parameters)
+        return Training(parameters)
+
+    def _continued(self, views: Views) -> Problem:
+        """The problem of the last fit, to go on with: the data and the hidden layer must still be those of it."""
+        energy, layer = self._problem.energy, self._layer()
+        began = energy.hidden
+        same = type(layer) is type(began) and layer.get_params() == began.get_params()
+        if not same or layer.n_units_ != began.n_units_:
+            raise ValueError(
+                f"Training can only go on with the {began.n_units_} hidden units it began with, {began}; got "
+                f"{layer.n_units_}, {layer}; set them back, or fit with warm_start=False."
+            )
+        check_known(views, energy.families, self.feature_names_)
+        check_supports(views, energy.families, layer)
+        return self._problem
 
     def _finish(self, problem: Problem, training: Training, views: Views) -> Self:
+        # going on with the same problem keeps the names it began with, a new fit does not
+        known = self.feature_names_ if problem is getattr(self, "_problem", None) else {}
         self._problem = problem
         self._training = training
         self.families_ = problem.energy.families
         self.feature_names_ = {
-            name: family.feature_names(views.source(name).columns or [f"{name}_{i}" for i in range(family.n_columns)])
+            name: names_of_features(name, views.source(name).columns, family)
             for name, family in self.families_.items()
             if name in views.names
-        } | getattr(self, "feature_names_", {})
+        } | known
         self.n_components_ = problem.energy.hidden.n_units_
         self.history_ = training.history
         self.n_iter_ = training.n_iter
@@ -262,7 +310,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if view is None and len(self.families_) == 1:
             return next(iter(self.families_))
         if view not in self.families_:
-            raise ValueError(f"view must be one of {', '.join(map(repr, self.families_))}; got {view!r}.")
+            known = ", ".join(map(repr, self.families_))
+            raise ValueError(f"view must be one of {known}; got {view!r}; correct the name.")
         return view
 
     # ---- inference -----------------------------------------------------------------------------------------------
@@ -279,24 +328,29 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return self._encode(views, self.output)
 
     def _known(self, X: Any) -> Views:
-        views = check_known(read(self, X, reset=False), self.families_)
+        views = check_known(read(self, X, reset=False), self.families_, self.feature_names_)
         check_supports(views, self.families_, self.energy_.hidden)
         return views
 
     def _encode(self, views: Views, output: str, n_iterations: int = 10) -> np.ndarray:
         result = np.empty((len(views), self.n_components_), dtype=np.float32)
         for items, batch in self._batches(views, n_iterations):
+            for view in batch.views.values():
+                if isinstance(view.statistic, np.ndarray):
+                    # vectorised code rounds a row differently at another place of the block; in double precision,
+                    # narrowed at the end, that does not show
+                    view.statistic = view.statistic.astype(np.float64)
             natural = self.energy_.hidden_natural(self.parameters_, batch, with_bias=output != "coordinates")
-            result[items] = self.energy_.hidden.mean(natural) if output == "mean" else natural
+            result[items] = self.energy_.hidden.mean(natural.astype(np.float64)) if output == "mean" else natural
         return result
 
     def _batches(self, views: Views, n_iterations: int = 10) -> Iterator[tuple[slice, Batch]]:
         """Blocks of rows with what is missing filled in; sparse rows count by what is stored."""
         cells = sum(
-            64 if views.source(name).is_sparse else family.n_features_
+            # what is missing is inferred densely
+            64 if views.is_sparse_throughout(name, family) else family.n_features_
             for name, family in self.families_.items()
-            if name in views.names
-        ) + sum(family.n_features_ for name, family in self.families_.items() if name not in views.names)
+        )
         step = max(1, _BLOCK_CELLS // max(cells, self.n_components_))
         for first in range(0, len(views), step):
             items = slice(first, min(first + step, len(views)))
@@ -313,7 +367,10 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self, "families_")
         latent = check_array(X, dtype=np.float32)
         if latent.shape[1] != self.n_components_:
-            raise ValueError(f"X must have {self.n_components_} columns, one per topic; got {latent.shape[1]}.")
+            raise ValueError(
+                f"X must have {self.n_components_} columns, one per topic; got {latent.shape[1]}; "
+                "pass what transform gave."
+            )
         if self.output == "coordinates":
             latent = latent + self.parameters_[HIDDEN_BIAS]
         hidden_mean = latent if self.output == "mean" else self.energy_.hidden.mean(latent)
@@ -366,12 +423,16 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Probabilities for binary and categorical views, expected values in the units of the data for others.
         """
         view = self._view(name)
-        views = check_known(read(self, X, reset=False), self.families_)
+        check_whole("predict_view", "n_iterations", n_iterations, remedy="10 is usual")
+        views = read(self, X, reset=False)
         if view in views.names:
             if len(views.names) == 1:
-                raise ValueError(f"predict_view({view!r}) needs another view to predict it from; X has only this one.")
+                raise ValueError(
+                    f"predict_view({view!r}) needs another view to predict it from; X has only this one; add another."
+                )
             views = views.without(view)
-        check_supports(check_known(views, self.families_), self.families_, self.energy_.hidden)
+        check_known(views, self.families_, self.feature_names_)
+        check_supports(views, self.families_, self.energy_.hidden)
         family = self.families_[view]
         parts = []
         with compute(self.n_jobs):
@@ -427,6 +488,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Row totals of `ReplicatedSoftmax` views, for which the partition function differs from total to total;
             default: the mean total of the training data.
         """
+        if method not in ("ais", "exact"):
+            raise ValueError(f"method must be 'ais' or 'exact'; got {method!r}; 'exact' is for small models.")
         typical = {name: family.typical_sizes(1) for name, family in self.energy_.families.items()}
         totals = {name: float(size[0]) for name, size in typical.items() if size is not None} | (sizes or {})
         with compute(self.n_jobs):
@@ -451,13 +514,15 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ndarray, or dict of ndarrays if there are several views
         """
         check_is_fitted(self, "families_")
+        check_whole("sample", "n_samples", n_samples)
+        check_whole("sample", "n_steps", n_steps, remedy="1000 is usual")
         seed = self.random_state if random_state is None else random_state
         rng = np.random.default_rng(check_random_state(seed).randint(2**31 - 1))
         sizes = {name: family.typical_sizes(n_samples) for name, family in self.families_.items()}
         known = {name: size for name, size in sizes.items() if size is not None}
         with compute(self.n_jobs):
             hidden = self.energy_.hidden.sample(np.zeros((n_samples, self.n_components_), dtype=np.float32), rng)
-            for _ in range(max(1, n_steps)):
+            for _ in range(n_steps):
                 hidden, batch = gibbs_step(self.energy_, self.parameters_, hidden, rng, known)
         drawn = {
             name: np.asarray(self.families_[name].decode(np.asarray(view.statistic)), dtype=np.float32)
@@ -468,16 +533,37 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # ---- files ---------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save to one ``.safetensors`` file, or to a folder of safetensors + JSON (see `harmonium.load`)."""
-        from harmonium.persist import save_model
-
         save_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Any:
         """Load a saved model; loading never runs code."""
-        from harmonium.persist import load_model
-
         return load_model(path)
+
+    def _state(self) -> Fitted:
+        """What a file keeps of the fitted model, beside the constructor parameters."""
+        check_is_fitted(self, "families_")
+        facts = {
+            "n_features_in_": getattr(self, "n_features_in_", None),
+            "feature_names_in_": getattr(self, "feature_names_in_", None),
+            "history_": self.history_,
+            "n_iter_": self.n_iter_,
+        }
+        energy, reference = self._problem.energy, self._problem.reference
+        return Fitted(energy.families, energy.hidden, self.parameters_, reference, self.feature_names_, facts)
+
+    def _restore(self, fitted: Fitted) -> Self:
+        """Inverse of `_state`; the optimiser's memory and the stream of random numbers start afresh."""
+        history, n_iter = dict(fitted.facts["history_"]), int(fitted.facts["n_iter_"])
+        self._problem = Problem(Energy(fitted.families, fitted.hidden), fitted.reference)
+        self._training = Training(fitted.parameters, n_iter=n_iter, history=history)
+        self._stream = self._generator()
+        self.families_, self.feature_names_ = fitted.families, fitted.feature_names
+        self.n_components_, self.history_, self.n_iter_ = fitted.hidden.n_units_, history, n_iter
+        for name in ("n_features_in_", "feature_names_in_"):
+            if fitted.facts[name] is not None:
+                setattr(self, name, fitted.facts[name])
+        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

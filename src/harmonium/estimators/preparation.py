@@ -2,61 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_feature_names, validate_data
+from sklearn.utils.validation import validate_data
 
 from harmonium.energy import Energy
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Problem
+from harmonium.params import HIDDEN_BIAS, bias_of
 from harmonium.training.initialise import mean_statistic
 from harmonium.views import Views
-from harmonium.views.inferring import check_observed, check_support, infer_family
-from harmonium.views.reading import families_given, is_collection, read_collection, split_columns
+from harmonium.views.container import as_frame, as_matrix
+from harmonium.views.inferring import check_largest, check_observed, check_support, infer_family
+from harmonium.views.reading import SINGLE, families_given, is_collection, read_collection, split_columns
+
+
+@contextmanager
+def unchanged_if_refused(estimator: Any) -> Iterator[None]:
+    """Context after which the estimator's attributes are as before if something was raised inside."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def read(estimator: Any, X: Any, reset: bool) -> Views:
     """Views from anything that is accepted as X; ``reset`` is True when fitting."""
     if isinstance(X, str | bytes):
-        raise TypeError(f"X must be a matrix or several views of numbers; got {type(X).__name__}.")
+        raise TypeError(
+            f"X must be a matrix or several views of numbers; got {type(X).__name__}; turn text into counts first."
+        )
     if is_collection(X):
         views = read_collection(X)
+        if not len(views):
+            raise InvalidViewError("Views must have at least one row; got none; pass the rows to work on.")
         if reset:
             estimator.n_features_in_ = views.shape[1]
             if hasattr(estimator, "feature_names_in_"):
                 del estimator.feature_names_in_
         return views
-    # one matrix: scikit-learn's own checks and messages
-    matrix = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"
-    )
-    if not reset:
-        _check_feature_names(estimator, X, reset=False)
-    names = getattr(estimator, "feature_names_in_", None)
-    if not reset and list(estimator.families_) != ["view0"] and not hasattr(estimator.views, "items"):
+    if not reset and list(estimator.families_) != [SINGLE] and not isinstance(estimator.views, Mapping):
         raise InvalidViewError(
             f"The model was fitted on the views {', '.join(map(repr, estimator.families_))}; got one matrix; "
             "pass a dict with the views that are there."
         )
-    return split_columns(matrix, names, estimator.views)
+    matrix = _one_matrix(estimator, X, reset)
+    return split_columns(matrix, getattr(estimator, "feature_names_in_", None), estimator.views)
 
 
-def check_known(views: Views, families: dict[str, Family]) -> Views:
-    """Refuse views the model does not know, of the wrong width, or outside their support; rows without any view too."""
+def _one_matrix(estimator: Any, X: Any, reset: bool) -> Any:
+    """One checked matrix; the estimator learns, or is compared with, the number and names of its columns."""
+    if as_frame(SINGLE, X) is None:
+        # scikit-learn's own checks and messages
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"
+        )
+    matrix, _ = as_matrix(SINGLE, X)
+    if not matrix.shape[0]:
+        raise InvalidViewError("A data frame must have at least one row; got none; pass the rows to work on.")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return matrix
+
+
+def check_known(views: Views, families: dict[str, Family], feature_names: dict[str, list[str]]) -> Views:
+    """Refuse views the model does not know, or with other columns than it was fitted on; rows without any view too."""
     known = ", ".join(map(repr, families))
     for name in views.names:
         if name not in families:
             raise InvalidViewError(f"The model has the views {known}; got {name!r}; correct the name or leave it out.")
-        if views.source(name).n_columns != families[name].n_columns:
+        source, family = views.source(name), families[name]
+        if source.n_columns != family.n_columns:
             raise InvalidViewError(
-                f"View {name!r} was fitted with {families[name].n_columns} columns; got "
-                f"{views.source(name).n_columns}; pass the same columns in the same order."
+                f"View {name!r} was fitted with {family.n_columns} columns; got {source.n_columns}; "
+                "pass the same columns in the same order."
             )
+        _check_columns(name, source.columns, family, feature_names[name])
     check_rows(views)
     return views
+
+
+def names_of_features(name: str, columns: list[str] | None, family: Family) -> list[str]:
+    """Names of a view's features; columns without names are numbered."""
+    return family.feature_names(columns or [f"{name}_{i}" for i in range(family.n_columns)])
+
+
+def _check_columns(name: str, columns: list[str] | None, family: Family, fitted: list[str]) -> None:
+    # only names that both sides brought can disagree
+    if columns is None or fitted == names_of_features(name, None, family):
+        return
+    for got, expected in zip(names_of_features(name, columns, family), fitted, strict=True):
+        if got != expected:
+            raise InvalidViewError(
+                f"View {name!r} must have the columns it was fitted on, in the same order; got {got!r} in place of "
+                f"{expected!r}; reorder or rename the columns."
+            )
 
 
 def check_rows(views: Views) -> None:
@@ -72,6 +119,7 @@ def check_supports(views: Views, families: dict[str, Family], hidden: HiddenLaye
     """Refuse data outside the support of their family."""
     for name in views.names:
         check_support(name, views.source(name), families[name], hidden)
+        check_largest(name, views.source(name), families[name])
 
 
 def prepare(views: Views, spec: Any, hidden: HiddenLayer) -> Problem:
@@ -83,6 +131,10 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer) -> Problem:
     for name in views.names:
         if "." in name:
             raise InvalidViewError(f"Names of views must not contain a dot; got {name!r}; rename the view.")
+        if name == "hidden":  # parameters of the hidden layer go by this name
+            raise InvalidViewError("Views must not be named 'hidden'; got a view of that name; rename the view.")
+        if bias_of(name) == HIDDEN_BIAS:
+            raise InvalidViewError(f"{name!r} is the name of the hidden layer's parameters; rename the view.")
         source = views.source(name)
         summary = source.summary()
         check_observed(name, summary)

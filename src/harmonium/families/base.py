@@ -51,6 +51,8 @@ class Family(Part):
     samples_sparsely: bool = False
     #: True if the features of a site exclude one another (one-hot codes, tokens of a document)
     exclusive: bool = False
+    #: True if a row of the view is observed or missing as a whole
+    whole_rows: bool = False
     n_features_: int
 
     @property
@@ -76,6 +78,15 @@ class Family(Part):
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Statistic of dense data; NaN stays NaN."""
         return values
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether the statistic of zero is zero, so that sparse data have a sparse statistic."""
+        return True
+
+    def largest_by_column(self) -> np.ndarray | None:
+        """Largest value of each column of the data where that differs from column to column; the family is bound."""
+        return None
 
     def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Statistic of the stored entries of sparse data (zero must map to zero)."""

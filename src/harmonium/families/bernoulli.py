@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.support import Support
+from harmonium.kernels.elementwise import logistic
 
 
 class Bernoulli(Family):
@@ -31,13 +31,13 @@ class Bernoulli(Family):
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Logistic function."""
-        return expit(natural)
+        return logistic(natural)
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Coin flips."""
-        return (rng.random(natural.shape, dtype=np.float32) < expit(natural)).astype(natural.dtype)
+        return (rng.random(natural.shape, dtype=np.float32) < logistic(natural)).astype(natural.dtype)
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """1 where it is the more probable value."""
@@ -54,4 +54,4 @@ class Bernoulli(Family):
 
     def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
         """1 where the uniform number is below the mean."""
-        return (uniform < expit(natural)).astype(np.float32)
+        return (uniform < logistic(natural)).astype(np.float32)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import gammaln
 
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.inversion import invert_survival
 from harmonium.families.support import Support
+from harmonium.kernels.elementwise import logistic
+from harmonium.validation import check_whole
 
 
 class Binomial(Family):
@@ -33,10 +35,7 @@ class Binomial(Family):
 
     def bind(self, summary: object) -> Self:
         """Check n."""
-        if int(self.n) != self.n or self.n < 1:
-            raise ValueError(
-                f"Binomial needs a whole number of trials n >= 1; got n={self.n!r}; pass the largest count."
-            )
+        check_whole("Binomial", "n", self.n, remedy="pass the largest count")
         return super().bind(summary)
 
     @property
@@ -56,17 +55,17 @@ class Binomial(Family):
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """N times the logistic function."""
-        return self.n * expit(natural)
+        return self.n * logistic(natural)
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Binomial counts."""
-        return rng.binomial(int(self.n), expit(natural.astype(np.float64))).astype(natural.dtype)
+        return rng.binomial(int(self.n), logistic(natural.astype(np.float64))).astype(natural.dtype)
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Largest whole number not above (n + 1) p (and not above n)."""
-        return np.minimum(np.floor((self.n + 1) * expit(natural)), self.n)
+        return np.minimum(np.floor((self.n + 1) * logistic(natural)), self.n)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Log-odds of mean / n."""

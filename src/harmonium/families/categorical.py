@@ -44,7 +44,13 @@ class Categorical(Family):
         if self.n_categories is None:
             counts = np.maximum(found, 1)
         else:
-            counts = np.broadcast_to(np.asarray(self.n_categories, dtype=np.int64), found.shape)
+            counts = np.asarray(self.n_categories)
+            if counts.dtype.kind not in "iu" or counts.shape not in ((), found.shape) or (counts < 1).any():
+                raise ValueError(
+                    "Categorical needs a whole number n_categories >= 1, or a list of one for each of the "
+                    f"{len(found)} columns; got {self.n_categories!r}; None takes them from the data."
+                )
+            counts = np.broadcast_to(counts.astype(np.int64), found.shape)
             if (found > counts).any():
                 column = int(np.argmax(found > counts))
                 raise ValueError(
@@ -61,6 +67,15 @@ class Categorical(Family):
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
         """Rebuild the layout."""
         return self.bound(n_features_=n_features, groups_=np.asarray(constants["groups"], dtype=np.int64))
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Code 0 is a category like the others."""
+        return False
+
+    def largest_by_column(self) -> np.ndarray | None:
+        """Largest code of each column."""
+        return np.diff(self.groups_) - 1
 
     @property
     def n_sites(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from harmonium.families.base import NOTHING, Family, Growth, Own
 from harmonium.families.support import Support
+from harmonium.validation import check_real
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
@@ -45,10 +46,8 @@ class Gaussian(Family):
 
     def bind(self, summary: Any) -> Self:
         """Keep location and scale of the columns; a column that never varies keeps scale 1."""
-        if self.variance != "learn" and not (isinstance(self.variance, int | float) and self.variance > 0):
-            raise ValueError(
-                f"Gaussian needs variance > 0 or 'learn'; got variance={self.variance!r}; 1.0 means: that of the data."
-            )
+        if self.variance != "learn":
+            check_real("Gaussian", "variance", self.variance, remedy="1.0 means: that of the data, or pass 'learn'")
         scale = np.sqrt(summary.variance)
         # a column whose spread is rounding error relative to its size counts as constant
         scale = np.where(scale > 1e-6 * np.maximum(np.abs(summary.mean), 1e-30), scale, 1.0)
@@ -62,6 +61,11 @@ class Gaussian(Family):
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Standardise."""
         return (values - self.location_) / self.scale_
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Unless columns were centred."""
+        return not self.location_.any()
 
     def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Scale."""

@@ -10,6 +10,7 @@ from scipy.special import gammaln
 from harmonium.families.base import NOTHING, Family, Growth, Own
 from harmonium.families.inversion import invert_survival
 from harmonium.families.support import Support
+from harmonium.validation import check_real
 
 
 class NegativeBinomial(Family):
@@ -35,10 +36,7 @@ class NegativeBinomial(Family):
 
     def bind(self, summary: object) -> Self:
         """Check r."""
-        if not self.r > 0:
-            raise ValueError(
-                f"NegativeBinomial needs r > 0; got r={self.r!r}; small values such as 0.5 give long tails."
-            )
+        check_real("NegativeBinomial", "r", self.r, remedy="small values such as 0.5 give long tails")
         return super().bind(summary)
 
     @property

@@ -24,6 +24,7 @@ class ReplicatedSoftmax(Family):
     """
 
     exclusive = True
+    whole_rows = True
     typical_size_: np.ndarray
 
     @property

@@ -31,7 +31,7 @@ class Support:
         return inside
 
     def grid(self, truncation: int = 80, width: float = 14.0, points: int = 281) -> tuple[np.ndarray, np.ndarray]:
-        """Values to sum over, and their log-weights: exact if finite, truncated for counts, quadrature for the reals."""
+        """Values to sum over and their log-weights: exact if finite, truncated for counts, quadrature for the reals."""
         if self.integer:
             upper = min(self.upper, self.lower + truncation)
             values = np.arange(self.lower, upper + 1, dtype=np.float64)

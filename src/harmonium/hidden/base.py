@@ -1,4 +1,4 @@
-"""What a hidden layer must be able to say: support, log-partition, mean and sampler of its units given their naturals."""
+"""What a hidden layer must be able to say: support, log-partition, mean and sampler of units given their naturals."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from harmonium.families.support import Support
 from harmonium.parts import Part
+from harmonium.validation import check_whole
 
 
 class HiddenLayer(Part):
@@ -27,6 +28,8 @@ class HiddenLayer(Part):
 
     def bind(self, n_components: int) -> Self:
         """Copy of the layer that knows its number of units."""
+        if self.n_units is not None:
+            check_whole(type(self).__name__, "n_units", self.n_units, remedy="None takes the estimator's n_components")
         return self.bound(n_units_=int(self.n_units if self.n_units is not None else n_components))
 
     @property

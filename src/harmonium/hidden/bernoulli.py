@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from harmonium.families.support import Support
 from harmonium.hidden.base import HiddenLayer
+from harmonium.kernels.elementwise import logistic
 
 
 class BernoulliUnits(HiddenLayer):
@@ -33,16 +33,16 @@ class BernoulliUnits(HiddenLayer):
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
         """Logistic function."""
-        return expit(natural)
+        return logistic(natural)
 
     def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
         """P (1 - p)."""
-        mean = expit(natural)
+        mean = logistic(natural)
         return mean * (1 - mean)
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Coin flips."""
-        return (rng.random(natural.shape, dtype=np.float32) < expit(natural)).astype(natural.dtype)
+        return (rng.random(natural.shape, dtype=np.float32) < logistic(natural)).astype(natural.dtype)
 
     def mode(self, natural: np.ndarray) -> np.ndarray:
         """1 where it is the more probable value."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import gammaln
 
 from harmonium.families.support import Support
 from harmonium.hidden.base import HiddenLayer
+from harmonium.kernels.elementwise import logistic
+from harmonium.validation import check_whole
 
 
 class BinomialUnits(HiddenLayer):
@@ -33,8 +35,7 @@ class BinomialUnits(HiddenLayer):
 
     def bind(self, n_components: int) -> Self:
         """Check M."""
-        if int(self.M) != self.M or self.M < 1:
-            raise ValueError(f"BinomialUnits needs a whole number of trials M >= 1; got M={self.M!r}; try 10.")
+        check_whole("BinomialUnits", "M", self.M, remedy="try 10")
         return super().bind(n_components)
 
     @property
@@ -52,17 +53,17 @@ class BinomialUnits(HiddenLayer):
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
         """M times the logistic function."""
-        return self.M * expit(natural)
+        return self.M * logistic(natural)
 
     def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
         """M p (1 - p)."""
-        p = expit(natural)
+        p = logistic(natural)
         return self.M * p * (1 - p)
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Binomial counts."""
-        return rng.binomial(int(self.M), expit(natural)).astype(natural.dtype)
+        return rng.binomial(int(self.M), logistic(natural)).astype(natural.dtype)
 
     def mode(self, natural: np.ndarray) -> np.ndarray:
         """Largest whole number not above (M + 1) p (eq. 5 of Gehler et al. 2006)."""
-        return np.minimum(np.floor((self.M + 1) * expit(natural)), self.M)
+        return np.minimum(np.floor((self.M + 1) * logistic(natural)), self.M)

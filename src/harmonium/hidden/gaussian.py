@@ -8,6 +8,7 @@ import numpy as np
 
 from harmonium.families.support import Support
 from harmonium.hidden.base import HiddenLayer
+from harmonium.validation import check_real
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
@@ -34,8 +35,7 @@ class GaussianUnits(HiddenLayer):
 
     def bind(self, n_components: int) -> Self:
         """Check the variance."""
-        if not self.variance > 0:
-            raise ValueError(f"GaussianUnits needs variance > 0; got variance={self.variance!r}; 1.0 is usual.")
+        check_real("GaussianUnits", "variance", self.variance, remedy="1.0 is usual")
         return super().bind(n_components)
 
     @property

@@ -8,9 +8,9 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.products import feature_blocks
-from harmonium.kernels.sampling import candidates, drop_zeros
+from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
 from harmonium.kernels.sparse import SparseRows
-from harmonium.kernels.threads import block_bounds, run_blocks
+from harmonium.kernels.threads import block_bounds, run_blocks, scratch
 from harmonium.params import Parameters, bias_of, weights_of
 
 Sizes = dict[str, np.ndarray]
@@ -70,21 +70,20 @@ def _sample_sparse(
 ) -> SparseRows:
     n_features, n_rows = len(weights), len(hidden)
     n_blocks = feature_blocks(weights, n_rows)
-    key = rng.integers(0, 2**32, size=2, dtype=np.uint32)
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * n_blocks  # type: ignore[list-item]
+    key = np.uint32(rng.integers(2**32))
     factor = family.tail_factor()
+    found: list[tuple[np.ndarray, ...]] = [()] * n_blocks
 
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
-        natural = weights[first:last] @ hidden.T
-        indptr, rows, uniform, kept = candidates(natural, bias[first:last], factor, key, first * n_rows)
-        values = family.tail_quantile(uniform, clamp(kept, family))
-        parts[block] = drop_zeros(indptr, rows, values)
+        natural = scratch("natural", (last - first, n_rows), np.float32)
+        np.dot(weights[first:last], hidden.T, out=natural)
+        flags = scratch("flags", (flag_bytes(natural.size),), np.uint8)
+        found[block] = candidates(natural, bias[first:last], factor, key, first * n_rows, flags)
 
     run_blocks(task, n_blocks)
-    offsets = np.cumsum([0] + [len(values) for _, _, values in parts])
-    indptr = np.concatenate([[0]] + [part[0][1:] + offset for part, offset in zip(parts, offsets, strict=False)])
-    columns = SparseRows(
-        indptr, np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts]), n_rows
-    )
-    return SparseRows.from_columns(columns)
+    starts, rows, uniform, natural = (list(parts) for parts in zip(*found, strict=True))
+    offsets = np.cumsum([0, *(len(part) for part in rows)])
+    indptr = np.concatenate([[0], *(start[1:] + offset for start, offset in zip(starts, offsets, strict=False))])
+    values = family.tail_quantile(np.concatenate(uniform), clamp(np.concatenate(natural), family))
+    return SparseRows.from_columns(SparseRows(*drop_zeros(indptr, np.concatenate(rows), values), n_rows))

@@ -7,26 +7,33 @@ statistic^T @ hidden      the gradient of the weights
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from harmonium.kernels.sparse import SparseRows, add_rows_times_dense
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks
+from harmonium.kernels.threads import block_bounds, run_blocks
 
 Matrix = np.ndarray | SparseRows
 
 # about this many multiplications a block: large enough that handing it to a thread is cheap
-_BLOCK_WORK = 4_000_000
+_BLOCK_WORK = 20_000_000
+_MOST_BLOCKS = 16
+# a multiplication of a sparse product costs as much as so many of a dense one
+_SPARSE_COST = 8
 
 
-def _blocks(items: int, work_per_item: int) -> int:
-    return min(block_count(items * max(work_per_item, 1), _BLOCK_WORK), max(items, 1))
+def _blocks(items: int, work_per_item: float) -> int:
+    """A power of two, so that two, four or eight threads have the same number of blocks each."""
+    wanted = min(items * work_per_item / _BLOCK_WORK, items, _MOST_BLOCKS)
+    return 1 << max(0, round(math.log2(wanted))) if wanted > 1 else 1
 
 
 def add_statistic_times_weights(statistic: Matrix, weights: np.ndarray, out: np.ndarray) -> None:
     """out += statistic @ weights, in blocks of rows."""
     n_rows = statistic.shape[0]
     if isinstance(statistic, SparseRows):
-        n_blocks = _blocks(n_rows, 8 * len(statistic.data) // max(n_rows, 1) * weights.shape[1])
+        n_blocks = _blocks(n_rows, _SPARSE_COST * len(statistic.data) / max(n_rows, 1) * weights.shape[1])
 
         def sparse_task(block: int) -> None:
             first, last = block_bounds(n_rows, n_blocks, block)
@@ -50,7 +57,7 @@ def feature_blocks(weights: np.ndarray, n_rows: int) -> int:
 
 def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
     """bias + hidden @ weights^T, shape (rows, features), computed and stored feature by feature."""
-    result = np.empty((weights.shape[0], len(hidden)), dtype=weights.dtype)
+    result = np.empty((weights.shape[0], len(hidden)), dtype=np.result_type(weights, hidden))
     n_blocks = feature_blocks(weights, len(hidden))
 
     def task(block: int) -> None:
@@ -62,17 +69,16 @@ def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarr
     return result.T
 
 
-def add_statistic_transposed_times_hidden(statistic: Matrix, hidden: np.ndarray, out: np.ndarray, sign: float) -> None:
-    """out += sign * statistic^T @ hidden, in blocks of features."""
-    signed = np.ascontiguousarray(sign * hidden, dtype=out.dtype)
+def add_statistic_transposed_times_hidden(statistic: Matrix, hidden: np.ndarray, out: np.ndarray) -> None:
+    """out += statistic^T @ hidden, in blocks of features."""
     n_features = len(out)
     if isinstance(statistic, SparseRows):
         columns = statistic.by_column
-        n_blocks = _blocks(n_features, 8 * len(statistic.data) // max(n_features, 1) * hidden.shape[1])
+        n_blocks = _blocks(n_features, _SPARSE_COST * len(statistic.data) / max(n_features, 1) * hidden.shape[1])
 
         def sparse_task(block: int) -> None:
             first, last = block_bounds(n_features, n_blocks, block)
-            add_rows_times_dense(columns.indptr, columns.indices, columns.data, signed, out, first, last)
+            add_rows_times_dense(columns.indptr, columns.indices, columns.data, hidden, out, first, last)
 
         run_blocks(sparse_task, n_blocks)
         return
@@ -80,6 +86,6 @@ def add_statistic_transposed_times_hidden(statistic: Matrix, hidden: np.ndarray,
 
     def dense_task(block: int) -> None:
         features = slice(*block_bounds(n_features, n_blocks, block))
-        out[features] += statistic[:, features].T @ signed
+        out[features] += statistic[:, features].T @ hidden
 
     run_blocks(dense_task, n_blocks)

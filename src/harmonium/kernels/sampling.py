@@ -8,95 +8,102 @@ for words, and the family decides about them exactly.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint32
+from numba import float32, int32, njit, uint32
 
 
 @njit(inline="always")
-def _mix(x):  # type: ignore[no-untyped-def]
-    # a 32-bit integer hash with low bias ("lowbias32", constants found by exhaustive search, public domain)
-    x ^= x >> uint32(16)
+def _uniform(cell, key):  # type: ignore[no-untyped-def]
+    # a number in (0, 1) for each cell: Weyl sequence and the 32-bit hash "lowbias32" (constants found by exhaustive
+    # search, public domain); every step is cast back to 32 bits, as wider lanes would halve the speed
+    x = uint32(uint32(cell * uint32(0x9E3779B9)) + key)
+    x = uint32(x ^ uint32(x >> uint32(16)))
     x = uint32(x * uint32(0x7FEB352D))
-    x ^= x >> uint32(15)
+    x = uint32(x ^ uint32(x >> uint32(15)))
     x = uint32(x * uint32(0x846CA68B))
-    return x ^ (x >> uint32(16))
+    x = uint32(x ^ uint32(x >> uint32(16)))
+    return (float32(int32(x >> uint32(8))) + float32(0.5)) * float32(5.9604644775390625e-08)
 
 
 @njit(inline="always")
-def _exp2(x):  # type: ignore[no-untyped-def]
-    # 2^x for -126 < x < 127 to 2e-7 relative: polynomial for the fraction, exponent bits for the rest; unlike a call of
-    # the mathematical library it can be vectorised
-    whole = np.floor(x + np.float32(0.5))
-    f = x - whole
-    p = np.float32(1.535336188319500e-4)
-    p = p * f + np.float32(1.339887440266574e-3)
-    p = p * f + np.float32(9.618437357674640e-3)
-    p = p * f + np.float32(5.550332471162809e-2)
-    p = p * f + np.float32(2.402264791363012e-1)
-    p = p * f + np.float32(6.931472028550421e-1)
-    p = p * f + np.float32(1.0)
-    return p * np.int32((np.int32(whole) + np.int32(127)) << np.int32(23)).view(np.float32)
+def _at_least_exp2(x):  # type: ignore[no-untyped-def]
+    # writing i + f into the exponent bits gives (1 + f) 2^i, which is never below 2^(i + f) and at most 6 % above
+    return np.int32((x + float32(127)) * float32(8388608)).view(np.float32)
+
+
+@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+def _flag(
+    natural: np.ndarray, bias: np.ndarray, threshold: np.float32, first_cell: int, key: np.uint32, flags: np.ndarray
+) -> None:
+    # a function of its own, so that nothing keeps the compiler from vectorising the inner loop
+    n_features, n_rows = natural.shape
+    log2_e = float32(1.4426950408889634)
+    for feature in range(n_features):
+        shift = bias[feature] * log2_e + threshold
+        base = uint32(first_cell + feature * n_rows)
+        for r in range(n_rows):
+            x = min(max(natural[feature, r] * log2_e + shift, float32(-100)), float32(1))
+            flags[feature, r] = _uniform(uint32(base + uint32(r)), key) < _at_least_exp2(x)
+
+
+@njit(nogil=True, cache=True)
+def _collect(flags: np.ndarray, words: np.ndarray, cells: np.ndarray) -> None:
+    found = 0
+    for w in range(len(words)):
+        if words[w] != 0:
+            # without a branch, as its outcome could not be predicted; up to 8 cells are written beyond the last found
+            for cell in range(8 * w, 8 * w + 8):
+                cells[found] = cell
+                found += flags[cell]
+
+
+def flag_bytes(n_cells: int) -> int:
+    """Bytes of scratch memory that `candidates` needs: one a cell, in whole words."""
+    return -(-n_cells // 8) * 8
 
 
 @njit(nogil=True, cache=True)
 def candidates(
-    natural: np.ndarray, bias: np.ndarray, factor: float, key: np.ndarray, first_cell: int
+    natural: np.ndarray, bias: np.ndarray, factor: float, key: np.uint32, first_cell: int, padded: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Cells that may be non-zero, in order: indptr by row, their columns, uniform numbers and naturals.
+    """Cells that may be non-zero, in order: indptr by feature, their rows, uniform numbers and naturals.
 
     Parameters
     ----------
     natural : ndarray of float32, shape (features, rows)
         Without bias, which is added here.
-    key : ndarray of uint32, shape (2,)
+    bias : ndarray of float32, shape (features,)
+    factor : float
+        A constant with P(x > 0) <= factor * exp(natural).
+    key : uint32
         Fresh for every call with the same cells.
     first_cell : int
         Number of the first cell, so that the blocks of one matrix draw different numbers.
+    padded : ndarray of uint8
+        Scratch memory of `flag_bytes` bytes.
     """
     n_features, n_rows = natural.shape
-    indptr = np.zeros(n_features + 1, dtype=np.int64)
-    capacity = max(64, natural.size // 16)
-    columns = np.empty(capacity, dtype=np.int32)
-    uniforms = np.empty(capacity, dtype=np.float32)
-    kept = np.empty(capacity, dtype=np.float32)
-    uniform = np.empty(n_rows, dtype=np.float32)
-    flags = np.zeros((n_rows + 7) // 8 * 8, dtype=np.uint8)
-    words = flags.view(np.uint64)
+    padded[natural.size :] = 0
+    _flag(natural, bias, np.float32(np.log2(factor)), first_cell, key, padded[: natural.size].reshape(natural.shape))
     found = 0
-    log2_e = np.float32(1.4426950408889634)
-    threshold = np.float32(np.log2(factor))
+    for cell in range(natural.size):
+        found += padded[cell]
+    cells = np.empty(found + 8, dtype=np.int32)
+    _collect(padded, padded.view(np.uint64), cells)
+    indptr = np.zeros(n_features + 1, dtype=np.int64)
+    rows = np.empty(found, dtype=np.int32)
+    uniforms = np.empty(found, dtype=np.float32)
+    kept = np.empty(found, dtype=np.float32)
+    entry = 0
     for feature in range(n_features):
-        shift = bias[feature] * log2_e + threshold
-        base = uint32(first_cell + feature * n_rows)
-        row = natural[feature]
-        for r in range(n_rows):
-            bits = _mix(_mix(uint32(base + uint32(r)) ^ key[0]) + key[1])
-            u = (np.float32(bits >> uint32(8)) + np.float32(0.5)) * np.float32(5.9604644775390625e-08)
-            x = min(max(row[r] * log2_e + shift, np.float32(-100)), np.float32(1))
-            uniform[r] = u
-            flags[r] = u < _exp2(x)
-        for w in range(len(words)):
-            if words[w] == 0:
-                continue
-            for r in range(8 * w, min(8 * w + 8, n_rows)):
-                if flags[r]:
-                    if found == capacity:
-                        capacity *= 2
-                        columns = _grown(columns, capacity)
-                        uniforms = _grown(uniforms, capacity)
-                        kept = _grown(kept, capacity)
-                    columns[found] = r
-                    uniforms[found] = uniform[r]
-                    kept[found] = row[r] + bias[feature]
-                    found += 1
-        indptr[feature + 1] = found
-    return indptr, columns[:found], uniforms[:found], kept[:found]
-
-
-@njit(nogil=True, cache=True)
-def _grown(values, capacity):  # type: ignore[no-untyped-def]
-    larger = np.empty(capacity, dtype=values.dtype)
-    larger[: len(values)] = values
-    return larger
+        start = feature * n_rows
+        while entry < found and cells[entry] < start + n_rows:
+            cell = cells[entry]
+            rows[entry] = cell - start
+            uniforms[entry] = _uniform(uint32(uint32(first_cell) + uint32(cell)), key)
+            kept[entry] = natural[feature, cell - start] + bias[feature]
+            entry += 1
+        indptr[feature + 1] = entry
+    return indptr, rows, uniforms, kept
 
 
 @njit(nogil=True, cache=True)

@@ -9,6 +9,7 @@ gives the same result on one thread or many.
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import queue
 import threading
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
+import numpy as np
 import threadpoolctl
 
 _active = threading.local()
@@ -112,6 +114,19 @@ class _Pool:
 @cache
 def _pool(process: int) -> _Pool:
     return _Pool()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
+    """Memory of this thread that is used again by the next call with the same name; its contents are arbitrary.
+
+    Fresh memory has to be mapped page by page, which for the blocks of a batch takes longer than filling it.
+    """
+    buffers = _active.__dict__.setdefault("buffers", {})
+    size = math.prod(shape)
+    buffer = buffers.get(name)
+    if buffer is None or buffer.dtype != dtype or buffer.size < size:
+        buffer = buffers[name] = np.empty(size, dtype=dtype)
+    return buffer[:size].reshape(shape)
 
 
 def block_count(size: int, target: int) -> int:

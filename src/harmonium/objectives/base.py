@@ -13,6 +13,7 @@ from harmonium.inference.mean_field import fill_missing
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.parts import Part
+from harmonium.validation import check_whole
 
 
 @dataclass
@@ -59,5 +60,4 @@ class Objective(Part):
 
 def check_steps(owner: str, n_steps: int) -> None:
     """Refuse a number of Gibbs or mean-field steps that is not a whole number from 1 up."""
-    if int(n_steps) != n_steps or n_steps < 1:
-        raise ValueError(f"{owner} needs a whole number of steps n_steps >= 1; got {n_steps!r}; 1 is usual.")
+    check_whole(owner, "n_steps", n_steps, remedy="1 is usual")

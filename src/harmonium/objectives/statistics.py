@@ -26,13 +26,6 @@ class Statistics:
         """Nothing added yet."""
         return cls({name: np.zeros_like(value) for name, value in parameters.items()})
 
-    def reset(self) -> None:
-        """Back to zero, keeping the memory."""
-        for value in self.gradient.values():
-            value.fill(0)
-        self.loss = 0.0
-        self.count = 0.0
-
     def __add__(self, other: Statistics) -> Statistics:
         """Statistics of both batches together."""
         gradient = {name: value + other.gradient[name] for name, value in self.gradient.items()}
@@ -50,13 +43,14 @@ def add_sufficient_statistics(
 ) -> None:
     """Add sign · Σ_rows of every sufficient statistic: φ(x) m(x)ᵀ, φ(x), m(x), and those of own parameters."""
     gradient = into.gradient
-    gradient[HIDDEN_BIAS] += sign * hidden_mean.sum(axis=0)
+    signed = np.asarray(sign * hidden_mean, dtype=gradient[HIDDEN_BIAS].dtype)
+    gradient[HIDDEN_BIAS] += signed.sum(axis=0)
     for name, view in batch.views.items():
-        add_statistic_transposed_times_hidden(view.statistic, hidden_mean, gradient[weights_of(name)], sign)
+        add_statistic_transposed_times_hidden(view.statistic, signed, gradient[weights_of(name)])
         gradient[bias_of(name)] += sign * _column_totals(view.statistic)
         if view.fill is not None:
             rows, values = view.fill
-            add_statistic_transposed_times_hidden(values, hidden_mean[rows], gradient[weights_of(name)], sign)
+            add_statistic_transposed_times_hidden(values, signed[rows], gradient[weights_of(name)])
             gradient[bias_of(name)] += sign * values.sum(axis=0)
         for own_name, (lower, upper) in energy.families[name].own_bounds().items():
             if lower < upper:

@@ -37,6 +37,9 @@ class Driver(Part):
 
     role = "driver"
 
+    def check(self) -> None:
+        """Refuse settings that make no sense, before anything is computed."""
+
     def planned_rows(self, n_rows: int) -> int:
         """Rows that a whole fit will touch, for the progress bar."""
         raise NotImplementedError

@@ -13,6 +13,7 @@ from harmonium.training.base import Driver, Training
 from harmonium.training.monitor import Monitor
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
+from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
 _ROUND = 10  # iterations between projections and records
@@ -46,6 +47,13 @@ class LBFGS(Driver):
         self.weight_decay = weight_decay
         self.tol = tol
 
+    def check(self) -> None:
+        """Refuse settings that make no sense, before anything is computed."""
+        check_whole("LBFGS", "max_iter", self.max_iter, remedy="200 is usual")
+        check_whole("LBFGS", "batch_size", self.batch_size, remedy="1000 is usual")
+        check_real("LBFGS", "weight_decay", self.weight_decay, inclusive=True, remedy="0 switches it off")
+        check_real("LBFGS", "tol", self.tol, inclusive=True, remedy="1e-6 is usual")
+
     def planned_rows(self, n_rows: int) -> int:
         """Iterations times rows."""
         return self.max_iter * n_rows
@@ -60,6 +68,7 @@ class LBFGS(Driver):
         reporter: Reporter,
     ) -> None:
         """Rounds of L-BFGS with a projection after each."""
+        self.check()
         if not objective.has_loss:
             raise ValueError(
                 f"LBFGS needs an objective with a loss; {type(objective).__name__} is a noisy gradient only; "

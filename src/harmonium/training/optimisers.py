@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.updates import adam_update, momentum_update
+from harmonium.kernels.updates import adam_update, descent_update, momentum_update
 from harmonium.objectives import Statistics
 from harmonium.params import Parameters
 from harmonium.parts import Part
@@ -24,7 +24,10 @@ class Optimiser(Part):
     def update(
         self, parameters: Parameters, statistics: Statistics, slots: Slots, rate: float, decay: float, step: int
     ) -> None:
-        """One step; ``decay`` shrinks weights (not biases) by ``rate * decay`` and ``step`` counts from 1."""
+        """One step; ``decay`` shrinks weights (not biases) by ``rate * decay`` and ``step`` counts from 1.
+
+        The statistics are used up: their gradient is zero afterwards.
+        """
         raise NotImplementedError
 
 
@@ -49,8 +52,8 @@ class Momentum(Optimiser):
         self.momentum = momentum
 
     def start(self, parameters: Parameters) -> Slots:
-        """Velocities."""
-        return {"velocity": _zeros(parameters)}
+        """Velocities, unless there is no momentum."""
+        return {"velocity": _zeros(parameters)} if self.momentum else {}
 
     def update(
         self, parameters: Parameters, statistics: Statistics, slots: Slots, rate: float, decay: float, step: int
@@ -58,9 +61,11 @@ class Momentum(Optimiser):
         """Velocity first, then the parameters."""
         scaled = rate / statistics.count
         for name, value in parameters.items():
-            velocity = slots["velocity"][name]
-            gradient = statistics.gradient[name]
-            momentum_update(value, gradient, velocity, scaled, self.momentum, _decay(name, rate, decay))
+            gradient, shrink = statistics.gradient[name], _decay(name, rate, decay)
+            if self.momentum:
+                momentum_update(value, gradient, slots["velocity"][name], scaled, self.momentum, shrink)
+            else:
+                descent_update(value, gradient, scaled, shrink)
 
 
 class Adam(Optimiser):

@@ -14,6 +14,7 @@ from harmonium.training.monitor import Monitor, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
+from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
 _UPDATES = 3000
@@ -81,22 +82,28 @@ class Stochastic(Driver):
 
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is computed."""
-        for name, low in (("max_iter", 1), ("batch_size", 1), ("patience", 1)):
-            value = getattr(self, name)
-            if value is not None and (int(value) != value or value < low):
-                raise ValueError(f"{name} must be a whole number from {low} up; got {value!r}.")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0; got {self.learning_rate!r}; 0.002 is usual with Adam.")
-        if not self.weight_decay >= 0:
-            raise ValueError(f"weight_decay must not be negative; got {self.weight_decay!r}; 0 switches it off.")
+        if self.max_iter is not None:
+            check_whole("Stochastic", "max_iter", self.max_iter, remedy="None chooses it by the number of rows")
+        check_whole("Stochastic", "batch_size", self.batch_size, remedy="100 is usual")
+        check_whole("Stochastic", "patience", self.patience, remedy="3 is usual")
+        check_real("Stochastic", "learning_rate", self.learning_rate, remedy="0.002 is usual with Adam")
+        check_real("Stochastic", "weight_decay", self.weight_decay, inclusive=True, remedy="0 switches it off")
+        check_real("Stochastic", "tol", self.tol, inclusive=True, remedy="1e-4 is usual")
+        if self.optimiser is not None and not isinstance(self.optimiser, Optimiser):
+            raise TypeError(f"optimiser must be Adam(), Momentum() or None; got {self.optimiser!r}; pass one of them.")
         if self.schedule not in _SCHEDULES:
-            raise ValueError(f"schedule must be one of {', '.join(_SCHEDULES)}; got {self.schedule!r}.")
+            listed = ", ".join(_SCHEDULES)
+            raise ValueError(f"schedule must be one of {listed}; got {self.schedule!r}; 'linear' is usual.")
         if self.early_stopping is not None and self.early_stopping not in _CRITERIA:
+            listed = ", ".join(_CRITERIA)
             raise ValueError(
-                f"early_stopping must be None or one of {', '.join(_CRITERIA)}; got {self.early_stopping!r}."
+                f"early_stopping must be None or one of {listed}; got {self.early_stopping!r}; None switches it off."
             )
-        if not 0 < self.validation_fraction < 1:
-            raise ValueError(f"validation_fraction must lie between 0 and 1; got {self.validation_fraction!r}.")
+        check_real("Stochastic", "validation_fraction", self.validation_fraction, remedy="0.1 is usual")
+        if self.validation_fraction >= 1:
+            raise ValueError(
+                f"validation_fraction must lie between 0 and 1; got {self.validation_fraction!r}; 0.1 is usual."
+            )
 
     def epochs(self, n_rows: int) -> int:
         """Number of epochs for so many rows."""
@@ -160,13 +167,18 @@ class Stochastic(Driver):
             batch = views.batch(items, problem.energy.families)
             if training.chains is None:
                 training.chains = objective.start(problem, batch, rng)
-            statistics.reset()
-            objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
+            statistics.count = 0.0
             training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
             decay = self.weight_decay
-            optimiser.update(training.parameters, statistics, training.slots, rate, decay, training.n_updates)
-            project(problem.energy, training.parameters)
+            try:
+                objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
+                optimiser.update(training.parameters, statistics, training.slots, rate, decay, training.n_updates)
+                project(problem.energy, training.parameters)
+            except ValueError:
+                # samplers and decompositions refuse what is not finite: say where it comes from
+                check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
+                raise
             reporter.batch(len(items))
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import scipy.sparse
+from narwhals.exceptions import DuplicateError
 
 from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
@@ -16,6 +18,8 @@ from harmonium.views.source import Source
 
 # a sparse matrix stored denser than this takes more memory than a dense one
 _DENSE_FROM = 1 / 3
+# computing is in single precision, and squares must not overflow it
+_LARGEST = 1e18
 
 
 class Views:
@@ -45,7 +49,14 @@ class Views:
         present: Mapping[str, Any] | None = None,
         feature_names: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        if not isinstance(views, Mapping | list | tuple):
+            raise TypeError(
+                f"Views needs a mapping of name → matrix or a list of matrices; got {type(views).__name__}; "
+                "put the matrix in a dict."
+            )
         named = dict(views) if isinstance(views, Mapping) else {f"view{i}": view for i, view in enumerate(views)}
+        if len({str(name) for name in named}) < len(named):
+            raise InvalidViewError(f"Names of views must differ as text; got {_listed(named)}; rename one.")
         given = {str(name): view for name, view in named.items() if view is not None}
         for label, extra in (("present", present), ("feature_names", feature_names)):
             unknown = set(extra or {}) - set(given)
@@ -93,6 +104,11 @@ class Views:
         """Data of one view."""
         return self._sources[name]
 
+    def is_sparse_throughout(self, name: str, family: Family) -> bool:
+        """Whether no row of a view becomes dense on its way to the engine, as rows that lack the view do."""
+        source = self._sources.get(name)
+        return source is not None and source.is_sparse_for(family) and not source.lacks_rows
+
     def without(self, name: str) -> Views:
         """All views but one."""
         return Views._from_sources({other: source for other, source in self._sources.items() if other != name})
@@ -139,29 +155,31 @@ def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
         mask = np.asarray(present)
         if mask.dtype != bool or mask.shape != rows.shape:
             raise InvalidViewError(
-                f"present[{name!r}] must be a boolean mask with one entry per item, {len(rows)}; got shape {mask.shape} "
-                f"of {mask.dtype}; pass True where the item has the view."
+                f"present[{name!r}] must be a boolean mask with one entry per item, {len(rows)}; got shape "
+                f"{mask.shape} of {mask.dtype}; pass True where the item has the view."
             )
         rows = np.where(mask, rows, -1)
-    elif not scipy.sparse.issparse(matrix) and np.issubdtype(matrix.dtype, np.floating) and matrix.shape[1]:
-        # looking at the first column is enough to rule nearly all rows out
-        suspects = np.flatnonzero(np.isnan(matrix[:, 0]))
-        rows[suspects[np.isnan(matrix[suspects]).all(axis=1)]] = -1
+    rows[empty_rows(matrix)] = -1
     return Source(matrix, rows, columns)
+
+
+def empty_rows(matrix: np.ndarray | scipy.sparse.csr_array) -> np.ndarray:
+    """Numbers of the rows of a dense matrix that are all NaN."""
+    if scipy.sparse.issparse(matrix) or not np.issubdtype(matrix.dtype, np.floating):
+        return np.arange(0)
+    # looking at the first column is enough to rule nearly all rows out
+    suspects = np.flatnonzero(np.isnan(matrix[:, 0]))
+    return suspects[np.isnan(matrix[suspects]).all(axis=1)]
 
 
 def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array, list[str] | None]:
     """Dense or CSR matrix of numbers, and column names if the input has them; refuses what is not a finite matrix."""
     columns: list[str] | None = None
-    frame = nw.from_native(view, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(name, view)
+    if frame is not None:
         columns = [str(column) for column in frame.columns]
         view = _frame_values(name, frame)
-    if scipy.sparse.issparse(view):
-        matrix = _canonical(view)
-        values = matrix.data
-    else:
-        matrix = values = np.asarray(view)
+    matrix = _canonical(view) if scipy.sparse.issparse(view) else _dense(name, view)
     if matrix.ndim != 2:
         raise InvalidViewError(
             f"View {name!r} must be a matrix with one row per item; got an array of shape {matrix.shape}; "
@@ -174,26 +192,66 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
         )
     if matrix.shape[1] == 0:
         raise InvalidViewError(f"View {name!r} must have at least one column; got shape {matrix.shape}; leave it out.")
-    _check_finite(name, matrix, values)
+    _check_finite(name, matrix)
     return matrix, columns
 
 
-def _frame_values(name: str, frame: nw.DataFrame) -> np.ndarray:
-    bad = [
-        column
-        for column in frame.columns
-        if not (frame[column].dtype.is_numeric() or frame[column].dtype == nw.Boolean)
-    ]
-    if bad:
+def as_frame(name: str, view: Any) -> nw.DataFrame | None:
+    """The data frame (pandas, polars, …) behind one face, or None if it is something else."""
+    try:
+        frame = nw.from_native(view, eager_only=True, pass_through=True)
+    except DuplicateError:
         raise InvalidViewError(
-            f"View {name!r} must have numeric columns; column {bad[0]!r} is {frame[bad[0]].dtype}; "
-            "turn categories into integer codes and pass Categorical() for them as a view of their own."
-        )
-    return np.column_stack([frame[column].cast(nw.Float64).to_numpy() for column in frame.columns])
+            f"View {name!r} must have columns of different names; some occur twice; rename them."
+        ) from None
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def check_frame(name: str, frame: nw.DataFrame) -> None:
+    """Refuse columns that are not numbers."""
+    for column, dtype in frame.schema.items():
+        if not (dtype.is_numeric() or dtype == nw.Boolean or _has_sparse_columns(frame)):
+            raise InvalidViewError(
+                f"View {name!r} must have numeric columns; column {column!r} is {dtype}; "
+                "turn categories into integer codes and pass Categorical() for them as a view of their own."
+            )
+
+
+def _has_sparse_columns(frame: nw.DataFrame) -> bool:
+    native = frame.to_native()
+    return isinstance(native, pd.DataFrame) and all(isinstance(dtype, pd.SparseDtype) for dtype in native.dtypes)
+
+
+def _frame_values(name: str, frame: nw.DataFrame) -> Any:
+    check_frame(name, frame)
+    if not frame.columns:
+        return np.empty((len(frame), 0))
+    if _has_sparse_columns(frame):
+        return frame.to_native().sparse.to_coo()
+    # single precision is kept; nulls of any other type need a float to become NaN
+    dtype = nw.Float32() if all(kind == nw.Float32 for kind in frame.schema.values()) else nw.Float64()
+    return np.column_stack([frame[column].cast(dtype).to_numpy() for column in frame.columns])
+
+
+def _dense(name: str, view: Any) -> np.ndarray:
+    if isinstance(view, np.ma.MaskedArray):
+        return np.ma.filled(view.astype(np.float64), np.nan)
+    try:
+        matrix = np.asarray(view)
+        return matrix.astype(np.float32) if matrix.dtype == np.float16 else matrix
+    except ValueError:  # rows of different lengths
+        raise InvalidViewError(
+            f"View {name!r} must be a matrix with as many values in each row; got rows of different lengths; "
+            "pass an array, a sparse matrix or a data frame."
+        ) from None
 
 
 def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:
+    if view.ndim != 2:
+        return np.empty(view.shape)  # refused for its shape
     matrix = scipy.sparse.csr_array(view)
+    if matrix.dtype == np.longdouble:  # kernels do not know it
+        matrix = matrix.astype(np.float64)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # the user's matrix stays as it is
         matrix.sum_duplicates()
@@ -203,24 +261,25 @@ def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:
     return matrix
 
 
-def _check_finite(name: str, matrix: np.ndarray | scipy.sparse.csr_array, values: np.ndarray) -> None:
-    if not np.issubdtype(values.dtype, np.floating):
+def _check_finite(name: str, matrix: np.ndarray | scipy.sparse.csr_array) -> None:
+    if not np.issubdtype(matrix.dtype, np.floating):
         return
     if scipy.sparse.issparse(matrix):
-        if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+        # comparisons with NaN are false
+        if not (np.abs(matrix.data) <= _LARGEST).all():
             raise InvalidViewError(
-                f"View {name!r} is sparse and must hold finite values; found NaN or infinity among the stored ones; "
-                "mark missing rows with Views(..., present=...), or pass a dense array for missing cells."
+                f"View {name!r} is sparse and must hold finite values up to {_LARGEST:g}; found NaN, infinity or "
+                "larger ones; mark missing rows with Views(..., present=...), or pass a dense array for missing cells."
             )
         return
     step = max(1, 4_000_000 // matrix.shape[1])
     for first in range(0, len(matrix), step):
-        infinite = np.isinf(matrix[first : first + step])
-        if infinite.any():
-            row, column = np.argwhere(infinite)[0]
+        outside = np.abs(matrix[first : first + step]) > _LARGEST
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
             raise InvalidViewError(
-                f"View {name!r} must hold finite values (NaN marks a missing one); found infinity at row {first + row}, "
-                f"column {column}; replace it or drop the row."
+                f"View {name!r} must hold finite values up to {_LARGEST:g} (NaN marks a missing one); found "
+                f"{matrix[first + row, column]:g} at row {first + row}, column {column}; replace it or drop the row."
             )
 
 

@@ -10,6 +10,13 @@ from harmonium.hidden import HiddenLayer
 from harmonium.kernels.sparse import SparseRows
 from harmonium.views.source import Source, Summary
 
+_MEANT_FOR: dict[type[Family], str] = {
+    Bernoulli: "zeros and ones",
+    Poisson: "counts",
+    ReplicatedSoftmax: "counts",
+    Gaussian: "real numbers",
+}
+
 
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     """Bernoulli for zeros and ones, a count family for whole numbers from 0 up, Gaussian for the rest.
@@ -38,18 +45,50 @@ def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer
         outside = ~support.contains(values)
         if not isinstance(block, SparseRows):
             outside &= ~np.isnan(values)
-        if not outside.any():
-            continue
-        if isinstance(block, SparseRows):
-            entry = int(np.argmax(outside))
-            row, column, value = block.row_of_entry()[entry], block.indices[entry], block.data[entry]
-        else:
-            row, column = np.argwhere(outside)[0]
-            value = values[row, column]
-        suggestion = type(infer_family(source.summary(), hidden)).__name__
+        if outside.any():
+            row, column, value = _first(outside, block)
+            suggestion = type(infer_family(source.summary(), hidden))
+            raise InvalidViewError(
+                f"View {name!r} is {type(family).__name__} and needs {support.description}; found {value:g} at row "
+                f"{int(items[row])}, column {column}; pass {suggestion.__name__}() for {_MEANT_FOR[suggestion]}, or "
+                "transform the view first."
+            )
+        if family.whole_rows and not isinstance(block, SparseRows):
+            _check_whole_rows(name, items, block, family)
+
+
+def check_largest(name: str, source: Source, family: Family) -> None:
+    """Refuse values above the largest that a bound family knows for their column."""
+    largest = family.largest_by_column()
+    if largest is None:
+        return
+    for items, block in source.raw_blocks():
+        # comparisons with NaN are false
+        outside = block.data > largest[block.indices] if isinstance(block, SparseRows) else block > largest
+        if outside.any():
+            row, column, value = _first(outside, block)
+            raise InvalidViewError(
+                f"View {name!r} is {type(family).__name__} and knows codes up to {largest[column]} in column {column}; "
+                f"found {value:g} at row {int(items[row])}; fit with n_categories large enough for every code."
+            )
+
+
+def _first(outside: np.ndarray, block: np.ndarray | SparseRows) -> tuple[int, int, float]:
+    """Row, column and value of the first place marked."""
+    if isinstance(block, SparseRows):
+        entry = int(np.argmax(outside))
+        return int(block.row_of_entry()[entry]), int(block.indices[entry]), float(block.data[entry])
+    row, column = (int(index) for index in np.argwhere(outside)[0])
+    return row, column, float(block[row, column])
+
+
+def _check_whole_rows(name: str, items: np.ndarray, block: np.ndarray, family: Family) -> None:
+    missing = np.isnan(block)
+    partly = missing.any(axis=1) & ~missing.all(axis=1)
+    if partly.any():
         raise InvalidViewError(
-            f"View {name!r} is {type(family).__name__} and needs {support.description}; found {value:g} at row "
-            f"{int(items[row])}, column {int(column)}; pass {suggestion}() for these data, or transform them first."
+            f"View {name!r} is {type(family).__name__} and needs rows that are observed or missing as a whole; row "
+            f"{int(items[np.argmax(partly)])} has some NaN cells; pass Poisson() if single counts may be missing."
         )
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
-from harmonium.views.container import Views, as_matrix
+from harmonium.views.container import Views, as_frame, as_matrix, empty_rows
 from harmonium.views.source import Source
 
 SINGLE = "view0"
@@ -57,10 +57,12 @@ def families_given(views: Any, names: Sequence[str]) -> dict[str, Family | None]
         views = dict(zip(names, views, strict=True))
     unknown = [str(name) for name in views if str(name) not in names]
     if unknown:
+        known = ", ".join(map(repr, names))
         raise InvalidViewError(
-            f"views may only name views of the data ({', '.join(map(repr, names))}); got {unknown[0]!r}; correct the name."
+            f"views may only name views of the data ({known}); got {unknown[0]!r}; correct the name."
         )
-    return {name: _family_of(name, views.get(name)) for name in names}
+    by_text = {str(name): entry for name, entry in views.items()}
+    return {name: _family_of(name, by_text.get(name)) for name in names}
 
 
 def _family_of(name: str, entry: Any) -> Family | None:
@@ -73,50 +75,55 @@ def _family_of(name: str, entry: Any) -> Family | None:
     if isinstance(entry, type) and issubclass(entry, Family):
         raise TypeError(f"views[{name!r}] must be an instance; got the class {entry.__name__}; add parentheses.")
     raise TypeError(
-        f"views[{name!r}] must be a family, columns, or 'infer'; got {entry!r}; for example Bernoulli() or slice(0, 100)."
+        f"views[{name!r}] must be a family, columns, or 'infer'; got {entry!r}; pass for example Bernoulli() or "
+        "slice(0, 100)."
     )
 
 
 def _is_columns(entry: Any) -> bool:
-    return isinstance(entry, slice | range | list | tuple | np.ndarray)
+    return isinstance(entry, slice | range | list | tuple | np.ndarray | pd.Index)
 
 
 def is_collection(X: Any) -> bool:
     """Whether X already consists of several views (as opposed to one matrix)."""
-    if isinstance(X, Views | Mapping) or hasattr(X, "mod") or hasattr(X, "obsm"):
+    if scipy.sparse.issparse(X):  # one kind of which is a dict
+        return False
+    # asked of the type: a data frame has methods (and columns) of many names
+    if isinstance(X, Views | Mapping) or hasattr(type(X), "obsm"):
         return True
-    return isinstance(X, list | tuple) and len(X) > 0 and all(_is_two_dimensional(view) for view in X)
+    return isinstance(X, list | tuple) and any(_is_two_dimensional(view) for view in X)
 
 
 def _is_two_dimensional(view: Any) -> bool:
-    if view is None or scipy.sparse.issparse(view):
-        return True
-    frame = nw.from_native(view, eager_only=True, pass_through=True)
-    return isinstance(frame, nw.DataFrame) or getattr(view, "ndim", 0) == 2
+    return scipy.sparse.issparse(view) or getattr(view, "ndim", 0) == 2 or as_frame(SINGLE, view) is not None
 
 
 def read_collection(X: Any) -> Views:
-    """Views from a dict, a list, `Views`, AnnData (its X and numeric obsm) or MuData (a view per modality)."""
+    """Views from a dict, a list, `Views`, AnnData (its X) or MuData (a view per modality)."""
     if isinstance(X, Views):
         return X
     if isinstance(X, Mapping | list | tuple):
         return Views(X)
-    if hasattr(X, "mod"):
+    if getattr(X, "isbacked", False):
+        X = X.to_memory()
+    if hasattr(type(X), "mod"):
         return _read_mudata(X)
     return Views({"X": X.X}, feature_names={"X": [str(name) for name in X.var_names]})
 
 
 def _read_mudata(data: Any) -> Views:
     """Each modality is a view; a row that a modality lacks is missing there."""
+    if not data.obs_names.is_unique:
+        raise InvalidViewError(
+            "MuData needs names of observations that differ; some occur twice; call obs_names_make_unique() first."
+        )
     sources = {}
     position = {name: row for row, name in enumerate(data.obs_names)}
     for name, modality in data.mod.items():
         matrix, _ = as_matrix(name, modality.X)
         rows = np.full(data.n_obs, -1)
         rows[[position[observation] for observation in modality.obs_names]] = np.arange(modality.n_obs)
-        if not scipy.sparse.issparse(matrix) and np.issubdtype(matrix.dtype, np.floating):
-            lost = np.isnan(matrix).all(axis=1)
-            rows[(rows >= 0) & lost[rows]] = -1
+        rows[np.isin(rows, empty_rows(matrix))] = -1
         sources[name] = Source(matrix, rows, [str(column) for column in modality.var_names])
     return Views._from_sources(sources)
 
@@ -137,14 +144,14 @@ def split_columns(matrix: Any, column_names: Sequence[str] | None, views: Any) -
     parts, names = {}, {}
     for name, selection in selections.items():
         index = _column_index(name, selection, n_columns, column_names)
-        taken[index] += 1
+        np.add.at(taken, index, 1)
         contiguous = len(index) > 0 and np.array_equal(index, np.arange(index[0], index[0] + len(index)))
         parts[name] = matrix[:, index[0] : index[0] + len(index)] if contiguous else matrix[:, index]
         if column_names is not None:
             names[name] = [str(column_names[i]) for i in index]
     if (taken != 1).any():
         column = int(np.argmax(taken != 1))
-        problem = "in no view" if taken[column] == 0 else "in several views"
+        problem = "in no view" if taken[column] == 0 else f"there {taken[column]} times"
         raise InvalidViewError(
             f"Each of the {n_columns} columns must belong to exactly one view; column {column} is {problem}; "
             "correct views=, or drop the column."
@@ -158,17 +165,21 @@ def _column_index(name: str, selection: Any, n_columns: int, column_names: Seque
     index = np.asarray(selection)
     if index.dtype == bool and index.shape == (n_columns,):
         return np.flatnonzero(index)
+    if index.ndim != 1 or (index.dtype.kind not in "iuUO" and len(index)):
+        raise InvalidViewError(
+            f"View {name!r} needs columns as a slice, a list of numbers or names, or a mask of all {n_columns}; got "
+            f"{selection!r}; correct its columns."
+        )
     if index.dtype.kind in "UO":
         known = {str(column): i for i, column in enumerate(column_names if column_names is not None else [])}
         lost = [str(column) for column in index if str(column) not in known]
         if lost:
             raise InvalidViewError(
-                f"View {name!r} names the column {lost[0]!r}, which the data do not have; columns can only be named for "
-                "a data frame that has them."
+                f"View {name!r} may only name columns of a data frame; the data have no column {lost[0]!r}; correct "
+                "the name, or pass numbers of columns."
             )
         return np.array([known[str(column)] for column in index])
-    if len(index) and (index.min() < -n_columns or index.max() >= n_columns):
-        raise InvalidViewError(
-            f"View {name!r} needs columns below {n_columns}; got {int(index.max())}; correct its columns."
-        )
+    outside = index[(index < -n_columns) | (index >= n_columns)]
+    if len(outside):
+        raise InvalidViewError(f"View {name!r} needs columns below {n_columns}; got {outside[0]}; correct its columns.")
     return index.astype(np.int64) % max(n_columns, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -43,14 +44,18 @@ class Source:
         Names of the columns.
     """
 
-    matrix: np.ndarray | scipy.sparse.csr_array
+    matrix: Any
     rows: np.ndarray
     columns: list[str] | None = None
 
     @property
     def is_sparse(self) -> bool:
-        """Whether batches of this view are sparse."""
+        """Whether the data are sparse."""
         return scipy.sparse.issparse(self.matrix)
+
+    def is_sparse_for(self, family: Family) -> bool:
+        """Whether batches of this view are sparse: the data are, and the family's statistic of zero is zero."""
+        return self.is_sparse and family.keeps_zeros
 
     @property
     def n_columns(self) -> int:
@@ -85,7 +90,8 @@ class Source:
             matrix = self.matrix
             return SparseRows(*gather_rows(matrix.indptr, matrix.indices, matrix.data, rows), self.n_columns)
         block = self.matrix[rows]
-        return block if block.dtype in (np.float32, np.float64) else block.astype(np.float32)
+        # double precision where single would round: values are centred before they are narrowed
+        return block.astype(np.float32 if np.can_cast(block.dtype, np.float32) else np.float64, copy=False)
 
     def summary(self) -> Summary:
         """Column statistics in one pass over the observed values."""
@@ -132,10 +138,10 @@ class Source:
     def batch(self, items: np.ndarray | slice, family: Family) -> ViewBatch:
         """Statistics of some items, in float32, with what is missing marked."""
         rows = self.rows[items]
-        if self.is_sparse:
+        if self.is_sparse_for(family):
             return self._sparse_batch(rows, family)
         absent = rows < 0
-        statistic = family.encode(self.matrix[np.maximum(rows, 0)].astype(np.float32, copy=False))
+        statistic = family.encode(self._dense_rows(rows, absent))
         statistic = np.array(statistic, dtype=np.float32, order="C")  # a copy: what is missing is filled in place
         if absent.any():
             statistic[absent] = np.nan
@@ -146,6 +152,17 @@ class Source:
         size = family.sizes(statistic.sum(axis=1, dtype=np.float64))
         return ViewBatch(statistic, _with_typical(size, missing[:, 0], family), missing)
 
+    def _dense_rows(self, rows: np.ndarray, absent: np.ndarray) -> np.ndarray:
+        """Values of some rows, in which those of absent ones mean nothing (but lie in any support)."""
+        raw = self._raw(rows if self.is_sparse else rows[~absent])
+        if isinstance(raw, SparseRows):
+            return raw.dense()
+        if not absent.any():
+            return raw
+        values = np.zeros((len(rows), self.n_columns), dtype=raw.dtype)
+        values[~absent] = raw
+        return values
+
     def _sparse_batch(self, rows: np.ndarray, family: Family) -> ViewBatch:
         raw = self._raw(rows)
         assert isinstance(raw, SparseRows)
@@ -155,7 +172,7 @@ class Source:
         absent = rows < 0
         if not absent.any():
             return ViewBatch(statistic, size)
-        missing = np.repeat(absent[:, None], family.n_sites, axis=1)
+        missing = np.broadcast_to(absent[:, None], (len(rows), family.n_sites))
         return ViewBatch(statistic, _with_typical(size, absent, family), missing)
 
 

@@ -1,0 +1,48 @@
+"""``harmonium show``: what is in a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from harmonium.persist import load_model
+
+
+def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> None:
+    """Print views, families and sizes of a saved model, and the features that load most on each topic.
+
+    Parameters
+    ----------
+    path : Path
+        File or folder.
+    n_features, n_topics : int
+        How much is shown of each topic, and of how many topics.
+    console : Console
+        Where to.
+    """
+    model = load_model(path)
+    layer = escape(repr(model.energy_.hidden))
+    console.print(
+        f"[bold]{type(model).__name__}[/bold] with {model.n_components_} topics of {layer}, {model.n_iter_} epochs"
+    )
+    views = Table(title="Views", title_justify="left")
+    for column in ("view", "family", "columns", "features"):
+        views.add_column(column, justify="right" if column in ("columns", "features") else "left")
+    for name, family in model.families_.items():
+        views.add_row(escape(name), escape(repr(family)), str(family.n_columns), str(family.n_features_))
+    console.print(views)
+    for name in model.families_:
+        if name not in model.feature_names_:
+            console.print(f"View {name!r} was saved without names of its features.", markup=False)
+            continue
+        shown = Table(title=f"Top features of view {escape(name)}", title_justify="left")
+        shown.add_column("topic", justify="right")
+        shown.add_column("features, strongest first")
+        for topic, features in list(model.topics(name, n_features).iterrows())[:n_topics]:
+            shown.add_row(str(topic), escape(", ".join(map(str, features))))
+        if model.n_components_ > n_topics:
+            shown.caption = f"{n_topics} of {model.n_components_} topics; ask for more with --topics."
+        console.print(shown)

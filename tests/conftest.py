@@ -1,0 +1,93 @@
+"""Small models for every pair of family and hidden layer, found by registry so that a new part cannot escape."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import harmonium  # noqa: F401  (registers the parts)
+from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import Energy
+from harmonium.exceptions import IncompatiblePartsError
+from harmonium.families import Binomial, Family, Growth
+from harmonium.hidden import BinomialUnits, HiddenLayer
+from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.parts import registered
+from harmonium.training.projection import project
+
+SIZE = 3.0  # total of the rows of families that have one
+
+
+def make_family(name: str) -> Family:
+    """A bound family of 3 features."""
+    family_class = registered("family")[name]
+    family = Binomial(4) if family_class is Binomial else family_class()
+    constants: dict[str, np.ndarray] = {}
+    if name == "Gaussian":
+        constants = {"location": np.zeros(3), "scale": np.ones(3)}
+    elif name == "Categorical":
+        constants = {"groups": np.array([0, 3])}
+    elif name == "ReplicatedSoftmax":
+        constants = {"typical_size": np.array(SIZE)}
+    return family.restore(3, constants)
+
+
+def make_hidden(name: str, n_units: int = 2) -> HiddenLayer:
+    hidden_class = registered("hidden")[name]
+    hidden = BinomialUnits(M=3) if hidden_class is BinomialUnits else hidden_class()
+    return hidden.bind(n_units)
+
+
+def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type = np.float64) -> Parameters:
+    rng = np.random.default_rng(seed)
+    n_units = energy.hidden.n_units_
+    parameters: Parameters = {HIDDEN_BIAS: rng.normal(size=n_units) * scale}
+    for name, family in energy.families.items():
+        shift = {Growth.EXPONENTIAL: -2.0, Growth.POLE: -5.0}.get(family.growth, 0.0)
+        parameters[weights_of(name)] = rng.normal(size=(family.n_features_, n_units)) * scale
+        parameters[bias_of(name)] = rng.normal(size=family.n_features_) * scale + shift
+        for own_name, value in family.own_parameters().items():
+            parameters[own_of(name, own_name)] = value + rng.normal(size=value.shape) * 0.2 - 0.5
+    project(energy, parameters)
+    return {name: value.astype(dtype) for name, value in parameters.items()}
+
+
+def compatible_pairs() -> list[tuple[str, str]]:
+    pairs = []
+    for family in registered("family"):
+        for hidden in registered("hidden"):
+            try:
+                Energy({"x": make_family(family)}, make_hidden(hidden))
+            except IncompatiblePartsError:
+                continue
+            pairs.append((family, hidden))
+    return pairs
+
+
+def sizes_for(energy: Energy, n_rows: int) -> dict[str, np.ndarray]:
+    return {
+        name: np.full(n_rows, SIZE) for name, family in energy.families.items() if family.sizes(np.ones(1)) is not None
+    }
+
+
+def random_batch(energy: Energy, parameters: Parameters, n_rows: int, seed: int = 0) -> Batch:
+    """Rows drawn from the views at random hidden states."""
+    rng = np.random.default_rng(seed)
+    hidden = energy.hidden.sample(np.zeros((n_rows, energy.hidden.n_units_)), rng)
+    sizes = sizes_for(energy, n_rows)
+    views = {}
+    for name, family in energy.families.items():
+        natural = energy.view_natural(parameters, name, hidden)
+        size = sizes.get(name)
+        views[name] = ViewBatch(family.sample(natural, rng, energy.own(parameters, name), size), size)
+    return Batch(views, n_rows)
+
+
+@pytest.fixture(scope="session")
+def data_home() -> str:
+    home = os.environ.get("HARMONIUM_DATA")
+    if not home:
+        pytest.skip("HARMONIUM_DATA does not name a folder with the data sets")
+    return home

@@ -1,0 +1,79 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import harmonium
+import harmonium.datasets
+from harmonium.cli import app
+
+RUNNER = CliRunner(env={"COLUMNS": "120"})
+
+
+def test_version() -> None:
+    result = RUNNER.invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.output.strip() == f"harmonium {harmonium.__version__}"
+
+
+def test_help_names_the_commands() -> None:
+    result = RUNNER.invoke(app, ["--help"])
+    assert "demo" in result.output
+    assert "show" in result.output
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    pytest.importorskip("matplotlib")
+    folder = tmp_path_factory.mktemp("demo") / "made" / "here"
+    result = RUNNER.invoke(app, ["demo", "--quick", "--output", str(folder)], catch_exceptions=False)
+    assert result.exit_code == 0
+    return folder, result.output
+
+
+def test_demo_writes_pictures_and_prints_tables(demo: tuple[Path, str]) -> None:
+    folder, output = demo
+    for name in ("topics.png", "map.png"):
+        assert (folder / name).read_bytes().startswith(b"\x89PNG")
+    for text in ("raw pixels", "PCA of both views", "harmonium", "ridge regression", "items a second", "450 held-out"):
+        assert text in output
+
+
+def test_the_demo_model_beats_the_mean_image_even_when_quick(demo: tuple[Path, str]) -> None:
+    digits = harmonium.datasets.load_digits_views()
+    model = harmonium.load(demo[0] / "model.safetensors")
+    pixels = np.asarray(digits.views["pixels"])
+    guess = model.predict_view("pixels", {"shape": digits.views["shape"]})
+    assert np.abs(guess - pixels).mean() < np.abs(pixels.mean(axis=0) - pixels).mean()
+
+
+def test_show_prints_views_and_topics(demo: tuple[Path, str]) -> None:
+    result = RUNNER.invoke(app, ["show", str(demo[0] / "model.safetensors"), "--topics", "3", "--features", "2"])
+    assert result.exit_code == 0
+    for text in ("Harmonium with 64 topics", "Binomial(n=16)", "Gaussian(variance=0.2)", "pixels_", "3 of 64 topics"):
+        assert text in result.output
+
+
+def test_show_refuses_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"not a model")
+    for path in (tmp_path / "model.safetensors", tmp_path / "nowhere"):
+        result = RUNNER.invoke(app, ["show", str(path)])
+        assert result.exit_code == 1
+        assert "Traceback" not in result.output
+
+
+def test_demo_goes_on_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "harmonium.cli.pictures", raising=False)
+    result = RUNNER.invoke(app, ["demo", "--quick", "--output", str(tmp_path)], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "install harmonium[plot]" in result.output
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["model.safetensors"]

@@ -1,0 +1,245 @@
+"""Every family × hidden pair against brute force over joint states, and everything else against that enumeration."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import Energy
+from harmonium.families import Bernoulli, Gaussian
+from harmonium.hidden import BernoulliUnits, GaussianUnits
+from harmonium.inference.ais import annealed_log_partition
+from harmonium.inference.exact import exact_expectations, exact_log_partition, hidden_states
+from harmonium.inference.gibbs import gibbs_step
+from harmonium.inference.mean_field import mean_field_free_energy, mean_views
+from harmonium.inference.modes import iterate_modes
+from harmonium.inference.pseudo import pseudo_log_likelihood
+from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
+
+from .conftest import SIZE, compatible_pairs, make_family, make_hidden, make_parameters, random_batch, sizes_for
+
+PAIRS = compatible_pairs()
+
+
+def visible_states(family, points: int = 61) -> tuple[np.ndarray, np.ndarray]:
+    """All statistics of 3 features with their log-weights, straight from the meaning of each family."""
+    name = type(family).__name__
+    if name == "Categorical":
+        return np.eye(3), np.zeros(3)
+    if name == "ReplicatedSoftmax":
+        states = [s for s in itertools.product(range(int(SIZE) + 1), repeat=3) if sum(s) == SIZE]
+        return np.array(states, dtype=float), np.zeros(len(states))
+    if family.support.integer:
+        values, weights = family.support.grid(truncation=30)
+    else:
+        values, weights = family.support.grid(width=12.0, points=points)
+    grids = np.meshgrid(values, values, values, indexing="ij")
+    weight = np.meshgrid(weights, weights, weights, indexing="ij")
+    return np.stack([g.ravel() for g in grids], axis=1), np.sum([w.ravel() for w in weight], axis=0)
+
+
+def small_model(family_name: str, hidden_name: str, scale: float = 0.4):
+    energy = Energy({"x": make_family(family_name)}, make_hidden(hidden_name, n_units=2))
+    if family_name == "Gaussian" and hidden_name == "GaussianUnits":
+        scale = 0.2  # far from the border ‖W‖ = 1, where no grid is wide enough
+    return energy, make_parameters(energy, seed=len(family_name), scale=scale)
+
+
+def as_batch(energy: Energy, states: np.ndarray) -> Batch:
+    size = sizes_for(energy, len(states)).get("x")
+    return Batch({"x": ViewBatch(states, size)}, len(states))
+
+
+@pytest.mark.parametrize(("family", "hidden"), PAIRS)
+def test_free_energy_sums_to_the_enumerated_log_partition(family: str, hidden: str) -> None:
+    """Σ_x exp(-F(x)) over the visible states equals Z from the hidden states: ties log_base, log_partition and F."""
+    energy, parameters = small_model(family, hidden)
+    states, log_weights = visible_states(energy.families["x"])
+    free = energy.free_energy(parameters, as_batch(energy, states))
+    exact = exact_log_partition(energy, parameters, sizes_for(energy, 1))
+    assert logsumexp(-free + log_weights) == pytest.approx(exact, abs=2e-5)
+
+
+@pytest.mark.parametrize(("family", "hidden"), PAIRS)
+def test_expectations_are_the_derivatives_of_log_partition(family: str, hidden: str) -> None:
+    energy, parameters = small_model(family, hidden)
+    sizes = sizes_for(energy, 1)
+    expected = exact_expectations(energy, parameters, sizes)
+    for name, value in parameters.items():
+        for index in np.ndindex(value.shape):
+            step = 1e-5
+            moved = [{**parameters, name: value + sign * step * _unit(value.shape, index)} for sign in (1, -1)]
+            slope = (exact_log_partition(energy, moved[0], sizes) - exact_log_partition(energy, moved[1], sizes)) / (
+                2 * step
+            )
+            assert expected.statistics[name][index] == pytest.approx(slope, abs=2e-6, rel=2e-5), name
+
+
+def _unit(shape: tuple[int, ...], index: tuple[int, ...]) -> np.ndarray:
+    unit = np.zeros(shape)
+    unit[index] = 1.0
+    return unit
+
+
+@pytest.mark.parametrize(("family", "hidden"), PAIRS)
+def test_joint_is_consistent_with_both_marginals(family: str, hidden: str) -> None:
+    energy, parameters = small_model(family, hidden)
+    batch = random_batch(energy, parameters, 4)
+    states, log_weights = hidden_states(energy)
+    for row in range(4):
+        repeated = as_batch(energy, np.repeat(batch.views["x"].statistic[row : row + 1], len(states), axis=0))
+        joint = energy.joint(parameters, repeated, states) + log_weights
+        alone = as_batch(energy, batch.views["x"].statistic[row : row + 1])
+        assert logsumexp(joint) == pytest.approx(-energy.free_energy(parameters, alone)[0], abs=1e-6)
+
+
+@pytest.mark.parametrize(("family", "hidden"), PAIRS)
+def test_gibbs_sampling_has_the_exact_moments(family: str, hidden: str) -> None:
+    energy, parameters = small_model(family, hidden)
+    n_chains, sweeps = 4000, 30
+    rng = np.random.default_rng(3)
+    sizes = sizes_for(energy, n_chains)
+    state = energy.hidden.sample(np.zeros((n_chains, 2)), rng)
+    for _ in range(sweeps):
+        state, batch = gibbs_step(energy, parameters, state, rng, sizes)
+    expected = exact_expectations(energy, parameters, sizes_for(energy, 1)).statistics
+    for drawn, name in ((state, HIDDEN_BIAS), (batch.views["x"].statistic, bias_of("x"))):
+        error = drawn.std(axis=0) / np.sqrt(n_chains)
+        assert np.all(np.abs(drawn.mean(axis=0) - expected[name]) < 5 * error + 1e-9), name
+
+
+@pytest.mark.parametrize(("family", "hidden"), PAIRS)
+def test_annealed_importance_sampling_is_within_its_error(family: str, hidden: str) -> None:
+    energy, parameters = small_model(family, hidden)
+    exact = exact_log_partition(energy, parameters, sizes_for(energy, 1))
+    sizes = {name: SIZE for name in sizes_for(energy, 1)}
+    rng = np.random.default_rng(0)
+    estimate = annealed_log_partition(energy, parameters, rng, n_chains=400, n_temperatures=60, sizes=sizes)
+    assert 0 <= estimate.standard_error < 0.1
+    assert abs(estimate.value - exact) < 4 * estimate.standard_error + 1e-6
+
+
+def test_annealing_may_start_from_reference_means() -> None:
+    energy, parameters = small_model("Bernoulli", "BernoulliUnits", scale=1.0)
+    exact = exact_log_partition(energy, parameters)
+    reference = {"x": exact_expectations(energy, parameters).statistics[bias_of("x")]}
+    rng = np.random.default_rng(0)
+    estimate = annealed_log_partition(energy, parameters, rng, 400, 60, reference=reference)
+    assert abs(estimate.value - exact) < 4 * estimate.standard_error
+
+
+@pytest.mark.parametrize(("family", "hidden"), PAIRS)
+def test_mean_field_free_energy_bounds_the_exact_one(family: str, hidden: str) -> None:
+    """Variational free energy is at least -log Z, and falls with each mean-field step."""
+    energy, parameters = small_model(family, hidden)
+    exact = exact_log_partition(energy, parameters, sizes_for(energy, 1))
+    sizes = sizes_for(energy, 1)
+    hidden_mean = energy.hidden.mean(np.array([[0.7, -0.4]]))
+    last = np.inf
+    for _ in range(6):
+        batch, naturals = mean_views(energy, parameters, hidden_mean, sizes)
+        value = mean_field_free_energy(energy, parameters, batch, naturals)[0]
+        assert -exact - 1e-8 <= value <= last + 1e-9
+        last = value
+        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+
+
+@pytest.mark.parametrize(("family", "hidden"), PAIRS)
+def test_pseudo_likelihood_matches_conditionals_by_enumeration(family: str, hidden: str) -> None:
+    energy, parameters = small_model(family, hidden)
+    kind = energy.families["x"]
+    batch = random_batch(energy, parameters, 3, seed=5)
+    n_probes = 400
+    estimate = pseudo_log_likelihood(energy, parameters, batch, np.random.default_rng(0), n_probes=n_probes)
+    for row in range(3):
+        x = batch.views["x"].statistic[row]
+        if kind.exclusive:
+            expected = 0.0
+            for token in np.flatnonzero(x):
+                rivals = np.array([x - np.eye(3)[token] + np.eye(3)[other] for other in range(3)])
+                # tokens are ordered here: the base measure of unordered counts does not enter
+                score = -energy.free_energy(parameters, as_batch(energy, rivals))
+                score -= kind.log_base(rivals).sum(axis=1)
+                expected += x[token] * (score[token] - logsumexp(score))
+        else:
+            values, log_weights = kind.support.grid()
+            expected = 0.0
+            for site in range(3):
+                states = np.repeat(x[None, :], len(values), axis=0)
+                states[:, site] = values
+                score = -energy.free_energy(parameters, as_batch(energy, states)) + log_weights
+                now = -energy.free_energy(parameters, as_batch(energy, x[None, :]))[0]
+                expected += now - logsumexp(score)
+        # the spread over sites divided by the root of the probes bounds the error of the estimate
+        assert estimate[row] == pytest.approx(expected, abs=0.6 * abs(expected) / np.sqrt(n_probes) * 5 + 1e-5)
+
+
+@pytest.mark.parametrize(("family", "hidden"), PAIRS)
+def test_modes_never_lower_the_joint_density(family: str, hidden: str) -> None:
+    energy, parameters = small_model(family, hidden)
+    start = random_batch(energy, parameters, 5, seed=2)
+    sizes = sizes_for(energy, 5)
+    hidden_start = energy.hidden.mode(energy.hidden_natural(parameters, start))
+    batch, hidden_end = iterate_modes(energy, parameters, start, sizes)
+    before = energy.joint(parameters, start, hidden_start)
+    after = energy.joint(parameters, batch, hidden_end)
+    assert np.all(after >= before - 1e-9)
+
+
+def test_two_gaussian_layers_have_the_closed_form() -> None:
+    """log Z of a Gaussian pair is a determinant: an oracle that involves no grid."""
+    energy = Energy({"x": make_family("Gaussian")}, GaussianUnits().bind(2))
+    parameters = make_parameters(energy, seed=1, scale=0.3)
+    weights, bias = parameters[weights_of("x")], parameters[bias_of("x")]
+    precision = np.block(
+        [
+            [np.diag(np.exp(-parameters["x.log_variance"])), -weights],
+            [-weights.T, np.eye(2)],
+        ]
+    )
+    linear = np.concatenate([bias, parameters[HIDDEN_BIAS]])
+    log_z = 0.5 * (5 * np.log(2 * np.pi) - np.linalg.slogdet(precision)[1] + linear @ np.linalg.solve(precision, linear))
+    assert exact_log_partition(energy, parameters) == pytest.approx(log_z, abs=1e-8)
+
+
+def test_several_views_add_up() -> None:
+    families = {"a": make_family("Bernoulli"), "b": make_family("Gaussian"), "c": make_family("Poisson")}
+    energy = Energy(families, BernoulliUnits().bind(3))
+    parameters = make_parameters(energy, seed=4, scale=0.4)
+    batch = random_batch(energy, parameters, 6)
+    states, log_weights = hidden_states(energy)
+    for row in range(6):
+        views = {
+            name: ViewBatch(np.repeat(view.statistic[row : row + 1], len(states), axis=0))
+            for name, view in batch.views.items()
+        }
+        total = logsumexp(energy.joint(parameters, Batch(views, len(states)), states) + log_weights)
+        alone = Batch({name: ViewBatch(view.statistic[row : row + 1]) for name, view in batch.views.items()}, 1)
+        assert total == pytest.approx(-energy.free_energy(parameters, alone)[0], abs=1e-9)
+
+
+def test_refused_pairs_say_why() -> None:
+    from harmonium.exceptions import IncompatiblePartsError
+
+    for family in ("Poisson", "NegativeBinomial"):
+        with pytest.raises(IncompatiblePartsError, match=f"'x' is {family} and cannot be normalised with GaussianUnits"):
+            Energy({"x": make_family(family)}, make_hidden("GaussianUnits"))
+
+
+def test_learned_gaussian_variance_enters_every_formula() -> None:
+    family = Gaussian(variance="learn").restore(3, {"location": np.zeros(3), "scale": np.ones(3)})
+    assert family.own_bounds()["log_variance"][0] < family.own_bounds()["log_variance"][1]
+    energy = Energy({"x": family, "y": Bernoulli().restore(2, {})}, make_hidden("BinomialUnits"))
+    parameters = make_parameters(energy, seed=2)
+    expected = exact_expectations(energy, parameters).statistics["x.log_variance"]
+    step = 1e-5
+    for i in range(3):
+        moved = [
+            {**parameters, "x.log_variance": parameters["x.log_variance"] + sign * step * np.eye(3)[i]} for sign in (1, -1)
+        ]
+        slope = (exact_log_partition(energy, moved[0]) - exact_log_partition(energy, moved[1])) / (2 * step)
+        assert expected[i] == pytest.approx(slope, rel=1e-5)
