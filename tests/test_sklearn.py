@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -143,10 +144,17 @@ def test_both_forms_of_two_views_agree(
     assert one.n_features_in_ == several.n_features_in_ == N_WORDS + N_COLOURS
 
 
-def test_search_over_views_in_worker_processes(words: scipy.sparse.csr_array, colour: np.ndarray) -> None:
+def test_validation_in_parallel_threads_gives_the_same(words: scipy.sparse.csr_array, colour: np.ndarray) -> None:
     X = Views({"words": words, "colour": colour})
-    alone = cross_val_score(quick(n_jobs=1), X, cv=2, error_score="raise")
-    np.testing.assert_array_equal(cross_val_score(quick(n_jobs=1), X, cv=2, n_jobs=2, error_score="raise"), alone)
+    alone = cross_val_score(quick(), X, cv=4, error_score="raise")
+    with parallel_config(backend="threading"):
+        np.testing.assert_array_equal(cross_val_score(quick(), X, cv=4, n_jobs=2, error_score="raise"), alone)
+
+
+def test_views_can_be_sent_to_other_processes(words: scipy.sparse.csr_array, colour: np.ndarray) -> None:
+    X = Views({"words": words, "colour": colour})[10:40]
+    copy = pickle.loads(pickle.dumps(X))
+    np.testing.assert_array_equal(quick().fit(copy).components_, quick().fit(X).components_)
 
 
 # ---- output ----------------------------------------------------------------------------------------------------------

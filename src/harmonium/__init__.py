@@ -1,5 +1,7 @@
 """harmonium: one predictive, readable latent space from several kinds of data at once."""
 
+from harmonium import recipes
+from harmonium._version import __version__
 from harmonium.estimators import Harmonium
 from harmonium.exceptions import (
     DivergenceError,
@@ -21,13 +23,16 @@ from harmonium.families import (
 from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
+from harmonium.recipes import DWH, EFH, RAP, RBM
 from harmonium.training import LBFGS, Adam, Momentum, Stochastic
 from harmonium.views import Columns, Views
 
-__version__ = "0.1.0"
-
 __all__ = [
+    "DWH",
+    "EFH",
     "LBFGS",
+    "RAP",
+    "RBM",
     "Adam",
     "Bernoulli",
     "BernoulliUnits",

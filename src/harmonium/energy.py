@@ -76,6 +76,9 @@ class Energy:
                 values = statistic.data
                 terms = bias[statistic.indices] * values + family.log_base(values, own, statistic.indices)
                 total += statistic.row_totals(terms)
+                if view.fill is not None:
+                    rows, filled = view.fill
+                    total[rows] += (bias * filled + family.log_base(filled, own)).sum(axis=1, dtype=np.float64)
             else:
                 total += (bias * statistic + family.log_base(statistic, own)).sum(axis=1, dtype=np.float64)
         return total

@@ -17,7 +17,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from harmonium import __version__
+        from harmonium._version import __version__
 
         Console().print(f"harmonium {__version__}", highlight=False)
         raise typer.Exit

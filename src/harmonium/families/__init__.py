@@ -8,7 +8,7 @@ from harmonium.families.gaussian import Gaussian
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
 from harmonium.families.replicated_softmax import ReplicatedSoftmax
-from harmonium.families.support import Support
+from harmonium.support import Support
 
 __all__ = [
     "Bernoulli",

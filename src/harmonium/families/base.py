@@ -16,8 +16,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from harmonium.families.support import Support
 from harmonium.parts import Part
+from harmonium.support import Support
 
 Own = Mapping[str, np.ndarray]
 NOTHING: Own = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.families.base import NOTHING, Family, Own
-from harmonium.families.support import Support
 from harmonium.kernels.elementwise import logistic
+from harmonium.support import Support
 
 
 class Bernoulli(Family):

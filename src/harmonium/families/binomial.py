@@ -9,8 +9,8 @@ from scipy.special import gammaln
 
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.inversion import invert_survival
-from harmonium.families.support import Support
 from harmonium.kernels.elementwise import logistic
+from harmonium.support import Support
 from harmonium.validation import check_whole
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.families.base import NOTHING, Family, Own
-from harmonium.families.support import Support
+from harmonium.support import Support
 
 
 class Categorical(Family):

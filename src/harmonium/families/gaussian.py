@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from harmonium.families.base import NOTHING, Family, Growth, Own
-from harmonium.families.support import Support
+from harmonium.support import Support
 from harmonium.validation import check_real
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
@@ -49,8 +49,10 @@ class Gaussian(Family):
         if self.variance != "learn":
             check_real("Gaussian", "variance", self.variance, remedy="1.0 means: that of the data, or pass 'learn'")
         scale = np.sqrt(summary.variance)
-        # a column whose spread is rounding error relative to its size counts as constant
-        scale = np.where(scale > 1e-6 * np.maximum(np.abs(summary.mean), 1e-30), scale, 1.0)
+        # a column whose spread is rounding error relative to its size counts as constant; sparse ones are not centred
+        # before squares are summed, so theirs is larger
+        rounding = 1e-6 if summary.is_sparse else 1e-10
+        scale = np.where(scale > rounding * np.maximum(np.abs(summary.mean), 1e-30), scale, 1.0)
         location = np.zeros_like(summary.mean) if summary.is_sparse else summary.mean
         return self.bound(n_features_=summary.n_columns, location_=location, scale_=scale)
 

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from harmonium.families.base import NOTHING, Family, Growth, Own
 from harmonium.families.inversion import invert_survival
-from harmonium.families.support import Support
+from harmonium.support import Support
 from harmonium.validation import check_real
 
 

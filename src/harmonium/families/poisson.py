@@ -7,7 +7,7 @@ from scipy.special import gammaln, pdtrik
 
 from harmonium.families.base import NOTHING, Family, Growth, Own
 from harmonium.families.inversion import invert_survival
-from harmonium.families.support import Support
+from harmonium.support import Support
 
 _LARGE_RATE = 50.0  # exp(-rate) is still far from underflow, and longer sums are slower than the closed form
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, softmax
 
 from harmonium.families.base import NOTHING, Family, Own
-from harmonium.families.support import Support
+from harmonium.support import Support
 
 
 class ReplicatedSoftmax(Family):
@@ -101,7 +101,8 @@ class ReplicatedSoftmax(Family):
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Log-share, centred (adding a constant changes nothing)."""
-        natural = np.log(np.maximum(mean, 1e-6 * mean.sum()))
+        # a view of zeros only has no shares, and any will do
+        natural = np.log(np.maximum(mean, max(1e-6 * mean.sum(), 1e-12)))
         return natural - natural.mean()
 
     def sizes(self, totals: np.ndarray) -> np.ndarray | None:

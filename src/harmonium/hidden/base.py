@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from harmonium.families.support import Support
 from harmonium.parts import Part
+from harmonium.support import Support
 from harmonium.validation import check_whole
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.families.support import Support
 from harmonium.hidden.base import HiddenLayer
 from harmonium.kernels.elementwise import logistic
+from harmonium.support import Support
 
 
 class BernoulliUnits(HiddenLayer):

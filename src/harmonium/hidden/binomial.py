@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 from scipy.special import gammaln
 
-from harmonium.families.support import Support
 from harmonium.hidden.base import HiddenLayer
 from harmonium.kernels.elementwise import logistic
+from harmonium.support import Support
 from harmonium.validation import check_whole
 
 

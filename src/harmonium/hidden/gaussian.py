@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from harmonium.families.support import Support
 from harmonium.hidden.base import HiddenLayer
+from harmonium.support import Support
 from harmonium.validation import check_real
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))

@@ -38,7 +38,7 @@ def available_threads(n_jobs: int | None) -> int:
     if n_jobs < 0:
         return max(1, _cpu_count() + 1 + n_jobs)
     if n_jobs == 0:
-        raise ValueError("n_jobs must be a positive number of threads, -1 for all, or None; got 0.")
+        raise ValueError("n_jobs must be a positive number of threads, -1 for all, or None; got 0; leave it at None.")
     return n_jobs
 
 

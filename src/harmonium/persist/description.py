@@ -75,7 +75,7 @@ def saveable(estimator: Estimator) -> Estimator:
 # ---- saving ----------------------------------------------------------------------------------------------------------
 def describe(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """JSON description and tensors of a fitted model."""
-    from harmonium import __version__
+    from harmonium._version import __version__
 
     name = type(model).__name__
     kind: Any = type(model)

@@ -230,7 +230,7 @@ def _frame_values(name: str, frame: nw.DataFrame) -> Any:
         return frame.to_native().sparse.to_coo()
     # single precision is kept; nulls of any other type need a float to become NaN
     dtype = nw.Float32() if all(kind == nw.Float32 for kind in frame.schema.values()) else nw.Float64()
-    return np.column_stack([frame[column].cast(dtype).to_numpy() for column in frame.columns])
+    return np.column_stack([column.cast(dtype).to_numpy() for column in frame.iter_columns()])
 
 
 def _dense(name: str, view: Any) -> np.ndarray:

@@ -18,8 +18,12 @@ _MEANT_FOR: dict[type[Family], str] = {
 }
 
 
+# whole numbers beyond are measurements (times, identifiers), and log-rates are clamped not far above
+_LARGEST_COUNT = 1e5
+
+
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
-    """Bernoulli for zeros and ones, a count family for whole numbers from 0 up, Gaussian for the rest.
+    """Bernoulli for zeros and ones, a count family for whole numbers from 0 to 100,000, Gaussian for the rest.
 
     Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, which cannot be normalised with Poisson.
 
@@ -30,7 +34,7 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     Poisson()
     """
     low, high = summary.minimum.min(), summary.maximum.max()
-    if not summary.all_integer or low < 0:
+    if not summary.all_integer or low < 0 or high > _LARGEST_COUNT:
         return Gaussian()
     if high <= 1:
         return Bernoulli()
