@@ -38,10 +38,14 @@ def machine() -> str:
 
 
 def alternate(tasks: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, list[float]]:
-    """Seconds of each task, run in turn so that a noisy moment hits all of them; the first round is a warm-up."""
+    """Seconds of each task, run in turn so that a noisy moment hits all of them; the first round is a warm-up.
+
+    A pause between tasks lets the BLAS threads of the one before go to sleep: they keep a processor busy for a while.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(rounds + 1):
         for name, task in tasks.items():
+            time.sleep(0.3)
             begin = time.perf_counter()
             task()
             if number:

@@ -7,14 +7,14 @@ The second yardstick is the one dense product of a CD-1 step that cannot be avoi
 from __future__ import annotations
 
 import numpy as np
-from common import alternate, median, table, write
 from sklearn.neural_network import BernoulliRBM
 
+from common import alternate, median, table, write
 from harmonium import Harmonium, Momentum, Stochastic
 from harmonium.datasets import load_newsgroups
 from harmonium.features.text import text_counts
 
-N_UNITS, N_WORDS, ROUNDS = 200, 5000, 7
+N_UNITS, N_WORDS, EPOCHS, ROUNDS = 200, 5000, 4, 7
 
 
 def main() -> None:
@@ -27,42 +27,41 @@ def main() -> None:
         hidden = (rng.random((batch_size, N_UNITS)) < 0.5).astype(np.float32)
         n_batches = -(-words.shape[0] // batch_size)
 
-        # partial_fit is one epoch, as is RBM.fit with n_iter=1; both start from the same untrained model
+        # whole fits of a few epochs each, so that what a fit does once is shared out alike
         def ours(optimiser: Momentum | None, size: int = batch_size) -> Harmonium:
-            driver = Stochastic(batch_size=size, optimiser=optimiser, learning_rate=0.01 if optimiser else 0.002)
-            return Harmonium(N_UNITS, driver=driver, random_state=0).partial_fit(words)
+            driver = Stochastic(EPOCHS, size, learning_rate=0.01 if optimiser else 0.002, optimiser=optimiser)
+            return Harmonium(N_UNITS, driver=driver, random_state=0)
 
         sgd, adam = ours(Momentum(0.0)), ours(None)
-        rival = BernoulliRBM(n_components=N_UNITS, batch_size=batch_size, n_iter=1, learning_rate=0.01, random_state=0)
+        rival = BernoulliRBM(N_UNITS, batch_size=batch_size, n_iter=EPOCHS, learning_rate=0.01, random_state=0)
 
         def products(state: np.ndarray = hidden, number: int = n_batches) -> None:
-            for _ in range(number):
+            for _ in range(number * EPOCHS):
                 state @ weights.T
 
         seconds = alternate(
             {
                 "BernoulliRBM": lambda r=rival: r.fit(words),
-                "plain SGD": lambda m=sgd: m.partial_fit(words),
-                "Adam": lambda m=adam: m.partial_fit(words),
+                "plain SGD": lambda m=sgd: m.fit(words),
+                "Adam": lambda m=adam: m.fit(words),
                 "dense product": products,
             },
             ROUNDS,
         )
-        reference, product = median(seconds["BernoulliRBM"]), median(seconds["dense product"])
         for name, values in seconds.items():
             # ratios of runs that stood next to each other
             speedup = median([a / b for a, b in zip(seconds["BernoulliRBM"], values, strict=True)])
             share = median([b / a for a, b in zip(seconds["dense product"], values, strict=True)])
             label = f"harmonium, {name}" if name in ("plain SGD", "Adam") else name
-            rows.append([batch_size, label, median(values), words.shape[0] / median(values), speedup, share])
-        print(f"batch {batch_size}: BernoulliRBM {reference:.2f} s, product {product:.2f} s")
+            epoch = median(values) / EPOCHS
+            rows.append([batch_size, label, epoch, words.shape[0] / epoch, speedup, share])
     header = ["batch", "method", "seconds an epoch", "documents/s", "× BernoulliRBM", "× dense product"]
     write(
         "epoch_speed",
         "Epoch speed: CD-1 on 20 Newsgroups",
         f"{words.shape[0]:,} documents × {N_WORDS:,} words (CSR float32, {words.nnz / words.shape[0]:.0f} a document), "
-        f"{N_UNITS} units; median of {ROUNDS} alternate rounds. Goals: at least 5 times BernoulliRBM's throughput, at "
-        "most 2 times the time of the dense product.\n\n" + table(header, rows),
+        f"{N_UNITS} units; whole fits of {EPOCHS} epochs, median of {ROUNDS} alternate rounds. Goals: at least 5 times "
+        "BernoulliRBM's throughput, at most 2 times the time of the dense product.\n\n" + table(header, rows),
         "python benchmarks/epoch_speed.py",
     )
 

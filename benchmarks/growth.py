@@ -10,8 +10,8 @@ import time
 
 import numpy as np
 import scipy.sparse
-from common import table, write
 
+from common import table, write
 from harmonium import BernoulliUnits, Harmonium, Poisson, Stochastic
 
 N_WORDS, N_STORED, N_UNITS = 5000, 80, 100
@@ -67,8 +67,8 @@ def main() -> None:
     write(
         "growth",
         "Growth of time and memory",
-        f"Synthetic documents, {N_STORED} of {N_WORDS:,} words each (CSR float32), {N_UNITS} units, Poisson, CD-1, Adam. "
-        "Goals: linear time; memory beyond the input constant, below 500 MB.\n\n" + table(header, rows),
+        f"Synthetic documents, {N_STORED} of {N_WORDS:,} words each (CSR float32), {N_UNITS} units, Poisson, CD-1, "
+        "Adam. Goals: linear time; memory beyond the input constant, below 500 MB.\n\n" + table(header, rows),
         "python benchmarks/growth.py",
     )
 

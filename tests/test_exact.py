@@ -116,7 +116,7 @@ def test_gibbs_sampling_has_the_exact_moments(family: str, hidden: str) -> None:
 def test_annealed_importance_sampling_is_within_its_error(family: str, hidden: str) -> None:
     energy, parameters = small_model(family, hidden)
     exact = exact_log_partition(energy, parameters, sizes_for(energy, 1))
-    sizes = {name: SIZE for name in sizes_for(energy, 1)}
+    sizes = dict.fromkeys(sizes_for(energy, 1), SIZE)
     rng = np.random.default_rng(0)
     estimate = annealed_log_partition(energy, parameters, rng, n_chains=400, n_temperatures=60, sizes=sizes)
     assert 0 <= estimate.standard_error < 0.1
@@ -202,7 +202,9 @@ def test_two_gaussian_layers_have_the_closed_form() -> None:
         ]
     )
     linear = np.concatenate([bias, parameters[HIDDEN_BIAS]])
-    log_z = 0.5 * (5 * np.log(2 * np.pi) - np.linalg.slogdet(precision)[1] + linear @ np.linalg.solve(precision, linear))
+    log_z = 0.5 * (
+        5 * np.log(2 * np.pi) - np.linalg.slogdet(precision)[1] + linear @ np.linalg.solve(precision, linear)
+    )
     assert exact_log_partition(energy, parameters) == pytest.approx(log_z, abs=1e-8)
 
 
@@ -226,7 +228,9 @@ def test_refused_pairs_say_why() -> None:
     from harmonium.exceptions import IncompatiblePartsError
 
     for family in ("Poisson", "NegativeBinomial"):
-        with pytest.raises(IncompatiblePartsError, match=f"'x' is {family} and cannot be normalised with GaussianUnits"):
+        with pytest.raises(
+            IncompatiblePartsError, match=f"'x' is {family} and cannot be normalised with GaussianUnits"
+        ):
             Energy({"x": make_family(family)}, make_hidden("GaussianUnits"))
 
 
@@ -239,7 +243,8 @@ def test_learned_gaussian_variance_enters_every_formula() -> None:
     step = 1e-5
     for i in range(3):
         moved = [
-            {**parameters, "x.log_variance": parameters["x.log_variance"] + sign * step * np.eye(3)[i]} for sign in (1, -1)
+            {**parameters, "x.log_variance": parameters["x.log_variance"] + sign * step * np.eye(3)[i]}
+            for sign in (1, -1)
         ]
         slope = (exact_log_partition(energy, moved[0]) - exact_log_partition(energy, moved[1])) / (2 * step)
         assert expected[i] == pytest.approx(slope, rel=1e-5)

@@ -142,7 +142,9 @@ def test_statistics_are_additive(name: str) -> None:
             np.testing.assert_allclose(together.gradient[key], whole.gradient[key], atol=1e-10)
 
 
-@pytest.mark.parametrize("family", ["Bernoulli", "Poisson", "NegativeBinomial", "Binomial", "Gaussian", "ReplicatedSoftmax"])
+@pytest.mark.parametrize(
+    "family", ["Bernoulli", "Poisson", "NegativeBinomial", "Binomial", "Gaussian", "ReplicatedSoftmax"]
+)
 def test_sparse_and_dense_statistics_agree(family: str) -> None:
     problem, parameters = small_problem(family, "BernoulliUnits")
     parameters = {name: value.astype(np.float32) for name, value in parameters.items()}
@@ -213,8 +215,6 @@ def test_missing_sites_get_their_exact_conditional_mean_when_hidden_units_are_of
     filled = fill_missing(energy, parameters, batch, reference, n_iterations=200)
     hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, filled))
     means, _ = mean_views(energy, parameters, hidden_mean)
-    np.testing.assert_allclose(
-        filled.views["b"].statistic[missing], means.views["b"].statistic[missing], atol=1e-6
-    )
+    np.testing.assert_allclose(filled.views["b"].statistic[missing], means.views["b"].statistic[missing], atol=1e-6)
     np.testing.assert_array_equal(filled.views["b"].statistic[~missing], data.views["b"].statistic[~missing])
     assert np.all(batch.views["b"].statistic[missing] == 0)  # the input is left alone

@@ -60,5 +60,7 @@ __all__ = [
     "SampledCD",
     "Stochastic",
     "Views",
+    "__version__",
     "load",
+    "recipes",
 ]

@@ -23,12 +23,15 @@ class ViewBatch:
         Sites to be inferred. For sparse views only whole rows can be missing.
     fill : tuple of (row numbers, dense statistics), optional
         What inference found for missing rows of a sparse view.
+    projection : ndarray (rows, units), optional
+        statistic @ weights, where whoever drew the statistic from these weights had it at hand.
     """
 
     statistic: Matrix
     size: np.ndarray | None = None
     missing: np.ndarray | None = None
     fill: tuple[np.ndarray, np.ndarray] | None = None
+    projection: np.ndarray | None = None
 
 
 @dataclass

@@ -51,7 +51,10 @@ class Energy:
             natural += bias
         for name, view in batch.views.items():
             weights = parameters[weights_of(name)]
-            add_statistic_times_weights(view.statistic, weights, natural)
+            if view.projection is not None:
+                natural += view.projection
+            else:
+                add_statistic_times_weights(view.statistic, weights, natural)
             if view.fill is not None:
                 rows, values = view.fill
                 natural[rows] += values @ weights
@@ -97,7 +100,7 @@ class Energy:
     def log_marginal_of_hidden(
         self, parameters: Parameters, hidden: np.ndarray, sizes: dict[str, np.ndarray] | None = None
     ) -> np.ndarray:
-        """log Σ_x exp(log p(x, h) + log Z), shape (rows,), in float64; ``sizes`` gives totals of views that have them."""
+        """log Σ_x exp(log p(x, h) + log Z), shape (rows,), in float64; ``sizes``: totals of views that have any."""
         total = (parameters[HIDDEN_BIAS] * hidden + self.hidden.log_base(hidden)).sum(axis=1, dtype=np.float64)
         for name, family in self.families.items():
             natural = self.view_natural(parameters, name, hidden)

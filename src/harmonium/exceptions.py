@@ -1,4 +1,4 @@
-"""Errors and warnings of the library: each message is one sentence that says what must hold, what was got, what to do."""
+"""Errors and warnings: each message is one sentence that says what must hold, what was got, what to do."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from harmonium.estimators import Harmonium
-from harmonium.families import Bernoulli, Family, Gaussian, Poisson
+from harmonium.families import Bernoulli, Family, Poisson
 from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer
 from harmonium.objectives import MeanFieldCD, PersistentCD, SampledCD
 from harmonium.training import Stochastic

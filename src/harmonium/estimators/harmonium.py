@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from copy import deepcopy
 from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.estimators.preparation import (
     check_known,
@@ -26,25 +23,18 @@ from harmonium.estimators.preparation import (
     read,
     unchanged_if_refused,
 )
+from harmonium.estimators.probability import Probability
 from harmonium.families import Family
 from harmonium.hidden import BernoulliUnits, HiddenLayer
-from harmonium.inference.ais import LogPartition, annealed_log_partition
-from harmonium.inference.exact import exact_log_partition
-from harmonium.inference.gibbs import clamp, gibbs_step
-from harmonium.inference.mean_field import fill_missing, mean_views
-from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.kernels.threads import compute
 from harmonium.objectives import Objective, Problem, SampledCD
-from harmonium.params import HIDDEN_BIAS, copy_parameters, weights_of
+from harmonium.params import copy_parameters
 from harmonium.persist import Fitted, load_model, save_model, saveable
 from harmonium.training import Driver, Stochastic, Training
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.progress import Silent, reporting
 from harmonium.training.projection import project
-from harmonium.validation import check_whole
 from harmonium.views import Views
-
-_BLOCK_CELLS = 4_000_000
 
 
 def _trains_by_batches(estimator: Harmonium) -> bool:
@@ -58,7 +48,7 @@ def _trains_by_batches(estimator: Harmonium) -> bool:
 
 
 @saveable
-class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, BaseEstimator):
     """Undirected latent-variable model of one or several views, put together from parts.
 
     Parameters
@@ -113,14 +103,9 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     (60, 12)
     """
 
-    _problem: Problem
-    _training: Training
     _stream: np.random.Generator
-    families_: dict[str, Family]
-    feature_names_: dict[str, list[str]]
     history_: dict[str, list[float]]
     n_iter_: int
-    n_components_: int
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -252,283 +237,6 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _objective(self) -> Objective:
         return self.objective if self.objective is not None else SampledCD()
-
-    def _generator(self) -> np.random.Generator:
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return np.random.default_rng(seed)
-
-    # ---- what was learned ----------------------------------------------------------------------------------------
-    @property
-    def energy_(self) -> Energy:
-        """Structure of the fitted model."""
-        check_is_fitted(self, "families_")
-        return self._problem.energy
-
-    @property
-    def parameters_(self) -> dict[str, np.ndarray]:
-        """Parameter arrays by name."""
-        check_is_fitted(self, "families_")
-        return self._training.parameters
-
-    @property
-    def components_(self) -> np.ndarray:
-        """Weights, (units, features), views side by side."""
-        return np.concatenate([self.parameters_[weights_of(name)] for name in self.families_]).T
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def loadings(self, view: str | None = None) -> pd.DataFrame:
-        """Weights of one view, features by topics."""
-        name = self._view(view)
-        return pd.DataFrame(
-            self.parameters_[weights_of(name)],
-            index=pd.Index(self.feature_names_[name], name=name),
-            columns=pd.RangeIndex(self.n_components_, name="topic"),
-        )
-
-    def topics(self, view: str | None = None, n: int = 10) -> pd.DataFrame:
-        """Names of the features that load most on each topic, one row per topic, strongest first.
-
-        Parameters
-        ----------
-        view : str, optional
-            Which view; may be left out if there is only one.
-        n : int, default=10
-            How many features.
-        """
-        loadings = self.loadings(view)
-        names = np.asarray(loadings.index)
-        order = np.argsort(-loadings.to_numpy(), axis=0, kind="stable")[:n].T
-        return pd.DataFrame(
-            names[order], index=loadings.columns, columns=pd.RangeIndex(1, order.shape[1] + 1, name="rank")
-        )
-
-    def _view(self, view: str | None) -> str:
-        check_is_fitted(self, "families_")
-        if view is None and len(self.families_) == 1:
-            return next(iter(self.families_))
-        if view not in self.families_:
-            known = ", ".join(map(repr, self.families_))
-            raise ValueError(f"view must be one of {known}; got {view!r}; correct the name.")
-        return view
-
-    # ---- inference -----------------------------------------------------------------------------------------------
-    def transform(self, X: Any) -> np.ndarray:
-        """Latent representation of each row: one product when nothing is missing, mean field over what is.
-
-        Returns
-        -------
-        ndarray of float32, shape (rows, n_components_)
-        """
-        check_is_fitted(self, "families_")
-        views = self._known(X)
-        with compute(self.n_jobs):
-            return self._encode(views, self.output)
-
-    def _known(self, X: Any) -> Views:
-        views = check_known(read(self, X, reset=False), self.families_, self.feature_names_)
-        check_supports(views, self.families_, self.energy_.hidden)
-        return views
-
-    def _encode(self, views: Views, output: str, n_iterations: int = 10) -> np.ndarray:
-        result = np.empty((len(views), self.n_components_), dtype=np.float32)
-        for items, batch in self._batches(views, n_iterations):
-            for view in batch.views.values():
-                if isinstance(view.statistic, np.ndarray):
-                    # vectorised code rounds a row differently at another place of the block; in double precision,
-                    # narrowed at the end, that does not show
-                    view.statistic = view.statistic.astype(np.float64)
-            natural = self.energy_.hidden_natural(self.parameters_, batch, with_bias=output != "coordinates")
-            result[items] = self.energy_.hidden.mean(natural.astype(np.float64)) if output == "mean" else natural
-        return result
-
-    def _batches(self, views: Views, n_iterations: int = 10) -> Iterator[tuple[slice, Batch]]:
-        """Blocks of rows with what is missing filled in; sparse rows count by what is stored."""
-        cells = sum(
-            # what is missing is inferred densely
-            64 if views.is_sparse_throughout(name, family) else family.n_features_
-            for name, family in self.families_.items()
-        )
-        step = max(1, _BLOCK_CELLS // max(cells, self.n_components_))
-        for first in range(0, len(views), step):
-            items = slice(first, min(first + step, len(views)))
-            batch = views.batch(items, self.families_)
-            yield items, fill_missing(self.energy_, self.parameters_, batch, self._problem.reference, n_iterations)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Expected views given latent representations (as `transform` gives them), in the units of the data.
-
-        Returns
-        -------
-        ndarray, or dict of ndarrays if there are several views
-        """
-        check_is_fitted(self, "families_")
-        latent = check_array(X, dtype=np.float32)
-        if latent.shape[1] != self.n_components_:
-            raise ValueError(
-                f"X must have {self.n_components_} columns, one per topic; got {latent.shape[1]}; "
-                "pass what transform gave."
-            )
-        if self.output == "coordinates":
-            latent = latent + self.parameters_[HIDDEN_BIAS]
-        hidden_mean = latent if self.output == "mean" else self.energy_.hidden.mean(latent)
-        with compute(self.n_jobs):
-            return self._expected_views(hidden_mean)
-
-    def reconstruct(self, X: Any) -> Any:
-        """Expected views given the hidden means that X has: what the model makes of each row."""
-        check_is_fitted(self, "families_")
-        views = self._known(X)
-        with compute(self.n_jobs):
-            sizes = self._totals(views)
-            return self._expected_views(self._encode(views, "mean"), sizes)
-
-    def _totals(self, views: Views) -> dict[str, np.ndarray]:
-        """Totals of rows of the views that have them."""
-        totals: dict[str, list[np.ndarray]] = {}
-        for items in np.array_split(np.arange(len(views)), max(1, len(views) // 1000)):
-            for name, view in views.batch(items, self.families_).views.items():
-                if view.size is not None:
-                    totals.setdefault(name, []).append(view.size)
-        return {name: np.concatenate(parts) for name, parts in totals.items()}
-
-    def _expected_views(self, hidden_mean: np.ndarray, sizes: dict[str, np.ndarray] | None = None) -> Any:
-        if sizes is None:
-            typical = {name: family.typical_sizes(len(hidden_mean)) for name, family in self.families_.items()}
-            sizes = {name: size for name, size in typical.items() if size is not None}
-        means, _ = mean_views(self.energy_, self.parameters_, hidden_mean, sizes)
-        decoded = {
-            name: np.ascontiguousarray(self.families_[name].decode(np.asarray(view.statistic)), dtype=np.float32)
-            for name, view in means.views.items()
-        }
-        return next(iter(decoded.values())) if len(decoded) == 1 else decoded
-
-    def predict_view(self, name: str, X: Any, n_iterations: int = 10) -> np.ndarray:
-        """Expected values of one view given the others: annotation, or filling in a missing view.
-
-        Parameters
-        ----------
-        name : str
-            The view to predict; if X has it, it is not looked at.
-        X : dict, Views, …
-            Other views of the items.
-        n_iterations : int, default=10
-            Mean-field steps.
-
-        Returns
-        -------
-        ndarray of shape (rows, features)
-            Probabilities for binary and categorical views, expected values in the units of the data for others.
-        """
-        view = self._view(name)
-        check_whole("predict_view", "n_iterations", n_iterations, remedy="10 is usual")
-        views = read(self, X, reset=False)
-        if view in views.names:
-            if len(views.names) == 1:
-                raise ValueError(
-                    f"predict_view({view!r}) needs another view to predict it from; X has only this one; add another."
-                )
-            views = views.without(view)
-        check_known(views, self.families_, self.feature_names_)
-        check_supports(views, self.families_, self.energy_.hidden)
-        family = self.families_[view]
-        parts = []
-        with compute(self.n_jobs):
-            for _, batch in self._batches(views, n_iterations):
-                hidden_mean = self.energy_.hidden.mean(self.energy_.hidden_natural(self.parameters_, batch))
-                natural = clamp(self.energy_.view_natural(self.parameters_, view, hidden_mean), family)
-                mean = family.mean(natural, self.energy_.own(self.parameters_, view), batch.views[view].size)
-                parts.append(np.ascontiguousarray(family.decode(mean)))
-        return np.concatenate(parts).astype(np.float32, copy=False)
-
-    # ---- probabilities -------------------------------------------------------------------------------------------
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Unnormalised log-density of each row: minus its free energy.
-
-        Differences between rows of one model are meaningful; subtract ``log_partition().value`` for log p(x). Missing
-        sites count at their expectations.
-        """
-        check_is_fitted(self, "families_")
-        views = self._known(X)
-        with compute(self.n_jobs):
-            blocks = [-self.energy_.free_energy(self.parameters_, batch) for _, batch in self._batches(views)]
-        return np.concatenate(blocks)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean pseudo-log-likelihood of the rows (one random site a row and view): comparable between models."""
-        check_is_fitted(self, "families_")
-        views = self._known(X)
-        rng = np.random.default_rng(0)
-        total = 0.0
-        with compute(self.n_jobs):
-            for items in np.array_split(np.arange(len(views)), max(1, len(views) // 500)):
-                batch = views.batch(items, self.families_)
-                batch = fill_missing(self.energy_, self.parameters_, batch, self._problem.reference)
-                total += float(pseudo_log_likelihood(self.energy_, self.parameters_, batch, rng).sum())
-        return total / len(views)
-
-    def log_partition(
-        self,
-        method: Literal["ais", "exact"] = "ais",
-        n_chains: int = 100,
-        n_temperatures: int = 1000,
-        sizes: dict[str, float] | None = None,
-    ) -> LogPartition:
-        """log Z of the fitted model, with its standard error.
-
-        Parameters
-        ----------
-        method : {"ais", "exact"}, default="ais"
-            Annealed importance sampling, or enumeration of the hidden states (small models only).
-        n_chains, n_temperatures : int
-            Effort of the annealing.
-        sizes : dict, optional
-            Row totals of `ReplicatedSoftmax` views, for which the partition function differs from total to total;
-            default: the mean total of the training data.
-        """
-        if method not in ("ais", "exact"):
-            raise ValueError(f"method must be 'ais' or 'exact'; got {method!r}; 'exact' is for small models.")
-        typical = {name: family.typical_sizes(1) for name, family in self.energy_.families.items()}
-        totals = {name: float(size[0]) for name, size in typical.items() if size is not None} | (sizes or {})
-        with compute(self.n_jobs):
-            if method == "exact":
-                rows = {name: np.array([total]) for name, total in totals.items()}
-                return LogPartition(exact_log_partition(self.energy_, self.parameters_, rows), 0.0)
-            return annealed_log_partition(
-                self.energy_,
-                self.parameters_,
-                self._generator(),
-                n_chains=n_chains,
-                n_temperatures=n_temperatures,
-                reference=self._problem.reference,
-                sizes=totals,
-            )
-
-    def sample(self, n_samples: int = 1, n_steps: int = 1000, random_state: Any = None) -> Any:
-        """Draw items from the model by block Gibbs sampling, ``n_steps`` sweeps from random hidden states.
-
-        Returns
-        -------
-        ndarray, or dict of ndarrays if there are several views
-        """
-        check_is_fitted(self, "families_")
-        check_whole("sample", "n_samples", n_samples)
-        check_whole("sample", "n_steps", n_steps, remedy="1000 is usual")
-        seed = self.random_state if random_state is None else random_state
-        rng = np.random.default_rng(check_random_state(seed).randint(2**31 - 1))
-        sizes = {name: family.typical_sizes(n_samples) for name, family in self.families_.items()}
-        known = {name: size for name, size in sizes.items() if size is not None}
-        with compute(self.n_jobs):
-            hidden = self.energy_.hidden.sample(np.zeros((n_samples, self.n_components_), dtype=np.float32), rng)
-            for _ in range(n_steps):
-                hidden, batch = gibbs_step(self.energy_, self.parameters_, hidden, rng, known)
-        drawn = {
-            name: np.asarray(self.families_[name].decode(np.asarray(view.statistic)), dtype=np.float32)
-            for name, view in batch.views.items()
-        }
-        return next(iter(drawn.values())) if len(drawn) == 1 else drawn
 
     # ---- files ---------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -14,7 +14,6 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Problem
-from harmonium.params import HIDDEN_BIAS, bias_of
 from harmonium.training.initialise import mean_statistic
 from harmonium.views import Views
 from harmonium.views.container import as_frame, as_matrix
@@ -133,8 +132,6 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer) -> Problem:
             raise InvalidViewError(f"Names of views must not contain a dot; got {name!r}; rename the view.")
         if name == "hidden":  # parameters of the hidden layer go by this name
             raise InvalidViewError("Views must not be named 'hidden'; got a view of that name; rename the view.")
-        if bias_of(name) == HIDDEN_BIAS:
-            raise InvalidViewError(f"{name!r} is the name of the hidden layer's parameters; rename the view.")
         source = views.source(name)
         summary = source.summary()
         check_observed(name, summary)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.families.base import NOTHING, Family, Own
-from harmonium.kernels.elementwise import logistic
+from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
 
 
@@ -27,7 +27,7 @@ class Bernoulli(Family):
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """log(1 + exp(natural))."""
-        return np.logaddexp(natural, natural.dtype.type(0))
+        return softplus(natural)
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Logistic function."""

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.inversion import invert_survival
-from harmonium.kernels.elementwise import logistic
+from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
 from harmonium.validation import check_whole
 
@@ -51,7 +51,7 @@ class Binomial(Family):
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """N log(1 + exp(natural))."""
-        return self.n * np.logaddexp(natural, natural.dtype.type(0))
+        return self.n * softplus(natural)
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """N times the logistic function."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.hidden.base import HiddenLayer
-from harmonium.kernels.elementwise import logistic
+from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
 
 
@@ -29,7 +29,7 @@ class BernoulliUnits(HiddenLayer):
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
         """log(1 + exp(natural))."""
-        return np.logaddexp(natural, natural.dtype.type(0))
+        return softplus(natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
         """Logistic function."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from harmonium.hidden.base import HiddenLayer
-from harmonium.kernels.elementwise import logistic
+from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
 from harmonium.validation import check_whole
 
@@ -49,7 +49,7 @@ class BinomialUnits(HiddenLayer):
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
         """M log(1 + exp(natural))."""
-        return self.M * np.logaddexp(natural, natural.dtype.type(0))
+        return self.M * softplus(natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
         """M times the logistic function."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +57,7 @@ def annealed_log_partition(
         # d/dβ of the visible part of the log-density, which is linear in β
         total = np.zeros(n_chains)
         for name, view in batch.views.items():
-            total += view.statistic @ (parameters[bias_of(name)] - base_bias[name]).astype(np.float64)
+            total += np.asarray(view.statistic) @ (parameters[bias_of(name)] - base_bias[name]).astype(np.float64)
         return total
 
     def hidden_part(field: np.ndarray, beta: float) -> np.ndarray:
@@ -71,7 +72,7 @@ def annealed_log_partition(
     base += float(energy.hidden.log_partition(parameters[HIDDEN_BIAS]).sum(dtype=np.float64))
     batch = sample_views(energy, start, silent, rng, rows)
     log_weights = np.zeros(n_chains)
-    for before, now in zip(betas[:-1], betas[1:], strict=True):
+    for before, now in itertools.pairwise(betas):
         field = energy.hidden_natural(parameters, batch, with_bias=False)
         log_weights += hidden_part(field, now) - hidden_part(field, before) + (now - before) * log_density_slope(batch)
         natural = parameters[HIDDEN_BIAS] + np.float32(now) * field

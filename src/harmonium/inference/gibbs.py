@@ -9,7 +9,7 @@ from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.products import feature_blocks
 from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.sparse import SparseRows, add_columns_times_dense
 from harmonium.kernels.threads import block_bounds, run_blocks, scratch
 from harmonium.params import Parameters, bias_of, weights_of
 
@@ -17,7 +17,7 @@ Sizes = dict[str, np.ndarray]
 
 
 def clamp(natural: np.ndarray, family: Family) -> np.ndarray:
-    """Keep naturals where float32 means are neither denormal nor infinite, in place; the exact energy does not do this."""
+    """Keep naturals, in place, where float32 means are neither denormal nor infinite; the exact energy does not."""
     return np.clip(natural, *family.natural_limits, out=natural)
 
 
@@ -44,8 +44,7 @@ def sample_views(
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
         if name in sparse and family.samples_sparsely:
-            statistic = _sample_sparse(family, parameters[weights_of(name)], parameters[bias_of(name)], hidden, rng)
-            views[name] = ViewBatch(statistic, size)
+            views[name] = _sample_sparse(family, parameters[weights_of(name)], parameters[bias_of(name)], hidden, rng)
         else:
             natural = clamp(energy.view_natural(parameters, name, hidden), family)
             views[name] = ViewBatch(family.sample(natural, rng, energy.own(parameters, name), size), size)
@@ -67,23 +66,28 @@ def gibbs_step(
 
 def _sample_sparse(
     family: Family, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, rng: np.random.Generator
-) -> SparseRows:
+) -> ViewBatch:
+    """Draw a sparse view block by block of features, and project it back while the block's weights are in the cache."""
     n_features, n_rows = len(weights), len(hidden)
     n_blocks = feature_blocks(weights, n_rows)
     key = np.uint32(rng.integers(2**32))
     factor = family.tail_factor()
-    found: list[tuple[np.ndarray, ...]] = [()] * n_blocks
+    drawn: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * n_blocks  # type: ignore[list-item]
+    projections = np.zeros((n_blocks, n_rows, weights.shape[1]), dtype=weights.dtype)
 
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
         natural = scratch("natural", (last - first, n_rows), np.float32)
         np.dot(weights[first:last], hidden.T, out=natural)
         flags = scratch("flags", (flag_bytes(natural.size),), np.uint8)
-        found[block] = candidates(natural, bias[first:last], factor, key, first * n_rows, flags)
+        indptr, rows, uniform, kept = candidates(natural, bias[first:last], factor, key, first * n_rows, flags)
+        values = family.tail_quantile(uniform, clamp(kept, family))
+        drawn[block] = drop_zeros(indptr, rows, values)
+        add_columns_times_dense(*drawn[block], weights[first:last], projections[block])
 
     run_blocks(task, n_blocks)
-    starts, rows, uniform, natural = (list(parts) for parts in zip(*found, strict=True))
+    starts, rows, values = zip(*drawn, strict=True)
     offsets = np.cumsum([0, *(len(part) for part in rows)])
     indptr = np.concatenate([[0], *(start[1:] + offset for start, offset in zip(starts, offsets, strict=False))])
-    values = family.tail_quantile(np.concatenate(uniform), clamp(np.concatenate(natural), family))
-    return SparseRows.from_columns(SparseRows(*drop_zeros(indptr, np.concatenate(rows), values), n_rows))
+    statistic = SparseRows.from_columns(indptr, np.concatenate(rows), np.concatenate(values), n_rows)
+    return ViewBatch(statistic, projection=projections.sum(axis=0))

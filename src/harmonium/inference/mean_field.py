@@ -66,7 +66,7 @@ def take_rows(batch: Batch, rows: np.ndarray) -> Batch:
         if isinstance(view.statistic, SparseRows):
             sparse = view.statistic
             statistic: np.ndarray | SparseRows = SparseRows(
-                *gather_rows(sparse.indptr, sparse.indices, sparse.data, rows), sparse.n_columns
+                *gather_rows(sparse.indptr, sparse.indices, sparse.data, rows), sparse.shape[1]
             )
         else:
             statistic = view.statistic[rows]

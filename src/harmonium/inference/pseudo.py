@@ -44,7 +44,8 @@ def _independent_sites(
     own = energy.own(parameters, name)
     values, log_weights = family.support.grid()
     result = np.empty(n_rows)
-    for row, site in enumerate(rng.integers(n_features, size=n_rows)):
+    for row in range(n_rows):
+        site = int(rng.integers(n_features))
         present = statistic[row, site]
         weight = parameters[weights_of(name)][site].astype(np.float64)
         states = np.append(values, present)

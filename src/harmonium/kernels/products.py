@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from harmonium.kernels.sparse import SparseRows, add_rows_times_dense
+from harmonium.kernels.sparse import SparseRows, add_row_totals, add_rows_times_dense
 from harmonium.kernels.threads import block_bounds, run_blocks
 
 Matrix = np.ndarray | SparseRows
@@ -20,7 +20,8 @@ Matrix = np.ndarray | SparseRows
 _BLOCK_WORK = 20_000_000
 _MOST_BLOCKS = 16
 # a multiplication of a sparse product costs as much as so many of a dense one
-_SPARSE_COST = 8
+_SPARSE_COST = 16
+_CACHED_BYTES = 2**19
 
 
 def _blocks(items: int, work_per_item: float) -> int:
@@ -33,7 +34,7 @@ def add_statistic_times_weights(statistic: Matrix, weights: np.ndarray, out: np.
     """out += statistic @ weights, in blocks of rows."""
     n_rows = statistic.shape[0]
     if isinstance(statistic, SparseRows):
-        n_blocks = _blocks(n_rows, _SPARSE_COST * len(statistic.data) / max(n_rows, 1) * weights.shape[1])
+        n_blocks = _blocks(n_rows, _SPARSE_COST * statistic.n_stored / max(n_rows, 1) * weights.shape[1])
 
         def sparse_task(block: int) -> None:
             first, last = block_bounds(n_rows, n_blocks, block)
@@ -69,23 +70,38 @@ def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarr
     return result.T
 
 
-def add_statistic_transposed_times_hidden(statistic: Matrix, hidden: np.ndarray, out: np.ndarray) -> None:
-    """out += statistic^T @ hidden, in blocks of features."""
+def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) -> None:
+    """out += Σ statistic^T @ hidden over the pairs, in blocks of features, each of which is gone over once."""
     n_features = len(out)
+    work = 0.0
+    for statistic, hidden in pairs:
+        if isinstance(statistic, SparseRows):
+            work += _SPARSE_COST * statistic.n_stored * hidden.shape[1] / n_features
+        else:
+            work += hidden.size
+    by_feature = [(_by_column(statistic), hidden) for statistic, hidden in pairs]
+    # a block of the result stays in the cache while the pairs take their turns
+    n_blocks = max(_blocks(n_features, work), min(out.nbytes // _CACHED_BYTES, 64))
+
+    def task(block: int) -> None:
+        first, last = block_bounds(n_features, n_blocks, block)
+        for statistic, hidden in by_feature:
+            if isinstance(statistic, SparseRows):
+                add_rows_times_dense(statistic.indptr, statistic.indices, statistic.data, hidden, out, first, last)
+            else:
+                out[first:last] += statistic[first:last] @ hidden
+
+    run_blocks(task, n_blocks)
+
+
+def add_column_totals(statistic: Matrix, sign: float, out: np.ndarray) -> None:
+    """out += sign * (sum of every column)."""
     if isinstance(statistic, SparseRows):
         columns = statistic.by_column
-        n_blocks = _blocks(n_features, _SPARSE_COST * len(statistic.data) / max(n_features, 1) * hidden.shape[1])
+        add_row_totals(columns.indptr, columns.data, sign, out)
+    else:
+        out += sign * statistic.sum(axis=0)
 
-        def sparse_task(block: int) -> None:
-            first, last = block_bounds(n_features, n_blocks, block)
-            add_rows_times_dense(columns.indptr, columns.indices, columns.data, hidden, out, first, last)
 
-        run_blocks(sparse_task, n_blocks)
-        return
-    n_blocks = _blocks(n_features, hidden.size)
-
-    def dense_task(block: int) -> None:
-        features = slice(*block_bounds(n_features, n_blocks, block))
-        out[features] += statistic[:, features].T @ hidden
-
-    run_blocks(dense_task, n_blocks)
+def _by_column(statistic: Matrix) -> Matrix:
+    return statistic.by_column if isinstance(statistic, SparseRows) else statistic.T

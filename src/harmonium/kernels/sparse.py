@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numba import njit
 
 
-@dataclass(frozen=True)
 class SparseRows:
     """Rows of a sparse matrix: row r has columns ``indices[indptr[r]:indptr[r+1]]`` with values ``data[...]``.
 
-    The name of a plain compressed-row matrix without SciPy's checks, which cost more than a batch's arithmetic.
+    A compressed-row matrix without SciPy's checks, which would cost more than a batch's arithmetic. It may also be made
+    from its columns, as sampling does; each form is computed from the other when it is first asked for.
     """
 
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    n_columns: int
+    def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int) -> None:
+        self.__dict__["_rows"] = (indptr, indices, data)
+        self.shape = (len(indptr) - 1, n_columns)
+        self.dtype = data.dtype
+        self.n_stored = len(data)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows, columns."""
-        return len(self.indptr) - 1, self.n_columns
+    @classmethod
+    def from_columns(cls, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_rows: int) -> SparseRows:
+        """The matrix whose columns are given."""
+        columns = cls(indptr, indices, data, n_rows)
+        result = cls.__new__(cls)
+        result.__dict__["by_column"] = columns
+        result.shape = (n_rows, columns.shape[0])
+        result.dtype, result.n_stored = columns.dtype, columns.n_stored
+        return result
 
-    @property
-    def dtype(self) -> np.dtype:
-        """Type of the values."""
-        return self.data.dtype
+    @cached_property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return _transpose(*self.by_column._rows, self.shape[0])
 
     @cached_property
     def by_column(self) -> SparseRows:
         """The transpose: rows of the result are columns of this matrix."""
-        indptr, indices, data = _transpose(self.indptr, self.indices, self.data, self.n_columns)
-        return SparseRows(indptr, indices, data, self.shape[0])
+        return SparseRows(*_transpose(*self._rows, self.shape[1]), self.shape[0])
 
-    @classmethod
-    def from_columns(cls, columns: SparseRows) -> SparseRows:
-        """The matrix whose transpose is given; the transpose is kept, as gradients ask for it."""
-        rows = columns.by_column
-        rows.__dict__["by_column"] = columns
-        return rows
+    @property
+    def indptr(self) -> np.ndarray:
+        """Where each row begins."""
+        return self._rows[0]
+
+    @property
+    def indices(self) -> np.ndarray:
+        """Column of every stored entry."""
+        return self._rows[1]
+
+    @property
+    def data(self) -> np.ndarray:
+        """Value of every stored entry."""
+        return self._rows[2]
 
     def row_of_entry(self) -> np.ndarray:
         """Row number of every stored entry."""
@@ -50,19 +61,25 @@ class SparseRows:
 
     def row_totals(self, values: np.ndarray | None = None) -> np.ndarray:
         """Sum of the stored values (or of other values at the same places) for each row, in float64."""
-        values = self.data if values is None else values
-        return np.bincount(self.row_of_entry(), weights=values, minlength=self.shape[0])
-
-    def column_totals(self) -> np.ndarray:
-        """Sum of the stored values for each column, in float64."""
-        return np.bincount(self.indices, weights=self.data, minlength=self.n_columns)
+        totals = np.zeros(self.shape[0])
+        add_row_totals(self.indptr, self.data if values is None else values, 1.0, totals)
+        return totals
 
     def dense(self) -> np.ndarray:
         """Dense copy; meant for batches."""
-        result = np.zeros(self.shape, dtype=self.data.dtype)
-        # entries may be repeated, in which case they add up
-        np.add.at(result, (self.row_of_entry(), self.indices), self.data)
+        result = np.zeros(self.shape, dtype=self.dtype)
+        result[self.row_of_entry(), self.indices] = self.data
         return result
+
+
+@njit(nogil=True, cache=True)
+def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.ndarray) -> None:
+    """out += sign * (sum of the values of each row), summed in float64."""
+    for row in range(len(indptr) - 1):
+        total = 0.0
+        for entry in range(indptr[row], indptr[row + 1]):
+            total += values[entry]
+        out[row] += sign * total
 
 
 @njit(nogil=True, cache=True)
@@ -84,6 +101,18 @@ def _transpose(
             values[place[column]] = data[entry]
             place[column] += 1
     return start, rows, values
+
+
+@njit(nogil=True, cache=True)
+def has_duplicates(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> bool:
+    """Whether a row of a compressed-row matrix stores a column twice."""
+    last_row = np.full(n_columns, -1, dtype=np.int64)
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            if last_row[indices[entry]] == row:
+                return True
+            last_row[indices[entry]] = row
+    return False
 
 
 @njit(nogil=True, cache=True)
@@ -128,3 +157,17 @@ def add_rows_times_dense(
             for k in range(n_units):
                 out[row, k] += a * dense[i, k]
             entry += 1
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def add_columns_times_dense(
+    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray
+) -> None:
+    """out += X @ dense for a matrix X given by column: ``indices`` are rows of ``out``."""
+    n_units = dense.shape[1]
+    for column in range(len(indptr) - 1):
+        for entry in range(indptr[column], indptr[column + 1]):
+            value = data[entry]
+            row = indices[entry]
+            for k in range(n_units):
+                out[row, k] += value * dense[column, k]

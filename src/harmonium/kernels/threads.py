@@ -1,9 +1,9 @@
 """Who is parallel: this module, and nothing else.
 
 BLAS threads and other threads fight on small machines, and BLAS results depend on how many threads it has. So while a
-model computes, BLAS runs on one thread and work is cut into blocks whose borders depend on shapes alone, done by a small
-pool of Python threads (NumPy, BLAS and the kernels all release the interpreter lock). The same random state therefore
-gives the same result on one thread or many.
+model computes, BLAS runs on one thread and work is cut into blocks whose borders depend on shapes alone, done by a
+small pool of Python threads (NumPy, BLAS and the kernels all release the interpreter lock). The same random state
+therefore gives the same result on one thread or many.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from functools import cache
 
 import numpy as np
 import threadpoolctl
+
+from harmonium.kernels.waiting import look_out
 
 _active = threading.local()
 
@@ -62,7 +64,9 @@ def compute(n_jobs: int | None = None) -> Iterator[None]:
 def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
     """Call ``task(0) … task(n_blocks - 1)``, each once, on the threads of the surrounding `compute` context."""
     n_helpers = min(getattr(_active, "n_threads", 1), n_blocks) - 1
-    if n_helpers < 1:
+    pool = _pool(os.getpid())
+    # helpers serve one caller at a time; a second one (models fitted in several threads) does its blocks itself
+    if n_helpers < 1 or not pool.lock.acquire(blocking=False):
         for block in range(n_blocks):
             task(block)
         return
@@ -77,38 +81,62 @@ def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
         except BaseException as failure:
             failures.append(failure)
 
-    done = threading.Semaphore(0)
-    helpers = _pool(os.getpid()).helpers(n_helpers)
-    for helper in helpers:
-        helper.put((work, done))
-    work()
-    for _ in helpers:
-        done.acquire()
+    try:
+        helpers = pool.helpers(n_helpers)
+        for helper in helpers:
+            helper.start(work)
+        work()
+        for helper in helpers:
+            helper.wait()
+    finally:
+        pool.lock.release()
     if failures:
         raise failures[0]
 
 
-class _Pool:
-    """Threads that sleep until they are handed work; made once for each process (threads do not survive a fork)."""
+class _Helper:
+    """A thread that does what it is handed.
+
+    The phases of a batch follow each other within a fraction of a millisecond, and waking a thread that sleeps can take
+    longer than that. So both sides look out for each other for a moment, giving way to whoever needs the processor,
+    before they go to sleep; the queue and the semaphore alone decide, looking out only saves the sleep.
+    """
 
     def __init__(self) -> None:
-        self._queues: list[queue.SimpleQueue] = []
-        self._lock = threading.Lock()
+        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._done = threading.Semaphore(0)
+        self._handed = np.zeros(1, dtype=np.int64)
+        self._finished = np.zeros(1, dtype=np.int64)
+        threading.Thread(target=self._serve, daemon=True, name="harmonium-kernel").start()
 
-    def helpers(self, number: int) -> list[queue.SimpleQueue]:
-        with self._lock:
-            while len(self._queues) < number:
-                tasks: queue.SimpleQueue = queue.SimpleQueue()
-                threading.Thread(target=self._serve, args=(tasks,), daemon=True, name="harmonium-kernel").start()
-                self._queues.append(tasks)
-            return self._queues[:number]
+    def start(self, work: Callable[[], None]) -> None:
+        self._tasks.put(work)
+        self._handed[0] += 1
 
-    @staticmethod
-    def _serve(tasks: queue.SimpleQueue) -> None:
+    def wait(self) -> None:
+        look_out(self._finished, self._handed[0])
+        self._done.acquire()
+
+    def _serve(self) -> None:
+        count = 0
         while True:
-            work, done = tasks.get()
-            work()
-            done.release()
+            count += 1
+            look_out(self._handed, count)
+            self._tasks.get()()
+            self._finished[0] = count
+            self._done.release()
+
+
+class _Pool:
+    """Helpers, made once for each process (threads do not survive a fork)."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._helpers: list[_Helper] = []
+
+    def helpers(self, number: int) -> list[_Helper]:
+        self._helpers += [_Helper() for _ in range(number - len(self._helpers))]
+        return self._helpers[:number]
 
 
 @cache

@@ -14,7 +14,7 @@ _BLOCK = 250_000
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def _descent(value: np.ndarray, gradient: np.ndarray, step: float, decay: float) -> None:
+def _descent(value: np.ndarray, gradient: np.ndarray, step: np.float32, decay: np.float32) -> None:
     for i in range(len(value)):
         value[i] -= step * gradient[i] + decay * value[i]
         gradient[i] = 0
@@ -22,7 +22,12 @@ def _descent(value: np.ndarray, gradient: np.ndarray, step: float, decay: float)
 
 @njit(nogil=True, fastmath=True, cache=True)
 def _momentum(
-    value: np.ndarray, gradient: np.ndarray, velocity: np.ndarray, step: float, momentum: float, decay: float
+    value: np.ndarray,
+    gradient: np.ndarray,
+    velocity: np.ndarray,
+    step: np.float32,
+    momentum: np.float32,
+    decay: np.float32,
 ) -> None:
     for i in range(len(value)):
         v = momentum * velocity[i] - step * gradient[i]
@@ -40,12 +45,12 @@ def _adam(
     gradient: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    scale: float,
-    step: float,
-    beta1: float,
-    beta2: float,
-    epsilon: float,
-    decay: float,
+    scale: np.float32,
+    step: np.float32,
+    beta1: np.float32,
+    beta2: np.float32,
+    epsilon: np.float32,
+    decay: np.float32,
 ) -> None:
     for i in range(len(value)):
         g = scale * gradient[i]

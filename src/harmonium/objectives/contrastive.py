@@ -10,7 +10,7 @@ from harmonium.batch import Batch
 from harmonium.inference.gibbs import Sizes, sample_views, sizes_of, sparse_views
 from harmonium.inference.mean_field import mean_field_free_energy, mean_views
 from harmonium.objectives.base import Objective, Problem, check_steps
-from harmonium.objectives.statistics import Statistics, add_sufficient_statistics
+from harmonium.objectives.statistics import Statistics, Term, add_sufficient_statistics
 from harmonium.params import Parameters
 
 
@@ -44,13 +44,14 @@ class SampledCD(Objective):
         energy = problem.energy
         batch = problem.complete(parameters, batch)
         natural = energy.hidden_natural(parameters, batch)
-        add_sufficient_statistics(into, energy, parameters, batch, energy.hidden.mean(natural), -1.0)
+        data = Term(batch, energy.hidden.mean(natural), -1.0)
         sizes, sparse = sizes_of(batch), sparse_views(batch)
         for _ in range(self.n_steps):
             hidden = energy.hidden.sample(natural, rng)
             batch = sample_views(energy, parameters, hidden, rng, sizes, sparse)
             natural = energy.hidden_natural(parameters, batch)
-        add_sufficient_statistics(into, energy, parameters, batch, energy.hidden.mean(natural), +1.0)
+        model = Term(batch, energy.hidden.mean(natural), +1.0)
+        add_sufficient_statistics(into, energy, parameters, data, model)
         into.count += batch.n_rows
 
 
@@ -93,14 +94,13 @@ class PersistentCD(Objective):
         energy = problem.energy
         chains = self.start(problem, batch, rng) if state is None else state
         batch = problem.complete(parameters, batch)
-        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
-        add_sufficient_statistics(into, energy, parameters, batch, hidden_mean, -1.0)
+        data = Term(batch, energy.hidden.mean(energy.hidden_natural(parameters, batch)), -1.0)
         for _ in range(self.n_steps):
             fantasy = sample_views(energy, parameters, chains.hidden, rng, chains.sizes, chains.sparse)
             natural = energy.hidden_natural(parameters, fantasy)
             chains.hidden = energy.hidden.sample(natural, rng)
-        share = batch.n_rows / fantasy.n_rows
-        add_sufficient_statistics(into, energy, parameters, fantasy, energy.hidden.mean(natural), share)
+        model = Term(fantasy, energy.hidden.mean(natural), batch.n_rows / fantasy.n_rows)
+        add_sufficient_statistics(into, energy, parameters, data, model)
         into.count += batch.n_rows
 
 
@@ -134,14 +134,15 @@ class MeanFieldCD(Objective):
         """Data statistics minus those of the means after n steps, with the sign of a loss."""
         check_steps("MeanFieldCD", self.n_steps)
         energy = problem.energy
-        data = problem.complete(parameters, batch)
-        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, data))
-        add_sufficient_statistics(into, energy, parameters, data, hidden_mean, -1.0)
+        batch = problem.complete(parameters, batch)
+        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+        data = Term(batch, hidden_mean, -1.0)
         for _ in range(self.n_steps):
-            means, naturals = mean_views(energy, parameters, hidden_mean, sizes_of(data))
+            means, naturals = mean_views(energy, parameters, hidden_mean, sizes_of(batch))
             hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, means))
-        add_sufficient_statistics(into, energy, parameters, means, hidden_mean, +1.0, are_samples=False)
+        model = Term(means, hidden_mean, +1.0, are_samples=False)
+        add_sufficient_statistics(into, energy, parameters, data, model)
         into.count += batch.n_rows
         if with_loss:
-            into.loss += float(energy.free_energy(parameters, data).sum())
+            into.loss += float(energy.free_energy(parameters, batch).sum())
             into.loss -= float(mean_field_free_energy(energy, parameters, means, naturals).sum())

@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.kernels.products import add_statistic_transposed_times_hidden
+from harmonium.kernels.products import Matrix, add_column_totals, add_outer_products
 from harmonium.kernels.sparse import SparseRows
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
@@ -32,36 +32,41 @@ class Statistics:
         return Statistics(gradient, self.loss + other.loss, self.count + other.count)
 
 
-def add_sufficient_statistics(
-    into: Statistics,
-    energy: Energy,
-    parameters: Parameters,
-    batch: Batch,
-    hidden_mean: np.ndarray,
-    sign: float,
-    are_samples: bool = True,
-) -> None:
-    """Add sign · Σ_rows of every sufficient statistic: φ(x) m(x)ᵀ, φ(x), m(x), and those of own parameters."""
+@dataclass
+class Term:
+    """Rows, E[h] for each of them, and the sign with which their sufficient statistics enter.
+
+    ``are_samples`` tells observed or sampled rows from means of distributions, whose spread own parameters need too.
+    """
+
+    batch: Batch
+    hidden_mean: np.ndarray
+    sign: float
+    are_samples: bool = True
+
+
+def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Parameters, *terms: Term) -> None:
+    """Add Σ_terms sign · Σ_rows of every sufficient statistic: φ(x) m(x)ᵀ, φ(x), m(x), and those of own parameters."""
     gradient = into.gradient
-    signed = np.asarray(sign * hidden_mean, dtype=gradient[HIDDEN_BIAS].dtype)
-    gradient[HIDDEN_BIAS] += signed.sum(axis=0)
-    for name, view in batch.views.items():
-        add_statistic_transposed_times_hidden(view.statistic, signed, gradient[weights_of(name)])
-        gradient[bias_of(name)] += sign * _column_totals(view.statistic)
-        if view.fill is not None:
-            rows, values = view.fill
-            add_statistic_transposed_times_hidden(values, signed[rows], gradient[weights_of(name)])
-            gradient[bias_of(name)] += sign * values.sum(axis=0)
-        for own_name, (lower, upper) in energy.families[name].own_bounds().items():
-            if lower < upper:
-                totals = _own_totals(energy, parameters, name, own_name, view, are_samples)
-                gradient[own_of(name, own_name)] += sign * totals
-
-
-def _column_totals(statistic: np.ndarray | SparseRows) -> np.ndarray:
-    if isinstance(statistic, SparseRows):
-        return statistic.column_totals()
-    return statistic.sum(axis=0)
+    dtype = gradient[HIDDEN_BIAS].dtype
+    signed = [np.asarray(term.sign * term.hidden_mean, dtype=dtype) for term in terms]
+    for hidden in signed:
+        gradient[HIDDEN_BIAS] += hidden.sum(axis=0)
+    for name, family in energy.families.items():
+        pairs: list[tuple[Matrix, np.ndarray]] = []
+        for term, hidden in zip(terms, signed, strict=True):
+            view = term.batch.views[name]
+            pairs.append((view.statistic, hidden))
+            add_column_totals(view.statistic, term.sign, gradient[bias_of(name)])
+            if view.fill is not None:
+                rows, values = view.fill
+                pairs.append((values, hidden[rows]))
+                gradient[bias_of(name)] += term.sign * values.sum(axis=0)
+            for own_name, (lower, upper) in family.own_bounds().items():
+                if lower < upper:
+                    totals = _own_totals(energy, parameters, name, own_name, view, term.are_samples)
+                    gradient[own_of(name, own_name)] += term.sign * totals
+        add_outer_products(pairs, gradient[weights_of(name)])
 
 
 def _own_totals(
@@ -71,7 +76,7 @@ def _own_totals(
     if isinstance(view.statistic, SparseRows):
         sparse = view.statistic
         terms = family.own_statistics(sparse.data, own, are_samples, sparse.indices)[own_name]
-        totals = np.bincount(sparse.indices, weights=terms, minlength=sparse.n_columns)
+        totals = np.bincount(sparse.indices, weights=terms, minlength=sparse.shape[1])
         if view.fill is not None:
             totals += family.own_statistics(view.fill[1], own, is_sample=False)[own_name].sum(axis=0)
         return totals

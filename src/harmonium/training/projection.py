@@ -32,8 +32,8 @@ def project(energy: Energy, parameters: Parameters) -> None:
 def _below_pole(weights: np.ndarray, bias: np.ndarray, largest: float) -> None:
     """Move each feature to the half-space where its natural is negative for every hidden state.
 
-    The natural is largest when every unit with a positive weight is at its largest value: θ + M Σ max(W, 0). The step is
-    the Euclidean projection for the units that are positive now; rounds are repeated as weights cross zero.
+    The natural is largest when every unit with a positive weight is at its largest value: θ + M Σ max(W, 0). The step
+    is the Euclidean projection for the units that are positive now; rounds are repeated as weights cross zero.
     """
     for _ in range(3):
         positive = weights > 0

@@ -14,6 +14,7 @@ from narwhals.exceptions import DuplicateError
 from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
+from harmonium.kernels.sparse import has_duplicates
 from harmonium.views.source import Source
 
 # a sparse matrix stored denser than this takes more memory than a dense one
@@ -252,7 +253,8 @@ def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:
     matrix = scipy.sparse.csr_array(view)
     if matrix.dtype == np.longdouble:  # kernels do not know it
         matrix = matrix.astype(np.float64)
-    if not matrix.has_canonical_format:
+    # the order of a row's entries does not matter here, and sorting would take longer than encoding
+    if has_duplicates(matrix.indptr, matrix.indices, matrix.shape[1]):
         matrix = matrix.copy()  # the user's matrix stays as it is
         matrix.sum_duplicates()
     cells = matrix.shape[0] * matrix.shape[1]

@@ -87,11 +87,20 @@ class Source:
 
     def _raw(self, rows: np.ndarray) -> np.ndarray | SparseRows:
         if self.is_sparse:
-            matrix = self.matrix
-            return SparseRows(*gather_rows(matrix.indptr, matrix.indices, matrix.data, rows), self.n_columns)
+            return self._sparse_rows(rows)
         block = self.matrix[rows]
         # double precision where single would round: values are centred before they are narrowed
         return block.astype(np.float32 if np.can_cast(block.dtype, np.float32) else np.float64, copy=False)
+
+    def _sparse_rows(self, rows: np.ndarray) -> SparseRows:
+        matrix = self.matrix
+        consecutive = len(rows) > 0 and rows[0] >= 0 and bool((np.diff(rows) == 1).all())
+        if consecutive and matrix.dtype == np.float32:
+            # rows that stand together, as when encoding, need not be copied
+            indptr = matrix.indptr[rows[0] : rows[-1] + 2]
+            entries = slice(int(indptr[0]), int(indptr[-1]))
+            return SparseRows(indptr - indptr[0], matrix.indices[entries], matrix.data[entries], self.n_columns)
+        return SparseRows(*gather_rows(matrix.indptr, matrix.indices, matrix.data, rows), self.n_columns)
 
     def summary(self) -> Summary:
         """Column statistics in one pass over the observed values."""
@@ -167,7 +176,7 @@ class Source:
         raw = self._raw(rows)
         assert isinstance(raw, SparseRows)
         values = family.encode_nonzeros(raw.data, raw.indices).astype(np.float32, copy=False)
-        statistic = SparseRows(raw.indptr, raw.indices, values, raw.n_columns)
+        statistic = SparseRows(raw.indptr, raw.indices, values, raw.shape[1])
         size = family.sizes(statistic.row_totals()) if family.exclusive else None
         absent = rows < 0
         if not absent.any():

@@ -1,0 +1,79 @@
+"""What a fitted model has learned: its parameters, and which features load on which topic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from harmonium.energy import Energy
+from harmonium.families import Family
+from harmonium.objectives import Problem
+from harmonium.params import weights_of
+from harmonium.training import Training
+
+
+class Inspection:
+    """Part of every estimator: access to what was learned."""
+
+    _problem: Problem
+    _training: Training
+    families_: dict[str, Family]
+    feature_names_: dict[str, list[str]]
+    n_components_: int
+
+    @property
+    def energy_(self) -> Energy:
+        """Structure of the fitted model."""
+        check_is_fitted(self, "families_")
+        return self._problem.energy
+
+    @property
+    def parameters_(self) -> dict[str, np.ndarray]:
+        """Parameter arrays by name."""
+        check_is_fitted(self, "families_")
+        return self._training.parameters
+
+    @property
+    def components_(self) -> np.ndarray:
+        """Weights, (units, features), views side by side."""
+        return np.concatenate([self.parameters_[weights_of(name)] for name in self.families_]).T
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def loadings(self, view: str | None = None) -> pd.DataFrame:
+        """Weights of one view, features by topics."""
+        name = self._view(view)
+        return pd.DataFrame(
+            self.parameters_[weights_of(name)],
+            index=pd.Index(self.feature_names_[name], name=name),
+            columns=pd.RangeIndex(self.n_components_, name="topic"),
+        )
+
+    def topics(self, view: str | None = None, n: int = 10) -> pd.DataFrame:
+        """Names of the features that load most on each topic, one row per topic, strongest first.
+
+        Parameters
+        ----------
+        view : str, optional
+            Which view; may be left out if there is only one.
+        n : int, default=10
+            How many features.
+        """
+        loadings = self.loadings(view)
+        names = np.asarray(loadings.index)
+        order = np.argsort(-loadings.to_numpy(), axis=0, kind="stable")[:n].T
+        return pd.DataFrame(
+            names[order], index=loadings.columns, columns=pd.RangeIndex(1, order.shape[1] + 1, name="rank")
+        )
+
+    def _view(self, view: str | None) -> str:
+        check_is_fitted(self, "families_")
+        if view is None and len(self.families_) == 1:
+            return next(iter(self.families_))
+        if view not in self.families_:
+            known = ", ".join(map(repr, self.families_))
+            raise ValueError(f"view must be one of {known}; got {view!r}; correct the name.")
+        return view

@@ -1,0 +1,143 @@
+"""What a fitted model believes: densities, partition function, samples, modes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from harmonium.estimators.encoding import Encoding
+from harmonium.inference.ais import LogPartition, annealed_log_partition
+from harmonium.inference.exact import exact_log_partition
+from harmonium.inference.gibbs import gibbs_step, sizes_of
+from harmonium.inference.modes import iterate_modes
+from harmonium.inference.pseudo import pseudo_log_likelihood
+from harmonium.inference.symmetry import canonical_signs
+from harmonium.kernels.threads import compute
+from harmonium.training import Training
+from harmonium.validation import check_whole
+
+
+class Probability(Encoding):
+    """Part of every estimator: the model as a distribution."""
+
+    random_state: Any
+
+    def _generator(self, random_state: Any = None) -> np.random.Generator:
+        """Stream of random numbers for the estimator's random state, or another one."""
+        state = self.random_state if random_state is None else random_state
+        return np.random.default_rng(check_random_state(state).randint(2**31 - 1))
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Unnormalised log-density of each row: minus its free energy.
+
+        Differences between rows of one model are meaningful; subtract ``log_partition().value`` for log p(x). Missing
+        sites count at their expectations.
+        """
+        check_is_fitted(self, "families_")
+        views = self._known(X)
+        with compute(self.n_jobs):
+            blocks = [-self.energy_.free_energy(self.parameters_, batch) for _, batch in self._batches(views)]
+        return np.concatenate(blocks)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean pseudo-log-likelihood of the rows (one random site a row and view): comparable between models."""
+        check_is_fitted(self, "families_")
+        views = self._known(X)
+        rng = np.random.default_rng(0)
+        total = 0.0
+        with compute(self.n_jobs):
+            for _, batch in self._batches(views):
+                total += float(pseudo_log_likelihood(self.energy_, self.parameters_, batch, rng).sum())
+        return total / len(views)
+
+    def log_partition(
+        self,
+        method: Literal["ais", "exact"] = "ais",
+        n_chains: int = 100,
+        n_temperatures: int = 1000,
+        sizes: dict[str, float] | None = None,
+    ) -> LogPartition:
+        """log Z of the fitted model, with its standard error.
+
+        Parameters
+        ----------
+        method : {"ais", "exact"}, default="ais"
+            Annealed importance sampling, or enumeration of the hidden states (small models only).
+        n_chains, n_temperatures : int
+            Effort of the annealing.
+        sizes : dict, optional
+            Row totals of `ReplicatedSoftmax` views, for which the partition function differs from total to total;
+            default: the mean total of the training data.
+        """
+        if method not in ("ais", "exact"):
+            raise ValueError(f"method must be 'ais' or 'exact'; got {method!r}; 'exact' is for small models.")
+        check_is_fitted(self, "families_")
+        totals = {name: float(size[0]) for name, size in self._typical_sizes(1).items()} | (sizes or {})
+        with compute(self.n_jobs):
+            if method == "exact":
+                rows = {name: np.array([total]) for name, total in totals.items()}
+                return LogPartition(exact_log_partition(self.energy_, self.parameters_, rows), 0.0)
+            return annealed_log_partition(
+                self.energy_,
+                self.parameters_,
+                self._generator(),
+                n_chains=n_chains,
+                n_temperatures=n_temperatures,
+                reference=self._problem.reference,
+                sizes=totals,
+            )
+
+    def sample(self, n_samples: int = 1, n_steps: int = 1000, random_state: Any = None) -> Any:
+        """Draw items from the model by block Gibbs sampling, ``n_steps`` sweeps from random hidden states.
+
+        Returns
+        -------
+        ndarray, or dict of ndarrays if there are several views
+        """
+        check_is_fitted(self, "families_")
+        check_whole("sample", "n_samples", n_samples)
+        check_whole("sample", "n_steps", n_steps, remedy="1000 is usual")
+        rng = self._generator(random_state)
+        sizes = self._typical_sizes(n_samples)
+        with compute(self.n_jobs):
+            hidden = self.energy_.hidden.sample(np.zeros((n_samples, self.n_components_), dtype=np.float32), rng)
+            for _ in range(n_steps):
+                hidden, batch = gibbs_step(self.energy_, self.parameters_, hidden, rng, sizes)
+        return self._decoded(batch)
+
+    def modes(self, X: Any, max_iterations: int = 100) -> tuple[Any, np.ndarray]:
+        """Nearest mode of the joint distribution, climbed to from each row (eq. 4-5 of Gehler et al. 2006).
+
+        Returns
+        -------
+        views : ndarray, or dict of ndarrays if there are several views
+        hidden : ndarray of shape (rows, n_components_)
+        """
+        check_is_fitted(self, "families_")
+        check_whole("modes", "max_iterations", max_iterations)
+        views = self._known(X)
+        with compute(self.n_jobs):
+            parts = [
+                iterate_modes(self.energy_, self.parameters_, batch, sizes_of(batch), max_iterations)
+                for _, batch in self._batches(views)
+            ]
+        decoded = [self._decoded(batch) for batch, _ in parts]
+        hidden = np.concatenate([state for _, state in parts])
+        if isinstance(decoded[0], dict):
+            return {name: np.concatenate([part[name] for part in decoded]) for name in decoded[0]}, hidden
+        return np.concatenate(decoded), hidden
+
+    def canonical_signs(self) -> Self:
+        """Turn binary and binomial units over so that each is aligned with the mean item; p(x) stays the same.
+
+        The sign of such a unit is arbitrary (eq. 8-9 of Gehler et al. 2006): afterwards w·x̄ > 0 for all of them, so
+        that topics read alike in every run.
+        """
+        check_is_fitted(self, "families_")
+        parameters, _ = canonical_signs(self.energy_, self.parameters_, self._problem.reference)
+        # what the optimiser remembers of the old signs would be wrong
+        self._training = Training(parameters, n_iter=self._training.n_iter, history=self._training.history)
+        return self

@@ -1,0 +1,31 @@
+"""Looking out for another thread for a moment without holding the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from numba import njit, types
+
+# about a millisecond: longer than what stands between two phases of a batch
+_GLANCES = 3000
+
+if hasattr(os, "sched_yield"):
+    _give_way = types.ExternalFunction("sched_yield", types.int32())
+
+    @njit(nogil=True, cache=True)
+    def _look_out(counter: np.ndarray, value: int, glances: int) -> None:
+        for _ in range(glances):
+            if counter[0] >= value:
+                return
+            # a call the compiler cannot see into: the counter is read afresh each time
+            _give_way()
+
+    def look_out(counter: np.ndarray, value: int) -> None:
+        """Return once ``counter`` has reached ``value``, or after a moment."""
+        _look_out(counter, value, _GLANCES)
+
+else:
+
+    def look_out(counter: np.ndarray, value: int) -> None:
+        """Return at once, where a processor cannot be given away."""
