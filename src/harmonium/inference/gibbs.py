@@ -8,12 +8,13 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.products import feature_blocks
-from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
+from harmonium.kernels.sampling import drop_zeros, flag_bytes, sampled_candidates
 from harmonium.kernels.sparse import SparseRows, add_columns_times_dense
 from harmonium.kernels.threads import block_bounds, run_blocks, scratch
 from harmonium.params import Parameters, bias_of, weights_of
 
 Sizes = dict[str, np.ndarray]
+_MOST_BLOCKS = 4
 
 
 def clamp(natural: np.ndarray, family: Family) -> np.ndarray:
@@ -69,7 +70,8 @@ def _sample_sparse(
 ) -> ViewBatch:
     """Draw a sparse view block by block of features, and project it back while the block's weights are in the cache."""
     n_features, n_rows = len(weights), len(hidden)
-    n_blocks = feature_blocks(weights, n_rows)
+    # few blocks, as each has a projection of its own to be added up
+    n_blocks = min(feature_blocks(weights, n_rows), _MOST_BLOCKS)
     key = np.uint32(rng.integers(2**32))
     factor = family.tail_factor()
     drawn: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * n_blocks  # type: ignore[list-item]
@@ -78,9 +80,10 @@ def _sample_sparse(
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
         natural = scratch("natural", (last - first, n_rows), np.float32)
-        np.dot(weights[first:last], hidden.T, out=natural)
         flags = scratch("flags", (flag_bytes(natural.size),), np.uint8)
-        indptr, rows, uniform, kept = candidates(natural, bias[first:last], factor, key, first * n_rows, flags)
+        indptr, rows, uniform, kept = sampled_candidates(
+            weights[first:last], hidden.T, bias[first:last], factor, key, first * n_rows, natural, flags
+        )
         values = family.tail_quantile(uniform, clamp(kept, family))
         drawn[block] = drop_zeros(indptr, rows, values)
         add_columns_times_dense(*drawn[block], weights[first:last], projections[block])

@@ -107,6 +107,25 @@ def candidates(
 
 
 @njit(nogil=True, cache=True)
+def sampled_candidates(
+    weights: np.ndarray,
+    hidden_by_unit: np.ndarray,
+    bias: np.ndarray,
+    factor: float,
+    key: np.uint32,
+    first_cell: int,
+    natural: np.ndarray,
+    padded: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """`candidates` of the naturals weights @ hidden^T, for which ``natural`` is scratch memory.
+
+    In one kernel, as each return to the interpreter may have to wait for another thread's turn.
+    """
+    np.dot(weights, hidden_by_unit, natural)
+    return candidates(natural, bias, factor, key, first_cell, padded)
+
+
+@njit(nogil=True, cache=True)
 def drop_zeros(
     indptr: np.ndarray, columns: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
