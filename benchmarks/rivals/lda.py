@@ -28,12 +28,15 @@ class LDA:
     def fit_transform(self, counts: scipy.sparse.csr_array) -> np.ndarray:
         """Train, and return the training documents' proportions."""
         self.model_ = tomotopy.LDAModel(k=self.n_topics, seed=self.seed, alpha=0.1, eta=0.01)
-        places = [self.model_.add_doc(tokens) if tokens else None for tokens in documents(counts)]
+        rows = []
+        for row, tokens in enumerate(documents(counts)):
+            if tokens:
+                self.model_.add_doc(tokens)
+                rows.append(row)
         self.model_.train(self.n_iter, workers=2)
-        latent = np.full((len(places), self.n_topics), 1 / self.n_topics, dtype=np.float32)
-        for row, place in enumerate(places):
-            if place is not None:
-                latent[row] = self.model_.docs[place].get_topic_dist()
+        latent = np.full((counts.shape[0], self.n_topics), 1 / self.n_topics, dtype=np.float32)
+        for row, document in zip(rows, self.model_.docs, strict=True):
+            latent[row] = document.get_topic_dist()
         return latent
 
     def prepare(self, counts: scipy.sparse.csr_array) -> dict[int, tomotopy.Document]:

@@ -88,8 +88,8 @@ class Energy:
 
     def free_energy(self, parameters: Parameters, batch: Batch) -> np.ndarray:
         """F(x) = -log Σ_h exp(log p(x, h) + log Z), shape (rows,), in float64; nothing may be missing."""
-        hidden_part = self.hidden.log_partition(self.hidden_natural(parameters, batch))
-        return -self.log_visible(parameters, batch) - hidden_part.sum(axis=1, dtype=np.float64)
+        hidden_part = self.hidden.log_partition(self.hidden_natural(parameters, batch).astype(np.float64))
+        return -self.log_visible(parameters, batch) - hidden_part.sum(axis=1)
 
     def joint(self, parameters: Parameters, batch: Batch, hidden: np.ndarray) -> np.ndarray:
         """log p(x, h) + log Z, shape (rows,), in float64."""

@@ -104,6 +104,7 @@ def DWH(n_components: int = 50, families: dict[str, Family] | None = None, **set
 
     Examples
     --------
+    >>> from harmonium import Bernoulli, Gaussian
     >>> DWH(20, {"tags": Bernoulli(), "colour": Gaussian()}).views
     {'tags': Bernoulli(), 'colour': Gaussian()}
     """

@@ -47,11 +47,6 @@ class Encoding(Inspection):
     def _encode(self, views: Views, output: str, n_iterations: int = 10) -> np.ndarray:
         result = np.empty((len(views), self.n_components_), dtype=np.float32)
         for items, batch in self._batches(views, n_iterations):
-            for view in batch.views.values():
-                if isinstance(view.statistic, np.ndarray):
-                    # vectorised code rounds a row differently at another place of the block; in double precision,
-                    # narrowed at the end, that does not show
-                    view.statistic = view.statistic.astype(np.float64)
             natural = self.energy_.hidden_natural(self.parameters_, batch, with_bias=output != "coordinates")
             result[items] = self.energy_.hidden.mean(natural.astype(np.float64)) if output == "mean" else natural
         return result
@@ -67,6 +62,11 @@ class Encoding(Inspection):
         for first in range(0, len(views), step):
             items = slice(first, min(first + step, len(views)))
             batch = views.batch(items, self.families_)
+            for view in batch.views.values():
+                if isinstance(view.statistic, np.ndarray):
+                    # vectorised code rounds a row differently at another place of the block; in double precision,
+                    # narrowed at the end, that does not show
+                    view.statistic = view.statistic.astype(np.float64)
             yield items, fill_missing(self.energy_, self.parameters_, batch, self._problem.reference, n_iterations)
 
     def inverse_transform(self, X: Any) -> Any:

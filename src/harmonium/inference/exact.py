@@ -43,19 +43,13 @@ def hidden_states(energy: Energy) -> tuple[np.ndarray, np.ndarray]:
 
 def exact_log_partition(energy: Energy, parameters: Parameters, sizes: Sizes | None = None) -> float:
     """log Z; ``sizes`` gives the totals of views that have them (one number each)."""
-    states, log_weights = hidden_states(energy)
-    rows = {name: np.full(len(states), float(np.ravel(size)[0])) for name, size in (sizes or {}).items()}
-    return float(logsumexp(energy.log_marginal_of_hidden(_double(parameters), states, rows) + log_weights))
+    return _enumerate(energy, _double(parameters), sizes)[0]
 
 
 def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | None = None) -> Expectations:
     """Log-partition function and expected statistics: what a model's likelihood gradient needs."""
     parameters = _double(parameters)
-    states, log_weights = hidden_states(energy)
-    rows = {name: np.full(len(states), float(np.ravel(size)[0])) for name, size in (sizes or {}).items()}
-    log_marginal = energy.log_marginal_of_hidden(parameters, states, rows) + log_weights
-    log_partition = logsumexp(log_marginal)
-    probability = np.exp(log_marginal - log_partition)
+    log_partition, states, probability, rows = _enumerate(energy, parameters, sizes)
     statistics: Parameters = {HIDDEN_BIAS: probability @ states}
     for name, family in energy.families.items():
         own = energy.own(parameters, name)
@@ -64,7 +58,26 @@ def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | No
         statistics[weights_of(name)] = (mean * probability[:, None]).T @ states
         for own_name, value in family.own_statistics(mean, own, is_sample=False).items():
             statistics[own_of(name, own_name)] = probability @ value
-    return Expectations(float(log_partition), statistics)
+    return Expectations(log_partition, statistics)
+
+
+def _enumerate(
+    energy: Energy, parameters: Parameters, sizes: Sizes | None
+) -> tuple[float, np.ndarray, np.ndarray, Sizes]:
+    """log Z, the hidden states, their probabilities, and the totals repeated for each of them."""
+    states, log_weights = hidden_states(energy)
+    rows = {name: np.full(len(states), float(np.ravel(size)[0])) for name, size in (sizes or {}).items()}
+    log_marginal = energy.log_marginal_of_hidden(parameters, states, rows) + log_weights
+    log_partition = float(logsumexp(log_marginal))
+    probability = np.exp(log_marginal - log_partition)
+    if not energy.hidden.bounded:
+        border = (np.abs(states) >= np.abs(states).max() * 0.999).any(axis=1)
+        if probability[border].sum() > 1e-5:
+            raise ValueError(
+                "Exact enumeration needs real hidden units to stay within the grid of ±14; this model's spread "
+                "further; use annealed importance sampling, or smaller weights."
+            )
+    return log_partition, states, probability, rows
 
 
 def _double(parameters: Parameters) -> Parameters:

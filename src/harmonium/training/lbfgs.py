@@ -113,7 +113,7 @@ class LBFGS(Driver):
             training.record({**entry, "seconds": time.perf_counter() - begin})
             reporter.batch(len(rows) * max(1, result.nit))
             reporter.epoch(training.n_iter, entry)
-            if result.nit == 0 or before - result.fun <= self.tol * max(abs(before), 1.0):
+            if result.nit == 0 or before - result.fun <= self.tol * max(abs(result.fun), 1.0):
                 training.stopped = f"converged after {training.n_iter} iterations"
                 break
             before = result.fun

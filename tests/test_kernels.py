@@ -1,0 +1,215 @@
+"""Every kernel against a plain NumPy line, on one thread and on two."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.special import expit
+
+from harmonium.kernels import threads
+from harmonium.kernels.elementwise import logistic, softplus
+from harmonium.kernels.products import (
+    add_column_totals,
+    add_outer_products,
+    add_statistic_times_weights,
+    hidden_times_weights,
+)
+from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
+from harmonium.kernels.sparse import SparseRows, gather_rows, has_duplicates
+from harmonium.kernels.updates import adam_update, descent_update, momentum_update
+
+RNG = np.random.default_rng(0)
+
+
+def sparse_pair(n_rows: int, n_columns: int, density: float = 0.05) -> tuple[SparseRows, np.ndarray]:
+    matrix = scipy.sparse.random_array((n_rows, n_columns), density=density, format="csr", dtype=np.float32, rng=RNG)
+    return SparseRows(matrix.indptr, matrix.indices, matrix.data, n_columns), matrix.toarray()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("shape", [(7, 5, 3), (100, 5000, 200)])
+def test_products(n_jobs: int, shape: tuple[int, int, int]) -> None:
+    n_rows, n_features, n_units = shape
+    sparse, dense = sparse_pair(n_rows, n_features)
+    weights = RNG.normal(size=(n_features, n_units)).astype(np.float32)
+    hidden = RNG.normal(size=(n_rows, n_units)).astype(np.float32)
+    bias = RNG.normal(size=n_features).astype(np.float32)
+    with threads.compute(n_jobs):
+        for statistic in (sparse, dense):
+            out = np.ones((n_rows, n_units), dtype=np.float32)
+            add_statistic_times_weights(statistic, weights, out)
+            np.testing.assert_allclose(out, 1 + dense @ weights, rtol=1e-3, atol=1e-3)
+            outer = np.ones((n_features, n_units), dtype=np.float32)
+            add_outer_products([(statistic, hidden), (dense, -0.5 * hidden)], outer)
+            np.testing.assert_allclose(outer, 1 + 0.5 * dense.T @ hidden, rtol=1e-3, atol=1e-3)
+            totals = np.ones(n_features, dtype=np.float32)
+            add_column_totals(statistic, -1.0, totals)
+            np.testing.assert_allclose(totals, 1 - dense.sum(axis=0), atol=1e-4)
+        natural = hidden_times_weights(hidden, weights, bias)
+        np.testing.assert_allclose(natural, hidden @ weights.T + bias, rtol=1e-3, atol=1e-3)
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    weights = RNG.normal(size=(5000, 200)).astype(np.float32)
+    hidden = RNG.normal(size=(300, 200)).astype(np.float32)
+    results = []
+    for n_jobs in (1, 2, 3):
+        with threads.compute(n_jobs):
+            results.append(hidden_times_weights(hidden, weights, weights[:, 0]))
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
+def test_blocks_run_once_each_and_failures_come_back() -> None:
+    for n_jobs in (1, 2, 4):
+        done = np.zeros(50, dtype=int)
+
+        def task(block: int, done: np.ndarray = done) -> None:
+            done[block] += 1
+
+        with threads.compute(n_jobs):
+            for _ in range(20):
+                threads.run_blocks(task, 50)
+        assert (done == 20).all()
+
+    def fails(block: int) -> None:
+        if block == 3:
+            raise KeyError("block 3")
+
+    with threads.compute(2), pytest.raises(KeyError, match="block 3"):
+        threads.run_blocks(fails, 8)
+
+
+def test_several_threads_may_compute_at_once() -> None:
+    weights = RNG.normal(size=(3000, 200)).astype(np.float32)
+    hidden = RNG.normal(size=(200, 200)).astype(np.float32)
+    expected = hidden @ weights.T
+    wrong: list[float] = []
+
+    def repeat() -> None:
+        with threads.compute(2):
+            for _ in range(20):
+                got = hidden_times_weights(hidden, weights, np.zeros(3000, dtype=np.float32))
+                if not np.allclose(got, expected, atol=1e-3):
+                    wrong.append(float(np.abs(got - expected).max()))
+
+    workers = [threading.Thread(target=repeat) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+def test_logistic_and_softplus_against_scipy() -> None:
+    x = np.concatenate([np.linspace(-200, 200, 4001), RNG.normal(size=1000) * 5]).astype(np.float32)
+    exact = expit(x.astype(np.float64))
+    # far out, the rounding of x · log2(e) is what remains: |x| times the float32 epsilon
+    np.testing.assert_allclose(logistic(x), exact, rtol=1e-5, atol=1e-26)
+    np.testing.assert_allclose(softplus(x), np.logaddexp(x.astype(np.float64), 0), rtol=1e-5, atol=1e-25)
+    near = np.abs(x) < 10
+    np.testing.assert_allclose(logistic(x)[near], exact[near], rtol=1e-6)
+    small = logistic(np.full(1000, -500, dtype=np.float32))
+    assert (small >= np.finfo(np.float32).tiny).all()  # no denormal numbers
+    fortran = np.asfortranarray(x[:4000].reshape(40, 100))
+    assert logistic(fortran).flags.f_contiguous
+    np.testing.assert_array_equal(logistic(fortran), logistic(np.ascontiguousarray(fortran)))
+
+
+def test_sparse_rows_and_columns() -> None:
+    sparse, dense = sparse_pair(20, 30, 0.2)
+    np.testing.assert_array_equal(sparse.dense(), dense)
+    np.testing.assert_array_equal(sparse.by_column.dense(), dense.T)
+    columns = sparse.by_column
+    again = SparseRows.from_columns(columns.indptr, columns.indices, columns.data, 20)
+    np.testing.assert_array_equal(again.dense(), dense)
+    assert again.shape == sparse.shape and again.n_stored == sparse.n_stored
+    rows = np.array([3, -1, 3, 19])
+    got = SparseRows(*gather_rows(sparse.indptr, sparse.indices, sparse.data, rows), 30).dense()
+    np.testing.assert_array_equal(got, np.where((rows < 0)[:, None], 0, dense[rows]))
+    assert not has_duplicates(sparse.indptr, sparse.indices, 30)
+    assert has_duplicates(np.array([0, 2]), np.array([4, 4]), 30)
+
+
+def test_candidates_are_the_cells_that_may_be_non_zero() -> None:
+    natural = RNG.normal(size=(50, 37)).astype(np.float32)
+    bias = np.linspace(-8, 2, 50).astype(np.float32)
+    flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
+    indptr, rows, uniform, kept = candidates(natural, bias, 2.0, np.uint32(9), 1000, flags)
+    cells = np.zeros((50, 37), dtype=bool)
+    cells[np.repeat(np.arange(50), np.diff(indptr)), rows] = True
+    total = natural + bias[:, None]
+    np.testing.assert_allclose(kept, total[cells], rtol=1e-6)
+    assert np.all(uniform <= np.minimum(2.0 * np.exp(kept) * 1.07, 1.0))
+    assert cells[np.exp(total) * 2.0 > 1.0].all()  # probability one
+    values = np.where(uniform < 0.01, 0, 1).astype(np.float32)
+    start, kept_rows, kept_values = drop_zeros(indptr, rows, values)
+    assert start[-1] == len(kept_rows) == int(values.sum()) and (kept_values == 1).all()
+
+
+def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
+    """With naturals of 0 every cell is a candidate, so all its numbers can be looked at."""
+    natural = np.zeros((400, 500), dtype=np.float32)
+    flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
+    draws = [
+        candidates(natural, np.zeros(400, dtype=np.float32), 1.0, np.uint32(key), first, flags)[2].astype(np.float64)
+        for key, first in ((1, 0), (2, 0), (1, 400 * 500))
+    ]
+    n = natural.size
+    for numbers in draws:
+        assert len(numbers) == n
+        histogram = np.histogram(numbers, bins=100, range=(0, 1))[0]
+        chi_square = ((histogram - n / 100) ** 2 / (n / 100)).sum()
+        assert 50 < chi_square < 160  # 99 degrees of freedom
+        assert abs(np.corrcoef(numbers[:-1], numbers[1:])[0, 1]) < 5 / np.sqrt(n)
+        assert abs(np.corrcoef(numbers[:-500], numbers[500:])[0, 1]) < 5 / np.sqrt(n)
+    assert abs(np.corrcoef(draws[0], draws[1])[0, 1]) < 5 / np.sqrt(n)
+    assert abs(np.corrcoef(draws[0], draws[2])[0, 1]) < 5 / np.sqrt(n)
+
+
+def test_updates_are_one_line_of_numpy_each() -> None:
+    shape = (40, 30)
+    value, gradient = RNG.normal(size=shape).astype(np.float32), RNG.normal(size=shape).astype(np.float32)
+    velocity = RNG.normal(size=shape).astype(np.float32)
+    first, second = RNG.normal(size=shape).astype(np.float32), RNG.random(shape).astype(np.float32)
+
+    got, used = value.copy(), gradient.copy()
+    descent_update(got, used, 0.1, 0.01)
+    np.testing.assert_allclose(got, value - 0.1 * gradient - 0.01 * value, rtol=1e-5, atol=1e-6)
+    assert (used == 0).all()
+
+    got, used, moved = value.copy(), gradient.copy(), velocity.copy()
+    momentum_update(got, used, moved, 0.1, 0.9, 0.01)
+    expected = 0.9 * velocity - 0.1 * gradient
+    np.testing.assert_allclose(moved, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(got, value + expected - 0.01 * value, rtol=1e-5, atol=1e-6)
+    assert (used == 0).all()
+
+    got, used, m, v = value.copy(), gradient.copy(), first.copy(), second.copy()
+    adam_update(got, used, m, v, scale=0.5, step=0.1, betas=(0.9, 0.99), epsilon=1e-8, decay=0.01)
+    g = 0.5 * gradient
+    expected_m, expected_v = 0.9 * first + 0.1 * g, 0.99 * second + 0.01 * g**2
+    np.testing.assert_allclose(m, expected_m, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(v, expected_v, rtol=1e-4, atol=1e-6)
+    step = 0.1 * expected_m / (np.sqrt(expected_v) + 1e-8)
+    np.testing.assert_allclose(got, value - step - 0.01 * value, rtol=1e-4, atol=1e-5)
+    assert (used == 0).all()
+
+
+def test_faded_moments_are_zero_not_denormal() -> None:
+    value = np.zeros(10, dtype=np.float32)
+    velocity = np.full(10, 1e-24, dtype=np.float32)
+    for _ in range(200):
+        momentum_update(value, np.zeros(10, dtype=np.float32), velocity, 0.1, 0.5, 0.0)
+    assert (velocity == 0).all()
+
+
+def test_number_of_threads() -> None:
+    assert threads.available_threads(1) == 1
+    assert threads.available_threads(-1) >= 1
+    assert threads.available_threads(None) >= 1
+    with pytest.raises(ValueError, match="n_jobs"):
+        threads.available_threads(0)
