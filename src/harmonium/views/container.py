@@ -199,6 +199,8 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
 
 def as_frame(name: str, view: Any) -> nw.DataFrame | None:
     """The data frame (pandas, polars, …) behind one face, or None if it is something else."""
+    if isinstance(view, np.ndarray) or scipy.sparse.issparse(view):
+        return None  # the common case, which need not be looked at from all sides
     try:
         frame = nw.from_native(view, eager_only=True, pass_through=True)
     except DuplicateError:
