@@ -23,6 +23,9 @@ class ViewBatch:
         Sites to be inferred. For sparse views only whole rows can be missing.
     fill : tuple of (row numbers, dense statistics), optional
         What inference found for missing rows of a sparse view.
+    fill_term : ndarray (rows,), optional
+        What the missing sites contribute to the log-density once they are filled in: minus their variational free
+        energy, Σ [log-partition - (natural - θ)·mean].
     projection : ndarray (rows, units), optional
         statistic @ weights, where whoever drew the statistic from these weights had it at hand.
     """
@@ -31,6 +34,7 @@ class ViewBatch:
     size: np.ndarray | None = None
     missing: np.ndarray | None = None
     fill: tuple[np.ndarray, np.ndarray] | None = None
+    fill_term: np.ndarray | None = None
     projection: np.ndarray | None = None
 
 

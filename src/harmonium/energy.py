@@ -70,7 +70,7 @@ class Energy:
 
     # ---- log-densities -------------------------------------------------------------------------------------------
     def log_visible(self, parameters: Parameters, batch: Batch) -> np.ndarray:
-        """Σ_v [θ_v·φ(x_v) + log r_v(x_v)], shape (rows,), in float64."""
+        """Σ_v [θ_v·φ(x_v) + log r_v(x_v)], shape (rows,), in float64; sites filled in count by their ``fill_term``."""
         total = np.zeros(batch.n_rows, dtype=np.float64)
         for name, view in batch.views.items():
             family, own, bias = self.families[name], self.own(parameters, name), parameters[bias_of(name)]
@@ -79,15 +79,21 @@ class Energy:
                 values = statistic.data
                 terms = bias[statistic.indices] * values + family.log_base(values, own, statistic.indices)
                 total += statistic.row_totals(terms)
-                if view.fill is not None:
-                    rows, filled = view.fill
-                    total[rows] += (bias * filled + family.log_base(filled, own)).sum(axis=1, dtype=np.float64)
             else:
-                total += (bias * statistic + family.log_base(statistic, own)).sum(axis=1, dtype=np.float64)
+                cells = bias * statistic + family.log_base(statistic, own)
+                if view.missing is not None:
+                    cells = np.where(family.spread(view.missing), 0, cells)
+                total += cells.sum(axis=1, dtype=np.float64)
+            if view.fill_term is not None:
+                total += view.fill_term
         return total
 
     def free_energy(self, parameters: Parameters, batch: Batch) -> np.ndarray:
-        """F(x) = -log Σ_h exp(log p(x, h) + log Z), shape (rows,), in float64; nothing may be missing."""
+        """F(x) = -log Σ_h exp(log p(x, h) + log Z), shape (rows,), in float64.
+
+        For rows with missing sites that are filled in, it is the variational free energy, an upper bound of the one in
+        which they are summed out.
+        """
         hidden_part = self.hidden.log_partition(self.hidden_natural(parameters, batch).astype(np.float64))
         return -self.log_visible(parameters, batch) - hidden_part.sum(axis=1)
 

@@ -30,7 +30,7 @@ def copy_parameters(parameters: Mapping[str, np.ndarray]) -> Parameters:
     return {name: value.copy() for name, value in parameters.items()}
 
 
-def all_finite(parameters: Mapping[str, np.ndarray]) -> str | None:
+def first_not_finite(parameters: Mapping[str, np.ndarray]) -> str | None:
     """Name of the first array with a value that is not finite, or None."""
     for name, value in parameters.items():
         # finite only if every term is, and far enough from overflow that the products of the next batch are too

@@ -33,7 +33,7 @@ class Support:
     def grid(self, truncation: int = 80, width: float = 14.0, points: int = 281) -> tuple[np.ndarray, np.ndarray]:
         """Values to sum over and their log-weights: exact if finite, truncated for counts, quadrature for the reals."""
         if self.integer:
-            upper = min(self.upper, self.lower + truncation)
+            upper = self.upper if np.isfinite(self.upper) else self.lower + truncation
             values = np.arange(self.lower, upper + 1, dtype=np.float64)
             return values, np.zeros_like(values)
         values = np.linspace(max(self.lower, -width), min(self.upper, width), points)

@@ -19,9 +19,9 @@ def check_whole(owner: str, name: str, value: Any, lower: int = 1, remedy: str =
     ValueError: LBFGS needs a whole number max_iter >= 1; got 0; correct it.
     """
     kind: type[Exception] | None = None
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         kind = TypeError
-    elif (not isinstance(value, Integral) and not float(value).is_integer()) or value < lower:
+    elif value < lower:
         kind = ValueError
     if kind is not None:
         raise kind(f"{owner} needs a whole number {name} >= {lower}; got {value!r}; {remedy}.")

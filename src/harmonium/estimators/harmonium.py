@@ -87,6 +87,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         Record of every epoch.
     n_iter_ : int
         Epochs done.
+    stopped_ : str
+        Why training ended.
 
     Examples
     --------
@@ -165,7 +167,9 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             problem = self._continued(views) if goes_on else prepare(views, self.views, self._layer())
             rng = self._generator()
             if goes_on:
-                training = Training(copy_parameters(self._training.parameters), history=deepcopy(self.history_))
+                training = Training(
+                    copy_parameters(self._training.parameters), n_iter=self.n_iter_, history=deepcopy(self.history_)
+                )
             else:
                 training = self._begin(problem, views, rng)
             with reporting(self.verbose, driver.planned_rows(len(views))) as reporter:
@@ -176,7 +180,11 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
     @available_if(_trains_by_batches)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """One pass over some more rows; the first call also chooses the families and starts the parameters."""
+        """One pass over some more rows; the first call also chooses the families and starts the parameters.
+
+        The step stays at the driver's ``learning_rate``; ``max_iter``, ``schedule`` and early stopping are for `fit`,
+        which knows when it will end, and so is the record in ``history_``.
+        """
         first = not hasattr(self, "_training")
         driver = self.driver if self.driver is not None else Stochastic()
         assert isinstance(driver, Stochastic)
@@ -229,6 +237,7 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         self.n_components_ = problem.energy.hidden.n_units_
         self.history_ = training.history
         self.n_iter_ = training.n_iter
+        self.stopped_ = training.stopped
         return self
 
     def _layer(self) -> HiddenLayer:

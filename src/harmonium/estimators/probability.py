@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from harmonium.batch import Batch
 from harmonium.estimators.encoding import Encoding
 from harmonium.inference.ais import LogPartition, annealed_log_partition
 from harmonium.inference.exact import exact_log_partition
@@ -31,16 +32,29 @@ class Probability(Encoding):
         return np.random.default_rng(check_random_state(state).randint(2**31 - 1))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Unnormalised log-density of each row: minus its free energy.
+        """Unnormalised log-density of each row: minus its free energy, in the units of the data.
 
-        Differences between rows of one model are meaningful; subtract ``log_partition().value`` for log p(x). Missing
-        sites count at their expectations.
+        Subtract ``log_partition().value`` for log p(x). For incomplete rows it is a lower bound of the log-density of
+        what is observed. Rows of `ReplicatedSoftmax` views compare only with rows of the same total, each of which has
+        a partition function of its own (``log_partition(sizes=...)``).
         """
         check_is_fitted(self, "families_")
         views = self._known(X)
         with compute(self.n_jobs):
-            blocks = [-self.energy_.free_energy(self.parameters_, batch) for _, batch in self._batches(views)]
+            blocks = [
+                self._log_volume(batch) - self.energy_.free_energy(self.parameters_, batch)
+                for _, batch in self._batches(views)
+            ]
         return np.concatenate(blocks)
+
+    def _log_volume(self, batch: Batch) -> np.ndarray:
+        """What encoding does to densities of what is observed, by row."""
+        total = np.zeros(batch.n_rows)
+        for name, view in batch.views.items():
+            family = self.families_[name]
+            volume = family.log_volume()
+            total += volume.sum() if view.missing is None else (~family.spread(view.missing)) @ volume
+        return total
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean pseudo-log-likelihood of the rows (one random site a row and view): comparable between models."""
@@ -72,10 +86,19 @@ class Probability(Encoding):
             Row totals of `ReplicatedSoftmax` views, for which the partition function differs from total to total;
             default: the mean total of the training data.
         """
+        check_whole("log_partition", "n_chains", n_chains, lower=2, remedy="100 is usual")
+        check_whole("log_partition", "n_temperatures", n_temperatures, lower=2, remedy="1000 is usual")
         if method not in ("ais", "exact"):
             raise ValueError(f"method must be 'ais' or 'exact'; got {method!r}; 'exact' is for small models.")
         check_is_fitted(self, "families_")
-        totals = {name: float(size[0]) for name, size in self._typical_sizes(1).items()} | (sizes or {})
+        totals = {name: float(size[0]) for name, size in self._typical_sizes(1).items()}
+        unknown = set(sizes or {}) - set(totals)
+        if unknown:
+            raise ValueError(
+                f"sizes may only name views with totals ({', '.join(map(repr, totals)) or 'none here'}); got "
+                f"{', '.join(sorted(map(repr, unknown)))}; leave them out."
+            )
+        totals |= sizes or {}
         with compute(self.n_jobs):
             if method == "exact":
                 rows = {name: np.array([total]) for name, total in totals.items()}
@@ -106,7 +129,15 @@ class Probability(Encoding):
             hidden = self.energy_.hidden.sample(np.zeros((n_samples, self.n_components_), dtype=np.float32), rng)
             for _ in range(n_steps):
                 hidden, batch = gibbs_step(self.energy_, self.parameters_, hidden, rng, sizes)
-        return self._decoded(batch)
+        return self._drawn(batch)
+
+    def _drawn(self, batch: Batch) -> Any:
+        """Drawn statistics as data: an array, or a dict of arrays if there are several views."""
+        drawn = {
+            name: np.asarray(self.families_[name].decode_sample(np.asarray(view.statistic)), dtype=np.float32)
+            for name, view in batch.views.items()
+        }
+        return next(iter(drawn.values())) if len(drawn) == 1 else drawn
 
     def modes(self, X: Any, max_iterations: int = 100) -> tuple[Any, np.ndarray]:
         """Nearest mode of the joint distribution, climbed to from each row (eq. 4-5 of Gehler et al. 2006).
@@ -124,7 +155,7 @@ class Probability(Encoding):
                 iterate_modes(self.energy_, self.parameters_, batch, sizes_of(batch), max_iterations)
                 for _, batch in self._batches(views)
             ]
-        decoded = [self._decoded(batch) for batch, _ in parts]
+        decoded = [self._drawn(batch) for batch, _ in parts]
         hidden = np.concatenate([state for _, state in parts])
         if isinstance(decoded[0], dict):
             return {name: np.concatenate([part[name] for part in decoded]) for name in decoded[0]}, hidden
@@ -134,7 +165,7 @@ class Probability(Encoding):
         """Turn binary and binomial units over so that each is aligned with the mean item; p(x) stays the same.
 
         The sign of such a unit is arbitrary (eq. 8-9 of Gehler et al. 2006): afterwards w·x̄ > 0 for all of them, so
-        that topics read alike in every run.
+        that topics read alike in every run. Centred Gaussian views have a mean of zero and no say in it.
         """
         check_is_fitted(self, "families_")
         parameters, _ = canonical_signs(self.energy_, self.parameters_, self._problem.reference)

@@ -96,6 +96,14 @@ class Family(Part):
         """Mean of the statistic in the user's units."""
         return mean
 
+    def log_volume(self) -> np.ndarray:
+        """Logarithm, by feature, of how much encoding stretches the data: turns densities back to the user's units."""
+        return np.zeros(self.n_features_)
+
+    def decode_sample(self, statistic: np.ndarray) -> np.ndarray:
+        """A drawn statistic as data."""
+        return self.decode(statistic)
+
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
         """Boolean (rows, sites): which sites of a dense statistic are missing."""
         return np.isnan(statistic)

@@ -105,6 +105,10 @@ class Categorical(Family):
             statistic[missing, start:stop] = np.nan
         return statistic
 
+    def decode_sample(self, statistic: np.ndarray) -> np.ndarray:
+        """Codes."""
+        return np.stack([block.argmax(axis=1) for block in self._blocks(statistic)], axis=1)
+
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
         """A block is missing as a whole."""
         return np.isnan(statistic[:, self.groups_[:-1]])

@@ -77,6 +77,10 @@ class Gaussian(Family):
         """Back to the user's units."""
         return mean * self.scale_ + self.location_
 
+    def log_volume(self) -> np.ndarray:
+        """Minus the logarithm of the scale."""
+        return -np.log(self.scale_)
+
     def own_parameters(self) -> dict[str, np.ndarray]:
         """Log-variances."""
         start = 0.5 if self.variance == "learn" else float(self.variance)

@@ -14,7 +14,9 @@ from harmonium.support import Support
 class ReplicatedSoftmax(Family):
     """Multinomial counts given the row's total N (Salakhutdinov and Hinton, 2009).
 
-    The base measure is 1 / Πx!, so the log-partition is N log Σ exp(natural) - log N!.
+    The base measure is 1 / Πx!, so the log-partition is N log Σ exp(natural) - log N!. Unlike there, the bias of the
+    hidden units is not multiplied by N. Totals are not modelled, so densities of rows with different totals belong to
+    different distributions.
 
     Examples
     --------

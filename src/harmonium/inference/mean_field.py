@@ -46,6 +46,7 @@ def fill_missing(
         if view.missing is not None and view.missing.any()
     }
     fills = {name: np.where(mask, reference[name], np.float32(0)) for name, mask in masks.items()}
+    naturals: dict[str, np.ndarray] = {}
     for _ in range(n_iterations):
         natural = observed_natural.copy()
         for name, fill in fills.items():
@@ -53,10 +54,27 @@ def fill_missing(
         hidden_mean = energy.hidden.mean(natural)
         for name, mask in masks.items():
             family = energy.families[name]
-            view_natural = clamp(energy.view_natural(parameters, name, hidden_mean), family)
-            mean = family.mean(view_natural, energy.own(parameters, name), part.views[name].size)
+            naturals[name] = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+            mean = family.mean(naturals[name], energy.own(parameters, name), part.views[name].size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
-    return Batch({name: _filled(view, rows, fills.get(name)) for name, view in batch.views.items()}, batch.n_rows)
+    views = dict(batch.views)
+    for name, natural in naturals.items():
+        views[name] = _filled(views[name], rows, fills[name])
+        term = np.zeros(batch.n_rows)
+        term[rows] = _fill_term(energy, parameters, name, part.views[name], natural, fills[name])
+        views[name].fill_term = term
+    return Batch(views, batch.n_rows)
+
+
+def _fill_term(
+    energy: Energy, parameters: Parameters, name: str, view: ViewBatch, natural: np.ndarray, fill: np.ndarray
+) -> np.ndarray:
+    """Σ over missing sites of log-partition - (natural - θ)·mean, in float64."""
+    log_partition = energy.families[name].log_partition(natural, energy.own(parameters, name), view.size)
+    assert view.missing is not None
+    total = np.where(view.missing, log_partition, 0).sum(axis=1, dtype=np.float64)
+    # the fill is zero at observed sites
+    return total - ((natural - parameters[bias_of(name)]) * fill).sum(axis=1, dtype=np.float64)
 
 
 def take_rows(batch: Batch, rows: np.ndarray) -> Batch:
@@ -78,9 +96,7 @@ def take_rows(batch: Batch, rows: np.ndarray) -> Batch:
     return Batch(views, len(rows))
 
 
-def _filled(view: ViewBatch, rows: np.ndarray, fill: np.ndarray | None) -> ViewBatch:
-    if fill is None:
-        return view
+def _filled(view: ViewBatch, rows: np.ndarray, fill: np.ndarray) -> ViewBatch:
     if isinstance(view.statistic, SparseRows):
         assert view.missing is not None
         missing_rows = view.missing[rows, 0]

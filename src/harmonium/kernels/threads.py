@@ -51,14 +51,50 @@ def _cpu_count() -> int:
 @contextmanager
 def compute(n_jobs: int | None = None) -> Iterator[None]:
     """Context in which `run_blocks` may use ``n_jobs`` threads and BLAS uses one."""
-    n_threads = available_threads(n_jobs)
+    with _limits_lock:
+        n_threads = available_threads(n_jobs)
+        _limits.enter()
     before = getattr(_active, "n_threads", 1)
     _active.n_threads = n_threads
     try:
-        with _controller().limit(limits=1):
-            yield
+        yield
     finally:
         _active.n_threads = before
+        with _limits_lock:
+            _limits.leave()
+
+
+class _Limits:
+    """BLAS at one thread while anyone computes: the limit is the process's, so the first sets it, the last lifts it."""
+
+    def __init__(self) -> None:
+        self._users = 0
+        self._original: list[int] = []
+
+    def enter(self) -> None:
+        self._users += 1
+        if self._users == 1:
+            libraries = _controller().lib_controllers
+            self._original = [library.num_threads for library in libraries]
+            self._set([1] * len(libraries))
+
+    def leave(self) -> None:
+        self._users -= 1
+        if self._users == 0:
+            self._set(self._original)
+
+    @staticmethod
+    def _set(numbers: list[int]) -> None:
+        for library, number in zip(_controller().lib_controllers, numbers, strict=True):
+            library.set_num_threads(number)
+            # from 3.7 on, threadpoolctl lets only the thread that set a limit change it; here another may be the last
+            release = getattr(library, "clear_controlling_thread", None)
+            if release is not None:
+                release()
+
+
+_limits = _Limits()
+_limits_lock = threading.Lock()
 
 
 def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
@@ -71,12 +107,13 @@ def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
             task(block)
         return
     counter = itertools.count()
+    interrupted: list[bool] = []
     failures: list[BaseException] = []
 
     def work() -> None:
         # next() on a count is atomic, so every block is taken exactly once
         try:
-            while (block := next(counter)) < n_blocks:
+            while not interrupted and (block := next(counter)) < n_blocks:
                 task(block)
         except BaseException as failure:
             failures.append(failure)
@@ -88,6 +125,11 @@ def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
         work()
         for helper in helpers:
             helper.wait()
+    except BaseException:
+        # interrupted while a helper was at work: it may finish what it has, but nobody waits for it any more
+        interrupted.append(True)
+        pool.dismiss()
+        raise
     finally:
         pool.lock.release()
     if failures:
@@ -137,6 +179,9 @@ class _Pool:
     def helpers(self, number: int) -> list[_Helper]:
         self._helpers += [_Helper() for _ in range(number - len(self._helpers))]
         return self._helpers[:number]
+
+    def dismiss(self) -> None:
+        self._helpers = []
 
 
 @cache

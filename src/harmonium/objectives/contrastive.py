@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.batch import Batch
-from harmonium.inference.gibbs import Sizes, sample_views, sizes_of, sparse_views
+from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
 from harmonium.inference.mean_field import mean_field_free_energy, mean_views
 from harmonium.objectives.base import Objective, Problem, check_steps
 from harmonium.objectives.statistics import Statistics, Term, add_sufficient_statistics
 from harmonium.params import Parameters
+from harmonium.validation import check_whole
 
 
 class SampledCD(Objective):
@@ -58,8 +59,6 @@ class SampledCD(Objective):
 @dataclass
 class _Chains:
     hidden: np.ndarray
-    sizes: Sizes
-    sparse: set[str]
 
 
 class PersistentCD(Objective):
@@ -69,15 +68,20 @@ class PersistentCD(Objective):
     ----------
     n_steps : int, default=1
         Gibbs steps per batch.
+    n_chains : int, default=100
+        Number of chains; each stands for its share of a batch. Rows of views with totals (`ReplicatedSoftmax`) take
+        theirs from rows of the batch.
     """
 
-    def __init__(self, n_steps: int = 1) -> None:
+    def __init__(self, n_steps: int = 1, n_chains: int = 100) -> None:
         self.n_steps = n_steps
+        self.n_chains = n_chains
 
     def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> _Chains:
-        """One chain for each row of the first batch, at hidden states drawn at random."""
-        natural = np.zeros((batch.n_rows, problem.energy.hidden.n_units_), dtype=np.float32)
-        return _Chains(problem.energy.hidden.sample(natural, rng), sizes_of(batch), sparse_views(batch))
+        """Hidden states drawn at random."""
+        check_whole("PersistentCD", "n_chains", self.n_chains, remedy="100 is usual")
+        natural = np.zeros((self.n_chains, problem.energy.hidden.n_units_), dtype=np.float32)
+        return _Chains(problem.energy.hidden.sample(natural, rng))
 
     def accumulate(
         self,
@@ -89,14 +93,16 @@ class PersistentCD(Objective):
         state: _Chains | None = None,
         with_loss: bool = False,
     ) -> None:
-        """Data statistics minus those of the chains, each chain standing for its share of the batch."""
+        """Data statistics minus those of the chains."""
         check_steps("PersistentCD", self.n_steps)
         energy = problem.energy
         chains = self.start(problem, batch, rng) if state is None else state
         batch = problem.complete(parameters, batch)
         data = Term(batch, energy.hidden.mean(energy.hidden_natural(parameters, batch)), -1.0)
+        chosen = rng.integers(batch.n_rows, size=len(chains.hidden))
+        sizes = {name: size[chosen] for name, size in sizes_of(batch).items()}
         for _ in range(self.n_steps):
-            fantasy = sample_views(energy, parameters, chains.hidden, rng, chains.sizes, chains.sparse)
+            fantasy = sample_views(energy, parameters, chains.hidden, rng, sizes, sparse_views(batch))
             natural = energy.hidden_natural(parameters, fantasy)
             chains.hidden = energy.hidden.sample(natural, rng)
         model = Term(fantasy, energy.hidden.mean(natural), batch.n_rows / fantasy.n_rows)
@@ -108,7 +114,8 @@ class MeanFieldCD(Objective):
     """Contrastive divergence with means in place of samples (Welling & Hinton 2002; Chen et al. 2012, eq. 7).
 
     The loss is the variational free energy of the data minus that after n mean-field steps. The gradient leaves out the
-    dependence of the latter's means on the parameters, as the papers do.
+    dependence of the latter's means on the parameters, as the papers do. Between two Gaussian layers means alone do not
+    hold the weights back: they grow to the edge of what can be normalised, so densities and samples mean little there.
 
     Parameters
     ----------

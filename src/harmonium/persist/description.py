@@ -12,7 +12,7 @@ import numpy as np
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
 from harmonium.families import Family
 from harmonium.hidden import HiddenLayer
-from harmonium.params import HIDDEN_BIAS, Parameters, all_finite, bias_of, own_of, weights_of
+from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
 from harmonium.persist.values import check_names, decode, decode_part, encode, encode_part
 
 SCHEMA = 1
@@ -314,7 +314,7 @@ def _check_parameters(fitted: Fitted) -> None:
     ):
         for name in sorted(set(found) | set(expected)):
             _check_shape(f"{group}/{name}", found.get(name), expected.get(name))
-        lost = all_finite(found)
+        lost = first_not_finite(found)
         if lost is not None:
             raise ModelFileError(
                 f"A model file must hold finite numbers; tensor '{group}/{lost}' has others; fit the model again."

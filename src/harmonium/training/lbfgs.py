@@ -93,10 +93,10 @@ class LBFGS(Driver):
                     gradient[name] = gradient[name] + self.weight_decay * value
             return loss, flatten(gradient)
 
-        before = np.inf
-        while training.n_iter < self.max_iter:
+        before, done = np.inf, 0
+        while done < self.max_iter:
             begin = time.perf_counter()
-            limit = min(_ROUND, self.max_iter - training.n_iter)
+            limit = min(_ROUND, self.max_iter - done)
             result = minimize(
                 loss_and_gradient,
                 flatten(training.parameters),
@@ -107,6 +107,7 @@ class LBFGS(Driver):
             )
             training.parameters.update(unflatten(result.x, training.parameters))
             project(problem.energy, training.parameters)
+            done += max(1, result.nit)
             training.n_iter += max(1, result.nit)
             entry = {"epoch": training.n_iter, "loss": float(result.fun)}
             entry |= monitor.read(training.parameters, training.n_iter)
@@ -114,7 +115,7 @@ class LBFGS(Driver):
             reporter.batch(len(rows) * max(1, result.nit))
             reporter.epoch(training.n_iter, entry)
             if result.nit == 0 or before - result.fun <= self.tol * max(abs(result.fun), 1.0):
-                training.stopped = f"converged after {training.n_iter} iterations"
+                training.stopped = f"converged after {done} iterations"
                 break
             before = result.fun
 

@@ -11,7 +11,7 @@ from harmonium.exceptions import DivergenceError
 from harmonium.inference.gibbs import clamp
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
-from harmonium.params import Parameters, all_finite
+from harmonium.params import Parameters, first_not_finite
 from harmonium.views import Views
 
 _SAMPLE = 256
@@ -40,7 +40,8 @@ class Monitor:
         # evenly spaced rows: no random numbers are spent, so watching does not change what is learned
         spaced = train[np.linspace(0, len(train) - 1, min(_SAMPLE, len(train))).astype(int)]
         self._train = views.batch(spaced, families)
-        self._validation = views.batch(validation[: 4 * _SAMPLE], families) if len(validation) else None
+        held_out = validation[np.linspace(0, len(validation) - 1, min(4 * _SAMPLE, len(validation))).astype(int)]
+        self._validation = views.batch(held_out, families) if len(validation) else None
         self._start: Reading | None = None
 
     def read(self, parameters: Parameters, epoch: int, learning_rate: float | None = None) -> dict[str, float]:
@@ -65,7 +66,7 @@ class Monitor:
 
 def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None) -> None:
     """Raise if a parameter is not finite."""
-    broken = all_finite(parameters)
+    broken = first_not_finite(parameters)
     if broken is not None:
         view = broken.rsplit(".", 1)[0]
         raise DivergenceError(_divergence(view, epoch, "its parameters are no longer finite", learning_rate))

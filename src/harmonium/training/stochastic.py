@@ -47,8 +47,9 @@ class Stochastic(Driver):
     patience : int, default=3
         Epochs to wait.
     tol : float, default=1e-4
-        Smallest relative improvement of the reconstruction that counts. For the gap: the gap allowed, in standard
-        deviations of the free energy, is ``1000 * tol``.
+        Smallest relative improvement of the reconstruction that counts.
+    largest_gap : float, default=0.1
+        Gap of free energies that is allowed, in standard deviations of the free energy.
 
     Examples
     --------
@@ -68,6 +69,7 @@ class Stochastic(Driver):
         validation_fraction: float = 0.1,
         patience: int = 3,
         tol: float = 1e-4,
+        largest_gap: float = 0.1,
     ) -> None:
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -79,6 +81,7 @@ class Stochastic(Driver):
         self.validation_fraction = validation_fraction
         self.patience = patience
         self.tol = tol
+        self.largest_gap = largest_gap
 
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is computed."""
@@ -216,7 +219,7 @@ class _Stopping:
             return False
         value = entry[_CRITERIA[driver.early_stopping]]
         if driver.early_stopping == "free_energy_gap":
-            improved = value <= 1000 * driver.tol
+            improved = value <= driver.largest_gap
         else:
             improved = value < self._best - driver.tol * abs(self._best) if np.isfinite(self._best) else True
         if improved:

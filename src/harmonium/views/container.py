@@ -17,8 +17,8 @@ from harmonium.families import Family
 from harmonium.kernels.sparse import has_duplicates
 from harmonium.views.source import Source
 
-# a sparse matrix stored denser than this takes more memory than a dense one
-_DENSE_FROM = 1 / 3
+# a sparse matrix stored denser than this takes more memory than a dense one, whatever its type
+_DENSE_FROM = 2 / 3
 # computing is in single precision, and squares must not overflow it
 _LARGEST = 1e18
 
