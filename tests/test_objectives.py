@@ -189,6 +189,26 @@ def test_sparse_sampling_has_the_right_moments(family: str) -> None:
     assert np.abs(correlation - np.eye(20)).max() < 5 / np.sqrt(n_rows)
 
 
+def test_sparse_tokens_have_the_right_totals_and_means() -> None:
+    from harmonium.inference.gibbs import sample_views
+
+    energy = Energy(
+        {"x": make_family("ReplicatedSoftmax").restore(30, {"typical_size": np.array(9.0)})},
+        make_hidden("GaussianUnits"),
+    )
+    parameters = make_parameters(energy, seed=3, dtype=np.float32)
+    n_rows = 20000
+    hidden = np.tile(np.array([[0.7, -0.4]], dtype=np.float32), (n_rows, 1))
+    sizes = {"x": np.random.default_rng(0).integers(0, 20, size=n_rows).astype(float)}
+    drawn = sample_views(energy, parameters, hidden, np.random.default_rng(1), sizes, {"x"}).views["x"].statistic
+    assert isinstance(drawn, SparseRows)
+    values = drawn.dense()
+    np.testing.assert_array_equal(values.sum(axis=1), sizes["x"])
+    share = energy.families["x"].mean(energy.view_natural(parameters, "x", hidden[:1]), size=np.ones(1))[0]
+    error = np.sqrt(share * sizes["x"].sum()) / sizes["x"].sum()
+    assert np.all(np.abs(values.sum(axis=0) / sizes["x"].sum() - share) < 5 * error)
+
+
 def test_persistent_chains_go_on_between_batches() -> None:
     problem, parameters = small_problem("Bernoulli", "BernoulliUnits")
     batch = random_batch(problem.energy, parameters, 4)

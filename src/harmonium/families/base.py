@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from harmonium.kernels.sparse import SparseRows
 from harmonium.parts import Part
 from harmonium.support import Support
 
@@ -49,6 +50,8 @@ class Family(Part):
     natural_limits: tuple[float, float] = (-30.0, 30.0)
     #: True if a zero statistic is the common case for sparse input and `tail_quantile` can draw from candidate cells
     samples_sparsely: bool = False
+    #: True if `sample_rows` draws whole rows sparsely
+    samples_rows: bool = False
     #: True if the features of a site exclude one another (one-hot codes, tokens of a document)
     exclusive: bool = False
     #: True if a row of the view is observed or missing as a whole
@@ -149,6 +152,10 @@ class Family(Part):
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
         """One draw of the statistic per row."""
+        raise NotImplementedError
+
+    def sample_rows(self, natural: np.ndarray, rng: np.random.Generator, size: np.ndarray | None) -> SparseRows:
+        """One draw of the statistic per row, sparse."""
         raise NotImplementedError
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:

@@ -8,6 +8,8 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, softmax
 
 from harmonium.families.base import NOTHING, Family, Own
+from harmonium.kernels.sampling import draw_tokens
+from harmonium.kernels.sparse import SparseRows
 from harmonium.support import Support
 
 
@@ -82,10 +84,14 @@ class ReplicatedSoftmax(Family):
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Multinomial counts."""
+        return self.sample_rows(natural, rng, size).dense().astype(natural.dtype, copy=False)
+
+    def sample_rows(self, natural: np.ndarray, rng: np.random.Generator, size: np.ndarray | None) -> SparseRows:
+        """Multinomial counts, token by token."""
         assert size is not None
-        probabilities = softmax(natural.astype(np.float64), axis=1)
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
-        return rng.multinomial(size.astype(np.int64), probabilities).astype(natural.dtype)
+        rows = np.ascontiguousarray(natural, dtype=np.float32)
+        key = np.uint32(rng.integers(2**32))
+        return SparseRows(*draw_tokens(rows, size.astype(np.int64), key), natural.shape[1])
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Multinomial mode: give the N tokens out one by one, each where p / (count + 1) is largest."""

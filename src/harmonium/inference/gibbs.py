@@ -46,8 +46,11 @@ def sample_views(
         size = (sizes or {}).get(name)
         if name in sparse and family.samples_sparsely:
             views[name] = _sample_sparse(family, parameters[weights_of(name)], parameters[bias_of(name)], hidden, rng)
+            continue
+        natural = clamp(energy.view_natural(parameters, name, hidden), family)
+        if name in sparse and family.samples_rows:
+            views[name] = ViewBatch(family.sample_rows(natural, rng, size), size)
         else:
-            natural = clamp(energy.view_natural(parameters, name, hidden), family)
             views[name] = ViewBatch(family.sample(natural, rng, energy.own(parameters, name), size), size)
     return Batch(views, len(hidden))
 

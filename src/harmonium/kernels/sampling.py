@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, int32, njit, uint32
 
+from harmonium.kernels.elementwise import exp2_float32
+
 
 @njit(inline="always")
 def _uniform(cell, key):  # type: ignore[no-untyped-def]
@@ -142,3 +144,52 @@ def drop_zeros(
                 kept += 1
         start[row + 1] = kept
     return start, kept_columns[:kept], kept_values[:kept]
+
+
+@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+def _weights_of_row(natural: np.ndarray, largest: np.float32, out: np.ndarray) -> None:
+    for word in range(len(natural)):
+        x = (natural[word] - largest) * float32(1.4426950408889634)
+        out[word] = exp2_float32(max(x, float32(-100)))
+
+
+@njit(nogil=True, cache=True)
+def draw_tokens(natural: np.ndarray, totals: np.ndarray, key: np.uint32) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of multinomial counts, compressed: ``totals[r]`` tokens each with log-odds ``natural[r]``.
+
+    Tokens are drawn by inverting the cumulative weights; each has a uniform number of its own.
+    """
+    n_rows, n_words = natural.shape
+    start = np.zeros(n_rows + 1, dtype=np.int64)
+    tokens = 0
+    for row in range(n_rows):
+        tokens += totals[row]
+    columns = np.empty(tokens, dtype=np.int32)
+    counts = np.empty(tokens, dtype=np.float32)
+    weights = np.empty(n_words, dtype=np.float32)
+    cumulative = np.empty(n_words, dtype=np.float64)
+    seen = np.zeros(n_words, dtype=np.int32)
+    drawn = np.empty(max(1, totals.max()), dtype=np.int64)
+    cell = 0
+    found = 0
+    for row in range(n_rows):
+        _weights_of_row(natural[row], natural[row].max(), weights)
+        total = 0.0
+        for word in range(n_words):
+            total += weights[word]
+            cumulative[word] = total
+        for token in range(totals[row]):
+            goal = _uniform(uint32(cell), key) * total
+            cell += 1
+            word = min(np.searchsorted(cumulative, goal), n_words - 1)
+            seen[word] += 1
+            drawn[token] = word
+        for token in range(totals[row]):
+            word = drawn[token]
+            if seen[word]:
+                columns[found] = word
+                counts[found] = seen[word]
+                seen[word] = 0
+                found += 1
+        start[row + 1] = found
+    return start, columns[:found].copy(), counts[:found].copy()
