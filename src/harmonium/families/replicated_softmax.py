@@ -29,6 +29,7 @@ class ReplicatedSoftmax(Family):
 
     exclusive = True
     whole_rows = True
+    samples_rows = True
     typical_size_: np.ndarray
 
     @property
