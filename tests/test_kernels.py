@@ -10,7 +10,7 @@ import scipy.sparse
 from scipy.special import expit
 
 from harmonium.kernels import threads
-from harmonium.kernels.elementwise import logistic, softplus
+from harmonium.kernels.elementwise import logistic, positive_sums, softplus
 from harmonium.kernels.products import (
     add_column_totals,
     add_outer_products,
@@ -117,6 +117,11 @@ def test_logistic_and_softplus_against_scipy() -> None:
     fortran = np.asfortranarray(x[:4000].reshape(40, 100))
     assert logistic(fortran).flags.f_contiguous
     np.testing.assert_array_equal(logistic(fortran), logistic(np.ascontiguousarray(fortran)))
+
+
+def test_positive_sums() -> None:
+    matrix = RNG.normal(size=(30, 7))
+    np.testing.assert_allclose(positive_sums(matrix), np.maximum(matrix, 0).sum(axis=1))
 
 
 def test_sparse_rows_and_columns() -> None:

@@ -75,3 +75,13 @@ def logistic(natural: np.ndarray) -> np.ndarray:
     out = np.empty_like(natural)  # keeps the memory order of its argument
     _logistic(natural.ravel(order="K"), out.ravel(order="K"))
     return out
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def positive_sums(matrix: np.ndarray) -> np.ndarray:
+    """Sum of the positive entries of every row."""
+    sums = np.zeros(len(matrix), dtype=matrix.dtype)
+    for row in range(len(matrix)):
+        for column in range(matrix.shape[1]):
+            sums[row] += max(matrix[row, column], 0)
+    return sums

@@ -6,6 +6,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.families import Growth
+from harmonium.kernels.elementwise import positive_sums
 from harmonium.params import Parameters, bias_of, own_of, weights_of
 
 # how far inside the border a projected model stays
@@ -35,17 +36,19 @@ def _below_pole(weights: np.ndarray, bias: np.ndarray, largest: float) -> None:
     The natural is largest when every unit with a positive weight is at its largest value: θ + M Σ max(W, 0). The step
     is the Euclidean projection for the units that are positive now; rounds are repeated as weights cross zero.
     """
+    rows = np.flatnonzero(bias + largest * positive_sums(weights) + _MARGIN > 0)
     for _ in range(3):
-        positive = weights > 0
-        excess = bias + largest * np.where(positive, weights, 0).sum(axis=1) + _MARGIN
-        rows = np.flatnonzero(excess > 0)
         if not len(rows):
             return
-        share = excess[rows] / (1.0 + largest**2 * positive[rows].sum(axis=1))
+        part = weights[rows]
+        positive = part > 0
+        excess = bias[rows] + largest * np.where(positive, part, 0).sum(axis=1) + _MARGIN
+        share = np.maximum(excess, 0) / (1.0 + largest**2 * positive.sum(axis=1))
         bias[rows] -= share
-        weights[rows] -= positive[rows] * np.minimum(weights[rows], (largest * share)[:, None])
-    excess = bias + largest * np.maximum(weights, 0).sum(axis=1) + _MARGIN
-    bias -= np.maximum(excess, 0)
+        weights[rows] = part - positive * np.minimum(part, (largest * share)[:, None])
+        rows = rows[bias[rows] + largest * np.maximum(weights[rows], 0).sum(axis=1) + _MARGIN > 0]
+    excess = bias[rows] + largest * np.maximum(weights[rows], 0).sum(axis=1) + _MARGIN
+    bias[rows] -= np.maximum(excess, 0)
 
 
 def _bound_norm(energy: Energy, parameters: Parameters, views: list[str]) -> None:
