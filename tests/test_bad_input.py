@@ -391,7 +391,7 @@ def test_predict_view_refuses(fitted: Harmonium) -> None:
 
 def test_other_methods_refuse(fitted: Harmonium) -> None:
     refuse(lambda: fitted.topics("sound"), ValueError, "view must be one of")
-    refuse(lambda: fitted.topics(), ValueError, "view must be one of")
+    refuse(lambda: fitted.topics(), ValueError, "With several views one has to be named")
     refuse(lambda: fitted.inverse_transform(real(5)), ValueError, "X must have 3 columns, one per topic; got 5")
     refuse(lambda: fitted.sample(0), ValueError, "n_samples >= 1; got 0")
     refuse(lambda: fitted.log_partition(method="guess"), ValueError, "method must be 'ais' or 'exact'")  # type: ignore[arg-type]

@@ -35,12 +35,6 @@ def statistics_of(objective, problem, parameters, batch, seed: int = 0, **keywor
     return statistics
 
 
-def to_sparse(matrix: np.ndarray) -> SparseRows:
-    rows, columns = np.nonzero(matrix)
-    indptr = np.concatenate([[0], np.cumsum((matrix != 0).sum(axis=1))])
-    return SparseRows(indptr, columns.astype(np.int32), matrix[rows, columns], matrix.shape[1])
-
-
 @pytest.mark.parametrize(("family", "hidden"), PAIRS)
 def test_exact_gradient_by_finite_differences(family: str, hidden: str) -> None:
     problem, parameters = small_problem(family, hidden)
@@ -155,7 +149,7 @@ def test_sparse_and_dense_statistics_agree(family: str) -> None:
     dense[dense < 0.2] = 0.0
     size = dense.sum(axis=1).astype(float) if batch.views["x"].size is not None else None
     as_dense = Batch({"x": ViewBatch(dense, size)}, 9)
-    as_sparse = Batch({"x": ViewBatch(to_sparse(dense), size)}, 9)
+    as_sparse = Batch({"x": ViewBatch(SparseRows.from_dense(dense), size)}, 9)
     for objective in (MeanFieldCD(), ExactLikelihood()):
         one = statistics_of(objective, problem, parameters, as_dense, with_loss=True)
         two = statistics_of(objective, problem, parameters, as_sparse, with_loss=True)
@@ -204,6 +198,8 @@ def test_sparse_tokens_have_the_right_totals_and_means() -> None:
     assert isinstance(drawn, SparseRows)
     values = drawn.dense()
     np.testing.assert_array_equal(values.sum(axis=1), sizes["x"])
+    many = energy.families["x"].sample_rows(np.zeros((2, 30)), np.random.default_rng(0), np.array([3e5, 2.0]))
+    np.testing.assert_array_equal(many.dense().sum(axis=1), [3e5, 2.0])
     share = energy.families["x"].mean(energy.view_natural(parameters, "x", hidden[:1]), size=np.ones(1))[0]
     error = np.sqrt(share * sizes["x"].sum()) / sizes["x"].sum()
     assert np.all(np.abs(values.sum(axis=0) / sizes["x"].sum() - share) < 5 * error)

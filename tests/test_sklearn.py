@@ -270,3 +270,9 @@ def test_refit_takes_other_data(words: scipy.sparse.csr_array, colour: np.ndarra
     assert model.n_features_in_ == N_WORDS
     model.set_params(views=Poisson()).fit(words)
     assert type(model.families_["view0"]) is Poisson
+
+
+def test_transform_obeys_set_output_too() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    model = Harmonium(3, driver=Stochastic(max_iter=2), random_state=0).set_output(transform="pandas").fit(X)
+    assert list(model.transform(X).columns) == ["harmonium0", "harmonium1", "harmonium2"]

@@ -224,3 +224,24 @@ def test_missing_views_are_learned_from_what_is_there() -> None:
     tags = model.predict_view("words", {"colour": colour[600:]})
     own = tags[np.arange(300)[:, None], topic[600:, None] * 10 + np.arange(10)].mean()
     assert own > tags.mean() + 0.2
+
+
+@pytest.mark.parametrize("base", [5, 100])
+def test_units_stay_alive_on_large_counts(base: int) -> None:
+    """Row totals of a thousand and of twenty thousand: units still tell the four groups apart."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 4, 500)
+    counts = rng.poisson(np.where(np.arange(200) // 50 == group[:, None], base * 1.3, base)).astype(float)
+    latent = Harmonium(10, random_state=0).fit_transform(counts)
+    assert (np.ptp(latent, axis=0) > 0.1).all()
+    centres = np.stack([latent[group == g].mean(axis=0) for g in range(4)])
+    nearest = ((latent[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    assert (nearest == group).mean() > 0.9
+
+
+def test_idle_units_are_reported() -> None:
+    from harmonium import HarmoniumWarning
+
+    X = np.tile(np.array([[1.0, 0.0, 1.0]]), (20, 1))  # rows that do not differ leave units nothing to tell apart
+    with pytest.warns(HarmoniumWarning, match="hidden units are the same for all training rows"):
+        Harmonium(2, views=Bernoulli(), driver=Stochastic(max_iter=2), random_state=0).fit(X)

@@ -170,7 +170,9 @@ def vectorised_fold_in(
         topics = np.full((block.shape[0], by_word.shape[1]), 1 / by_word.shape[1], dtype=by_word.dtype)
         for _ in range(n_iter):
             denominator = np.einsum("ek,ek->e", topics[rows], words)
-            ratio = scipy.sparse.csr_array((block.data / denominator, block.indices, block.indptr), shape=block.shape)
+            ratio = scipy.sparse.csr_array(
+                (block.data / np.maximum(denominator, 1e-30), block.indices, block.indptr), shape=block.shape
+            )
             topics = topics * (ratio @ by_word)
             topics /= np.maximum(topics.sum(axis=1, keepdims=True), 1e-30)
         result.append(topics)

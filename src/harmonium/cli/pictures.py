@@ -63,7 +63,8 @@ def draw_map(latent: np.ndarray, labels: np.ndarray, path: Path, seed: int) -> N
     seed : int
         Seed of t-SNE.
     """
-    place = TSNE(2, init="pca", perplexity=min(30.0, len(latent) / 4), random_state=seed).fit_transform(latent)
+    perplexity = min(30.0, len(latent) / 4)
+    place = TSNE(2, init="pca", perplexity=perplexity, max_iter=500, random_state=seed).fit_transform(latent)
     figure = Figure(figsize=(8, 6.5), layout="constrained")
     axis = figure.subplots()
     outline: list[AbstractPathEffect] = [withStroke(linewidth=4, foreground="white")]

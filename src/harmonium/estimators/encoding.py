@@ -131,7 +131,7 @@ class Encoding(Inspection):
         name : str
             The view to predict; if X has it, it is not looked at.
         X : dict, Views, …
-            Other views of the items.
+            Other views of the items; for a model fitted on one data frame, ``{"name": frame[columns]}``.
         n_iterations : int, default=10
             Mean-field steps.
 

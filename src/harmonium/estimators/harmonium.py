@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from copy import deepcopy
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -24,6 +25,7 @@ from harmonium.estimators.preparation import (
     unchanged_if_refused,
 )
 from harmonium.estimators.probability import Probability
+from harmonium.exceptions import HarmoniumWarning
 from harmonium.families import Family
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.threads import compute
@@ -175,7 +177,15 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             with reporting(self.verbose, driver.planned_rows(len(views))) as reporter:
                 driver.run(problem, self._objective(), views, training, rng, reporter)
             self._stream = rng
-            return self._finish(problem, training, views)
+            self._finish(problem, training, views)
+        if training.idle_units:
+            warnings.warn(
+                f"{training.idle_units} of {self.n_components_} hidden units are the same for all training rows; use a "
+                "lower learning_rate, fewer units, or another family (large counts: logarithms as Gaussian()).",
+                HarmoniumWarning,
+                stacklevel=2,
+            )
+        return self
 
     @available_if(_trains_by_batches)
     @_fit_context(prefer_skip_nested_validation=True)
@@ -246,6 +256,21 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
 
     def _objective(self) -> Objective:
         return self.objective if self.objective is not None else SampledCD()
+
+    # scikit-learn wraps only methods of the class itself for set_output
+    def transform(self, X: Any) -> np.ndarray:
+        """Latent representation of each row: one product when nothing is missing, mean field over what is.
+
+        Parameters
+        ----------
+        X : dict, list, Views, matrix, data frame, AnnData or MuData
+            Any subset of the views the model was fitted on.
+
+        Returns
+        -------
+        ndarray of float32, shape (rows, n_components_)
+        """
+        return super().transform(X)
 
     # ---- files ---------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -53,7 +53,9 @@ class Inspection:
         )
 
     def topics(self, view: str | None = None, n: int = 10) -> pd.DataFrame:
-        """Names of the features that load most on each topic, one row per topic, strongest first.
+        """Names of the features that load most on each topic, one row per topic, the largest weight first.
+
+        Negative weights, which matter as much for Gaussian units, are in `loadings`.
 
         Parameters
         ----------
@@ -73,6 +75,9 @@ class Inspection:
         check_is_fitted(self, "families_")
         if view is None and len(self.families_) == 1:
             return next(iter(self.families_))
+        if view is None:
+            known = ", ".join(map(repr, self.families_))
+            raise ValueError(f"With several views one has to be named; got None; pass one of {known}.")
         if view not in self.families_:
             known = ", ".join(map(repr, self.families_))
             raise ValueError(f"view must be one of {known}; got {view!r}; correct the name.")

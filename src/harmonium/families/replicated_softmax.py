@@ -12,6 +12,8 @@ from harmonium.kernels.sampling import draw_tokens
 from harmonium.kernels.sparse import SparseRows
 from harmonium.support import Support
 
+_MANY_TOKENS = 100_000
+
 
 class ReplicatedSoftmax(Family):
     """Multinomial counts given the row's total N (Salakhutdinov and Hinton, 2009).
@@ -85,11 +87,19 @@ class ReplicatedSoftmax(Family):
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Multinomial counts."""
-        return self.sample_rows(natural, rng, size).dense().astype(natural.dtype, copy=False)
+        assert size is not None
+        if size.max(initial=0) <= _MANY_TOKENS:
+            return self.sample_rows(natural, rng, size).dense().astype(natural.dtype, copy=False)
+        # token by token would take too long: word by word, each binomial given the words before
+        probabilities = softmax(natural.astype(np.float64), axis=1)
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return rng.multinomial(size.astype(np.int64), probabilities).astype(natural.dtype)
 
     def sample_rows(self, natural: np.ndarray, rng: np.random.Generator, size: np.ndarray | None) -> SparseRows:
         """Multinomial counts, token by token."""
         assert size is not None
+        if size.max(initial=0) > _MANY_TOKENS:
+            return SparseRows.from_dense(self.sample(natural, rng, size=size))
         rows = np.ascontiguousarray(natural, dtype=np.float32)
         key = np.uint32(rng.integers(2**32))
         return SparseRows(*draw_tokens(rows, size.astype(np.int64), key), natural.shape[1])

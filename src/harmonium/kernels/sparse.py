@@ -31,6 +31,13 @@ class SparseRows:
         result.dtype, result.n_stored = columns.dtype, columns.n_stored
         return result
 
+    @classmethod
+    def from_dense(cls, matrix: np.ndarray) -> SparseRows:
+        """The non-zeros of a dense matrix."""
+        rows, columns = np.nonzero(matrix)
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(matrix)))])
+        return cls(indptr, columns.astype(np.int32), matrix[rows, columns], matrix.shape[1])
+
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return _transpose(*self.by_column._rows, self.shape[0])

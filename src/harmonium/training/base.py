@@ -25,6 +25,7 @@ class Training:
     n_iter: int = 0
     history: dict[str, list[float]] = field(default_factory=dict)
     stopped: str = "max_iter reached"
+    idle_units: int = 0
 
     def record(self, entry: dict[str, float]) -> None:
         """Append to the history."""

@@ -118,6 +118,7 @@ class LBFGS(Driver):
                 training.stopped = f"converged after {done} iterations"
                 break
             before = result.fun
+        training.idle_units = monitor.idle_units(training.parameters)
 
     @staticmethod
     def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:

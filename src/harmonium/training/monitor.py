@@ -11,10 +11,12 @@ from harmonium.exceptions import DivergenceError
 from harmonium.inference.gibbs import clamp
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
-from harmonium.params import Parameters, first_not_finite
+from harmonium.params import Parameters, first_not_finite, weights_of
 from harmonium.views import Views
 
 _SAMPLE = 256
+# log-odds moved by so much per count or standard deviation mean nothing any more
+_LARGEST_WEIGHT = 1e4
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,9 @@ class Monitor:
     def read(self, parameters: Parameters, epoch: int, learning_rate: float | None = None) -> dict[str, float]:
         """Record of one epoch; raises if training has diverged."""
         check_finite(parameters, epoch, learning_rate)
+        for name in self._problem.energy.families:
+            if np.abs(parameters[weights_of(name)]).max() > _LARGEST_WEIGHT:
+                raise DivergenceError(_divergence(name, epoch, "its weights grew without bound", learning_rate))
         train = reconstruct(self._problem, parameters, self._train)
         self._start = self._start or train
         for name, loss in train.reconstruction.items():
@@ -63,6 +68,14 @@ class Monitor:
             record["free_energy_gap"] = (held_out.free_energy - train.free_energy) / spread
         return record
 
+    def idle_units(self, parameters: Parameters) -> int:
+        """Number of hidden units that are the same for all the training rows watched."""
+        energy = self._problem.energy
+        batch = self._problem.complete(parameters, self._train)
+        means = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+        scale = energy.hidden.support.upper if energy.hidden.bounded else 1.0
+        return int((np.ptp(means, axis=0) < 1e-3 * scale).sum()) if batch.n_rows > 1 else 0
+
 
 def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None) -> None:
     """Raise if a parameter is not finite."""
@@ -77,7 +90,7 @@ def _divergence(view: str, epoch: int, problem: str, learning_rate: float | None
     remedy = "" if learning_rate is None else f"a learning_rate below {learning_rate:g}, "
     return (
         f"Training diverged in {where} at epoch {epoch}: {problem}; use {remedy}a larger weight_decay, "
-        "or rescale the view (large counts: take logarithms or pass ReplicatedSoftmax())."
+        "or rescale the view (large counts: take logarithms, which makes them Gaussian)."
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from harmonium.objectives import Objective, Problem, Statistics
 from harmonium.params import copy_parameters
 from harmonium.training.base import Driver, Training
+from harmonium.training.centring import Centring
 from harmonium.training.monitor import Monitor, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter
@@ -146,6 +147,7 @@ class Stochastic(Driver):
                 training.stopped = f"early stopping on {self.early_stopping} at epoch {epoch}"
                 break
         stopping.restore(training)
+        training.idle_units = monitor.idle_units(training.parameters)
 
     def epoch(
         self,
@@ -163,6 +165,7 @@ class Stochastic(Driver):
         if training.slots is None:
             training.slots = optimiser.start(training.parameters)
         statistics = Statistics.zeros_like(training.parameters)
+        centring = Centring(problem)
         order = rng.permutation(rows)
         n_batches = -(-len(order) // self.batch_size)
         for number in range(n_batches):
@@ -176,7 +179,9 @@ class Stochastic(Driver):
             decay = self.weight_decay
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
+                before = centring.natural_of_mean_item(training.parameters)
                 optimiser.update(training.parameters, statistics, training.slots, rate, decay, training.n_updates)
+                centring.keep(training.parameters, before)
                 project(problem.energy, training.parameters)
             except ValueError:
                 # samplers and decompositions refuse what is not finite: say where it comes from

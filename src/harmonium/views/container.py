@@ -93,6 +93,8 @@ class Views:
         return next(iter(self._sources.values())).n_rows
 
     def __getitem__(self, rows: Any) -> Views:
+        if isinstance(rows, str):
+            raise TypeError(f"Views are indexed by rows; got {rows!r}; use source({rows!r}) for the data of one view.")
         if isinstance(rows, tuple):  # scikit-learn asks for X[rows, ...]
             rows = rows[0]
         rows = np.atleast_1d(np.asarray(rows)) if not isinstance(rows, slice) else rows

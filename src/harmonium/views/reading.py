@@ -131,6 +131,8 @@ def _read_mudata(data: Any) -> Views:
 def split_columns(matrix: Any, column_names: Sequence[str] | None, views: Any) -> Views:
     """One checked matrix as views: by the columns given in ``views``, or as a single view."""
     entries = views.items() if isinstance(views, Mapping) else []
+    for name, entry in entries:
+        _family_of(str(name), entry)  # refuses what is neither columns nor a family
     selections = {
         str(name): entry.columns if isinstance(entry, Columns) else entry
         for name, entry in entries

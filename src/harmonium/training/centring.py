@@ -1,0 +1,35 @@
+"""Keeping units in reach while weights of views with large totals move.
+
+A step moves every weight of a unit by about the learning rate, and with it the unit's natural by that times the total
+of a row. Where totals are in the thousands, all rows would end up on the same side of the unit within a step. So the
+hidden bias takes up what a step does to the natural of the mean item, as if the view had been centred; the views' own
+biases, which see only a few units, follow by themselves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.objectives import Problem
+from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
+
+# totals up to which the steps of the bias itself are enough: documents of a few hundred words train well without
+_LARGE_TOTAL = 500.0
+
+
+class Centring:
+    """Moves the hidden bias against the shift of the mean item's natural."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._means = {name: mean for name, mean in problem.reference.items() if np.abs(mean).sum() > _LARGE_TOTAL}
+
+    def natural_of_mean_item(self, parameters: Parameters) -> np.ndarray | None:
+        """Part of the mean item's hidden natural that comes from views with large totals; None if there are none."""
+        if not self._means:
+            return None
+        return np.sum([mean @ parameters[weights_of(name)] for name, mean in self._means.items()], axis=0)
+
+    def keep(self, parameters: Parameters, before: np.ndarray | None) -> None:
+        """Give the mean item the natural it had before the step."""
+        if before is not None:
+            parameters[HIDDEN_BIAS] += before - self.natural_of_mean_item(parameters)
