@@ -271,9 +271,10 @@ def _check_finite(name: str, matrix: np.ndarray | scipy.sparse.csr_array) -> Non
     if not np.issubdtype(matrix.dtype, np.floating):
         return
     if scipy.sparse.issparse(matrix):
-        blocks = range(0, matrix.nnz, 4_000_000)
+        values = np.asarray(matrix.data)
+        blocks = range(0, len(values), 4_000_000)
         # comparisons with NaN are false
-        if not all((np.abs(matrix.data[first : first + 4_000_000]) <= _LARGEST).all() for first in blocks):
+        if not all((np.abs(values[first : first + 4_000_000]) <= _LARGEST).all() for first in blocks):
             raise InvalidViewError(
                 f"View {name!r} is sparse and must hold finite values up to {_LARGEST:g}; found NaN, infinity or "
                 "larger ones; mark missing rows with Views(..., present=...), or pass a dense array for missing cells."
