@@ -45,7 +45,10 @@ def encode_lsi(train: np.ndarray, test: np.ndarray, size: int) -> Pair:
 
 def encode_plsi(train: np.ndarray, test: np.ndarray, size: int) -> Pair:
     model = PLSI(size, random_state=0).fit(scipy.sparse.csr_array(train))
-    return tuple(model.transform(scipy.sparse.csr_array(part), n_iter=25) for part in (train, test))  # type: ignore
+    return (
+        model.transform(scipy.sparse.csr_array(train), n_iter=25),
+        model.transform(scipy.sparse.csr_array(test), n_iter=25),
+    )
 
 
 def encode_rap(train: np.ndarray, test: np.ndarray, size: int, M: int, epochs: int, decay: float) -> Pair:
@@ -128,6 +131,13 @@ def main() -> None:
         f"{N_SPLITS} random splits, 15 training and at most 50 test images of each of 4 classes (chance 25 %). RAP's "
         f"settings, by cross-validation on training images: {settings}. Goal: RAP better, p < 0.05."
     ]
+    body.append(
+        "How RAP's settings came about: a first run chose them (M = 1, 100 epochs, decay 3) by a cross-validation "
+        "whose latent space had seen all training images, and gave 0.911 / 0.883 / 0.907 for RAP / LSI / PLSI at 35 "
+        "dimensions (p = 0.2 against PLSI, and no clear difference below 25 dimensions). After that result was seen, the "
+        "latent space was fitted within each fold and M = 20 added to the grid; the tables are from that second run. "
+        "Splits are drawn from the same images, so training images used for the choice are test images of other splits."
+    )
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     sweeps = (
         ("latent dimensions (125 words)", "latent dimensions", DIMENSIONS, lambda value: (125, value)),
