@@ -134,9 +134,9 @@ def main() -> None:
     body.append(
         "How RAP's settings came about: a first run chose them (M = 1, 100 epochs, decay 3) by a cross-validation "
         "whose latent space had seen all training images, and gave 0.911 / 0.883 / 0.907 for RAP / LSI / PLSI at 35 "
-        "dimensions (p = 0.2 against PLSI, and no clear difference below 25 dimensions). After that result was seen, the "
-        "latent space was fitted within each fold and M = 20 added to the grid; the tables are from that second run. "
-        "Splits are drawn from the same images, so training images used for the choice are test images of other splits."
+        "dimensions (p = 0.2 against PLSI, and no clear difference below 25 dimensions). After that result was seen, "
+        "the latent space was fitted within each fold and M = 20 added to the grid; the tables are from that second "
+        "run. Splits are drawn from the same images, so training images used for the choice are test images of others."
     )
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     sweeps = (
