@@ -2,7 +2,7 @@
 
 from harmonium import recipes
 from harmonium._version import __version__
-from harmonium.estimators import Harmonium
+from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.exceptions import (
     DivergenceError,
     HarmoniumWarning,
@@ -20,10 +20,11 @@ from harmonium.families import (
     Poisson,
     ReplicatedSoftmax,
 )
+from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLabelHinge
 from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer
-from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
+from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
-from harmonium.recipes import DWH, EFH, RAP, RBM
+from harmonium.recipes import DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM
 from harmonium.training import LBFGS, Adam, Momentum, Stochastic
 from harmonium.views import Columns, Views
 
@@ -31,8 +32,10 @@ __all__ = [
     "DWH",
     "EFH",
     "LBFGS",
+    "MMH",
     "RAP",
     "RBM",
+    "TWH",
     "Adam",
     "Bernoulli",
     "BernoulliUnits",
@@ -40,19 +43,28 @@ __all__ = [
     "BinomialUnits",
     "Categorical",
     "Columns",
+    "Discriminative",
+    "DiscriminativeRBM",
     "DivergenceError",
+    "EpsilonInsensitive",
     "ExactLikelihood",
     "Family",
     "Gaussian",
     "GaussianUnits",
     "Harmonium",
+    "HarmoniumClassifier",
+    "HarmoniumRegressor",
     "HarmoniumWarning",
+    "Head",
     "HiddenLayer",
+    "Hinge",
     "IncompatiblePartsError",
     "InvalidViewError",
+    "LabelView",
     "MeanFieldCD",
     "ModelFileError",
     "Momentum",
+    "MultiLabelHinge",
     "NegativeBinomial",
     "PersistentCD",
     "Poisson",

@@ -39,11 +39,38 @@ class ViewBatch:
 
 
 @dataclass
+class Targets:
+    """What is to be predicted, row by row.
+
+    Attributes
+    ----------
+    values : ndarray (rows, outputs)
+        Class numbers (-1 where unknown), numbers, or 0 and 1 (NaN where unknown), as the head takes them.
+    weight : ndarray (rows,)
+        Weight of each row's loss.
+    """
+
+    values: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which rows have a target at all."""
+        unknown = self.values < 0 if np.issubdtype(self.values.dtype, np.integer) else np.isnan(self.values)
+        return np.asarray(~unknown.all(axis=1))
+
+    def take(self, rows: np.ndarray | slice) -> Targets:
+        """Some of the rows."""
+        return Targets(self.values[rows], self.weight[rows])
+
+
+@dataclass
 class Batch:
-    """Statistics of all views for the same rows."""
+    """Statistics of all views for the same rows, and what is to be predicted for them, if anything is."""
 
     views: dict[str, ViewBatch]
     n_rows: int
+    targets: Targets | None = None
 
     @property
     def has_missing(self) -> bool:

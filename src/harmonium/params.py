@@ -1,4 +1,7 @@
-"""Parameter arrays of a model, by name: ``hidden.bias``, and for a view ``<view>.weights``, ``<view>.bias``, …"""
+"""Parameter arrays of a model, by name.
+
+``hidden.bias``; for a view ``<view>.weights``, ``<view>.bias``, …; for a head ``head.weights`` and ``head.bias``.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,10 @@ import numpy as np
 
 Parameters = dict[str, np.ndarray]
 HIDDEN_BIAS = "hidden.bias"
+HEAD_WEIGHTS = "head.weights"
+HEAD_BIAS = "head.bias"
+# parameters that belong to no view go by these names
+RESERVED = ("hidden", "head")
 
 
 def weights_of(view: str) -> str:

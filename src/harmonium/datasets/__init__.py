@@ -1,24 +1,35 @@
 """Loaders for real data sets, read in their original distribution formats.
 
 The archives are read from the folder named by the environment variable ``HARMONIUM_DATA`` (or the argument
-``data_home``), straight out of the tar file; nothing is written to disk. `load_digits_views` needs no archive.
+``data_home``), straight out of the original file; nothing is written to disk. `load_digits_views` needs no archive.
 """
 
 from harmonium.datasets._base import Dataset, DatasetNotFound, data_home
+from harmonium.datasets.bdgp import load_bdgp
 from harmonium.datasets.caltech4 import load_caltech4
+from harmonium.datasets.cll import load_cll
+from harmonium.datasets.corel5k import load_corel5k
 from harmonium.datasets.digits import load_digits_views
+from harmonium.datasets.hotels import hotel_aspects, load_hotels
 from harmonium.datasets.mfeat import load_mfeat
 from harmonium.datasets.newsgroups import load_newsgroups
 from harmonium.datasets.reuters import expand_multilabel, load_reuters21578
+from harmonium.datasets.wikipedia import load_wikipedia
 
 __all__ = [
     "Dataset",
     "DatasetNotFound",
     "data_home",
     "expand_multilabel",
+    "hotel_aspects",
+    "load_bdgp",
     "load_caltech4",
+    "load_cll",
+    "load_corel5k",
     "load_digits_views",
+    "load_hotels",
     "load_mfeat",
     "load_newsgroups",
     "load_reuters21578",
+    "load_wikipedia",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tarfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ class Dataset:
         ``"train"`` or ``"test"`` for each row; None if the data set has no split of its own.
     description : str
         One or two sentences.
+    feature_names : dict of str to list of str
+        The name of each column of a view, for the views whose columns have names; empty by default.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Dataset:
     target_names: list[str]
     split: np.ndarray | None
     description: str
+    feature_names: dict[str, list[str]] = field(default_factory=dict)
 
     def train(self) -> tuple[dict[str, Any], np.ndarray | None]:
         """Return the views and the target of the training rows."""

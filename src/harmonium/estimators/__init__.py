@@ -1,5 +1,7 @@
 """The scikit-learn face."""
 
+from harmonium.estimators.classifier import HarmoniumClassifier
 from harmonium.estimators.harmonium import Harmonium
+from harmonium.estimators.regressor import HarmoniumRegressor
 
-__all__ = ["Harmonium"]
+__all__ = ["Harmonium", "HarmoniumClassifier", "HarmoniumRegressor"]

@@ -1,4 +1,4 @@
-"""`Harmonium`: the scikit-learn face of the unsupervised models."""
+"""`Harmonium`: the scikit-learn face of the unsupervised models, and what the supervised ones share with it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.energy import Energy
+from harmonium.estimators.labels import Labels
 from harmonium.estimators.preparation import (
     check_known,
     check_supports,
@@ -34,12 +35,12 @@ from harmonium.params import copy_parameters
 from harmonium.persist import Fitted, load_model, save_model, saveable
 from harmonium.training import Driver, Stochastic, Training
 from harmonium.training.initialise import initial_parameters
-from harmonium.training.progress import Silent, reporting
+from harmonium.training.progress import Reporter, Silent, reporting
 from harmonium.training.projection import project
 from harmonium.views import Views
 
 
-def _trains_by_batches(estimator: Harmonium) -> bool:
+def trains_by_batches(estimator: Harmonium) -> bool:
     """Whether there is a partial_fit: other drivers have no use for some rows (what is no driver is refused later)."""
     driver = estimator.driver
     if isinstance(driver, Driver) and not isinstance(driver, Stochastic):
@@ -161,21 +162,19 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         y : ignored
             There for scikit-learn.
         """
+        return self._fit(X)
+
+    def _fit(self, X: Any, labels: Labels | None = None) -> Self:
         goes_on = self.warm_start and hasattr(self, "_training")
-        driver = self.driver if self.driver is not None else Stochastic()
+        driver = self._driver()
         driver.check()
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=not goes_on)
-            problem = self._continued(views) if goes_on else prepare(views, self.views, self._layer())
+            views, added = self._labelled(views, labels, goes_on)
+            problem = self._continued(views) if goes_on else prepare(views, self.views, self._layer(), added)
             rng = self._generator()
-            if goes_on:
-                training = Training(
-                    copy_parameters(self._training.parameters), n_iter=self.n_iter_, history=deepcopy(self.history_)
-                )
-            else:
-                training = self._begin(problem, views, rng)
             with reporting(self.verbose, driver.planned_rows(len(views))) as reporter:
-                driver.run(problem, self._objective(), views, training, rng, reporter)
+                training = self._learn(problem, views, driver, rng, reporter, goes_on)
             self._stream = rng
             self._finish(problem, training, views)
         if training.idle_units:
@@ -183,11 +182,33 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
                 f"{training.idle_units} of {self.n_components_} hidden units are the same for all training rows; use a "
                 "lower learning_rate, fewer units, or another family (large counts: logarithms as Gaussian()).",
                 HarmoniumWarning,
-                stacklevel=2,
+                stacklevel=4,  # past the checks of scikit-learn
             )
         return self
 
-    @available_if(_trains_by_batches)
+    def _labelled(self, views: Views, labels: Labels | None, goes_on: bool) -> tuple[Views, dict[str, Family]]:
+        """Views with what is to be predicted, and families of views that this adds; here: nothing."""
+        return views, {}
+
+    def _learn(
+        self,
+        problem: Problem,
+        views: Views,
+        driver: Driver,
+        rng: np.random.Generator,
+        reporter: Reporter,
+        goes_on: bool,
+    ) -> Training:
+        """Train from the start, or from where the last fit ended."""
+        training = self._last() if goes_on else self._begin(problem, views, rng)
+        driver.run(problem, self._objective(), views, training, rng, reporter)
+        return training
+
+    def _last(self) -> Training:
+        """Where the last fit ended, with an optimiser that starts afresh."""
+        return Training(copy_parameters(self.parameters_), n_iter=self.n_iter_, history=deepcopy(self.history_))
+
+    @available_if(trains_by_batches)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """One pass over some more rows; the first call also chooses the families and starts the parameters.
@@ -195,14 +216,18 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         The step stays at the driver's ``learning_rate``; ``max_iter``, ``schedule`` and early stopping are for `fit`,
         which knows when it will end, and so is the record in ``history_``.
         """
+        return self._partial_fit(X)
+
+    def _partial_fit(self, X: Any, labels: Labels | None = None) -> Self:
         first = not hasattr(self, "_training")
-        driver = self.driver if self.driver is not None else Stochastic()
+        driver = self._driver()
         assert isinstance(driver, Stochastic)
         driver.check()
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=first)
+            views, added = self._labelled(views, labels, not first)
             if first:
-                problem = prepare(views, self.views, self._layer())
+                problem = prepare(views, self.views, self._layer(), added)
                 rng = self._generator()
                 training = self._begin(problem, views, rng)
             else:
@@ -249,6 +274,9 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         self.n_iter_ = training.n_iter
         self.stopped_ = training.stopped
         return self
+
+    def _driver(self) -> Driver:
+        return self.driver if self.driver is not None else Stochastic()
 
     def _layer(self) -> HiddenLayer:
         hidden = self.hidden if self.hidden is not None else BernoulliUnits()

@@ -29,10 +29,15 @@ class Inspection:
         return self._problem.energy
 
     @property
+    def input_names_(self) -> list[str]:
+        """Names of the views that X has."""
+        return list(self.families_)
+
+    @property
     def parameters_(self) -> dict[str, np.ndarray]:
         """Parameter arrays by name."""
         check_is_fitted(self, "families_")
-        return self._training.parameters
+        return self._training.result
 
     @property
     def components_(self) -> np.ndarray:

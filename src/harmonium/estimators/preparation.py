@@ -14,6 +14,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Problem
+from harmonium.params import RESERVED
 from harmonium.training.initialise import mean_statistic
 from harmonium.views import Views
 from harmonium.views.container import as_frame, as_matrix
@@ -48,9 +49,9 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
             if hasattr(estimator, "feature_names_in_"):
                 del estimator.feature_names_in_
         return views
-    if not reset and list(estimator.families_) != [SINGLE] and not isinstance(estimator.views, Mapping):
+    if not reset and estimator.input_names_ != [SINGLE] and not isinstance(estimator.views, Mapping):
         raise InvalidViewError(
-            f"The model was fitted on the views {', '.join(map(repr, estimator.families_))}; got one matrix; "
+            f"The model was fitted on the views {', '.join(map(repr, estimator.input_names_))}; got one matrix; "
             "pass a dict with the views that are there."
         )
     matrix = _one_matrix(estimator, X, reset)
@@ -121,17 +122,21 @@ def check_supports(views: Views, families: dict[str, Family], hidden: HiddenLaye
         check_largest(name, views.source(name), families[name])
 
 
-def prepare(views: Views, spec: Any, hidden: HiddenLayer) -> Problem:
-    """Choose and bind the families, check the data against them, and put the model together."""
+def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: dict[str, Family] | None = None) -> Problem:
+    """Choose and bind the families, check the data against them, and put the model together.
+
+    ``added`` are families of views that the user's ``spec`` does not know of, such as labels.
+    """
     check_rows(views)
-    given = families_given(spec, views.names)
+    added = added or {}
+    given = families_given(spec, [name for name in views.names if name not in added]) | added
     families: dict[str, Family] = {}
     reference: dict[str, np.ndarray] = {}
     for name in views.names:
         if "." in name:
             raise InvalidViewError(f"Names of views must not contain a dot; got {name!r}; rename the view.")
-        if name == "hidden":  # parameters of the hidden layer go by this name
-            raise InvalidViewError("Views must not be named 'hidden'; got a view of that name; rename the view.")
+        if name in RESERVED:
+            raise InvalidViewError(f"Views must not be named {name!r}; got a view of that name; rename the view.")
         source = views.source(name)
         summary = source.summary()
         check_observed(name, summary)

@@ -63,7 +63,7 @@ def fill_missing(
         term = np.zeros(batch.n_rows)
         term[rows] = _fill_term(energy, parameters, name, part.views[name], natural, fills[name])
         views[name].fill_term = term
-    return Batch(views, batch.n_rows)
+    return Batch(views, batch.n_rows, batch.targets)
 
 
 def _fill_term(

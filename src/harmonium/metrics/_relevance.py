@@ -99,7 +99,7 @@ def _encode_classes(labels: Any, codes: dict[Any, int]) -> NDArray[np.int32]:
 
 
 def _as_indicator(labels: Any, name: str) -> Any:
-    matrix = sp.csr_array(labels)
+    matrix = sp.csr_array(labels, copy=True)  # the caller's matrix stays as it is
     matrix.sum_duplicates()
     if matrix.data.dtype.kind not in "biuf" or not np.isin(matrix.data, (0, 1)).all():
         raise ValueError(f"{name} must hold only 0 and 1 when it is 2-D, got other values; pass labels > 0.")

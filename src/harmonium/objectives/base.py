@@ -9,23 +9,50 @@ import numpy as np
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
+from harmonium.heads import Head, LinearHead
 from harmonium.inference.mean_field import fill_missing
-from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters
+from harmonium.objectives.statistics import Statistics, Term
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.parts import Part
 from harmonium.validation import check_whole
 
 
 @dataclass
 class Problem:
-    """A model to be trained: its structure, and the mean statistics of the training data by view."""
+    """A model to be trained: its structure, the mean statistics of the training data by view, and its head.
+
+    ``strength`` is the weight of the head's loss in nats: its C times what an average item costs to describe.
+    """
 
     energy: Energy
     reference: dict[str, np.ndarray]
+    head: Head | None = None
+    strength: float = 0.0
 
     def complete(self, parameters: Parameters, batch: Batch) -> Batch:
         """The batch with its missing part inferred (a few mean-field steps are enough for a gradient)."""
         return fill_missing(self.energy, parameters, batch, self.reference, n_iterations=3)
+
+    def data_term(
+        self, parameters: Parameters, batch: Batch, into: Statistics, with_loss: bool = False
+    ) -> tuple[Term, np.ndarray]:
+        """The completed batch as a term of the gradient, with what the head makes of it, and its hidden naturals."""
+        batch = self.complete(parameters, batch)
+        natural = self.energy.hidden_natural(parameters, batch)
+        hidden_mean = self.energy.hidden.mean(natural)
+        term = Term(batch, hidden_mean, -1.0)
+        if isinstance(self.head, LinearHead) and batch.targets is not None:
+            loss, term.pull = self.head.add_statistics(
+                into.gradient, parameters, self.energy.hidden, natural, hidden_mean, batch.targets, self.strength
+            )
+            into.loss += loss if with_loss else 0.0
+        return term, natural
+
+    def moving(self, parameters: Parameters) -> Parameters:
+        """Parameters that gradients move: a head that is solved for exactly stands still meanwhile."""
+        if isinstance(self.head, LinearHead) and self.head.solver == "alternate":
+            return {name: value for name, value in parameters.items() if name not in (HEAD_WEIGHTS, HEAD_BIAS)}
+        return parameters
 
 
 class Objective(Part):

@@ -43,10 +43,8 @@ class SampledCD(Objective):
         """Data statistics minus those after n steps, with the sign of a loss."""
         check_steps("SampledCD", self.n_steps)
         energy = problem.energy
-        batch = problem.complete(parameters, batch)
-        natural = energy.hidden_natural(parameters, batch)
-        data = Term(batch, energy.hidden.mean(natural), -1.0)
-        sizes, sparse = sizes_of(batch), sparse_views(batch)
+        data, natural = problem.data_term(parameters, batch, into)
+        sizes, sparse = sizes_of(data.batch), sparse_views(data.batch)
         for _ in range(self.n_steps):
             hidden = energy.hidden.sample(natural, rng)
             batch = sample_views(energy, parameters, hidden, rng, sizes, sparse)
@@ -97,8 +95,8 @@ class PersistentCD(Objective):
         check_steps("PersistentCD", self.n_steps)
         energy = problem.energy
         chains = self.start(problem, batch, rng) if state is None else state
-        batch = problem.complete(parameters, batch)
-        data = Term(batch, energy.hidden.mean(energy.hidden_natural(parameters, batch)), -1.0)
+        data, _ = problem.data_term(parameters, batch, into)
+        batch = data.batch
         chosen = rng.integers(batch.n_rows, size=len(chains.hidden))
         sizes = {name: size[chosen] for name, size in sizes_of(batch).items()}
         for _ in range(self.n_steps):
@@ -141,9 +139,8 @@ class MeanFieldCD(Objective):
         """Data statistics minus those of the means after n steps, with the sign of a loss."""
         check_steps("MeanFieldCD", self.n_steps)
         energy = problem.energy
-        batch = problem.complete(parameters, batch)
-        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
-        data = Term(batch, hidden_mean, -1.0)
+        data, _ = problem.data_term(parameters, batch, into, with_loss)
+        batch, hidden_mean = data.batch, data.hidden_mean
         for _ in range(self.n_steps):
             means, naturals = mean_views(energy, parameters, hidden_mean, sizes_of(batch))
             hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, means))

@@ -9,7 +9,7 @@ from harmonium.energy import Energy
 from harmonium.inference.exact import exact_expectations
 from harmonium.inference.gibbs import Sizes, sizes_of
 from harmonium.objectives.base import Objective, Problem
-from harmonium.objectives.statistics import Statistics, Term, add_sufficient_statistics
+from harmonium.objectives.statistics import Statistics, add_sufficient_statistics
 from harmonium.params import Parameters
 
 
@@ -30,9 +30,9 @@ class ExactLikelihood(Objective):
     ) -> None:
         """Data statistics minus the model's expectations, with the sign of a loss."""
         energy = problem.energy
-        batch = problem.complete(parameters, batch)
-        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
-        add_sufficient_statistics(into, energy, parameters, Term(batch, hidden_mean, -1.0))
+        data, _ = problem.data_term(parameters, batch, into, with_loss=True)
+        batch = data.batch
+        add_sufficient_statistics(into, energy, parameters, data)
         into.count += batch.n_rows
         into.loss += float(energy.free_energy(parameters, batch).sum())
         for sizes, number in _distinct_sizes(energy, batch):

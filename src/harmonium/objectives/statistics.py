@@ -37,19 +37,30 @@ class Term:
     """Rows, E[h] for each of them, and the sign with which their sufficient statistics enter.
 
     ``are_samples`` tells observed or sampled rows from means of distributions, whose spread own parameters need too.
+    ``pull`` is the gradient of a head's loss by the hidden naturals, if there is one.
     """
 
     batch: Batch
     hidden_mean: np.ndarray
     sign: float
     are_samples: bool = True
+    pull: np.ndarray | None = None
+
+    @property
+    def by_natural(self) -> np.ndarray:
+        """Gradient by the hidden naturals of the rows."""
+        signed = self.sign * self.hidden_mean
+        return signed if self.pull is None else signed + self.pull
 
 
 def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Parameters, *terms: Term) -> None:
-    """Add Σ_terms sign · Σ_rows of every sufficient statistic: φ(x) m(x)ᵀ, φ(x), m(x), and those of own parameters."""
+    """Add Σ_terms sign · Σ_rows of every sufficient statistic: φ(x) m(x)ᵀ, φ(x), m(x), and those of own parameters.
+
+    A head's pull enters through the hidden naturals, which biases and own parameters of the views do not move.
+    """
     gradient = into.gradient
     dtype = gradient[HIDDEN_BIAS].dtype
-    signed = [np.asarray(term.sign * term.hidden_mean, dtype=dtype) for term in terms]
+    signed = [np.asarray(term.by_natural, dtype=dtype) for term in terms]
     for hidden in signed:
         gradient[HIDDEN_BIAS] += hidden.sum(axis=0)
     for name, family in energy.families.items():

@@ -54,6 +54,8 @@ def encode(value: Any, where: str) -> Any:
         kind = _ARRAY_KINDS[value.dtype.kind]
         entries = [str(entry) for entry in value] if kind == "str" else value.tolist()
         return {"array": [encode(entry, where) for entry in entries], "kind": kind}
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "bif":
+        return {"rows": [encode(row, where) for row in value]}
     if isinstance(value, Columns):
         return {"columns": encode(value.columns, where), "family": encode(value.family, where)}
     if isinstance(value, Part):
@@ -163,6 +165,7 @@ _DECODERS: dict[frozenset[str], Any] = {
     frozenset({"slice"}): _decode_slice,
     frozenset({"range"}): lambda value, where: range(*value["range"]),
     frozenset({"array", "kind"}): _decode_array,
+    frozenset({"rows"}): lambda value, where: np.stack([decode(row, where) for row in value["rows"]]),
     frozenset({"columns", "family"}): lambda value, where: Columns(
         decode(value["columns"], where), decode(value["family"], where)
     ),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from harmonium.batch import Targets
+from harmonium.heads import LinearHead
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.training.progress import Reporter
 from harmonium.views import Views
+
+_BLOCK = 1000  # rows encoded at a time
 
 
 @dataclass
@@ -26,11 +31,23 @@ class Training:
     history: dict[str, list[float]] = field(default_factory=dict)
     stopped: str = "max_iter reached"
     idle_units: int = 0
+    dual: Any = None
+    average: Parameters | None = None
+    n_averaged: int = 0
+
+    @property
+    def result(self) -> Parameters:
+        """What has been learned: the parameters, or their running average if there is one."""
+        return self.parameters if self.average is None else self.average
 
     def record(self, entry: dict[str, float]) -> None:
         """Append to the history."""
         for name, value in entry.items():
             self.history.setdefault(name, []).append(value)
+
+
+# called after every epoch with what has been learned so far; True ends the run
+Watch = Callable[[Training], bool]
 
 
 class Driver(Part):
@@ -41,9 +58,13 @@ class Driver(Part):
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is computed."""
 
-    def planned_rows(self, n_rows: int) -> int:
-        """Rows that a whole fit will touch, for the progress bar."""
+    def epochs(self, n_rows: int) -> int:
+        """Number of epochs planned for so many rows."""
         raise NotImplementedError
+
+    def planned_rows(self, n_rows: int) -> int:
+        """Rows that a whole run will touch, for the progress bar."""
+        return self.epochs(n_rows) * n_rows
 
     def run(
         self,
@@ -53,6 +74,24 @@ class Driver(Part):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
+        watch: Watch | None = None,
+        last: int | None = None,
     ) -> None:
-        """Train in place, to the end."""
+        """Train in place, to the end, or until ``watch`` says so, or ``last`` epochs of the plan are done."""
         raise NotImplementedError
+
+
+def solve_head(problem: Problem, views: Views, rows: np.ndarray, training: Training) -> None:
+    """Give an alternating head its optimum for the hidden means as they are; does nothing for others."""
+    head = problem.head
+    if not isinstance(head, LinearHead) or head.solver != "alternate":
+        return
+    means, targets = [], []
+    for items in np.array_split(rows, -(-len(rows) // _BLOCK)):
+        batch = problem.complete(training.parameters, views.batch(items, problem.energy.families))
+        assert batch.targets is not None
+        means.append(problem.energy.hidden.mean(problem.energy.hidden_natural(training.parameters, batch)))
+        targets.append(batch.targets)
+    together = Targets(np.concatenate([t.values for t in targets]), np.concatenate([t.weight for t in targets]))
+    solution, training.dual = head.solve(np.concatenate(means), together, training.dual)
+    training.parameters.update({name: value.astype(np.float32) for name, value in solution.items()})

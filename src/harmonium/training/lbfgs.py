@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from harmonium.objectives import Objective, Problem, Statistics
 from harmonium.params import Parameters, flatten, own_of, unflatten
-from harmonium.training.base import Driver, Training
+from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.monitor import Monitor
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
@@ -54,6 +54,10 @@ class LBFGS(Driver):
         check_real("LBFGS", "weight_decay", self.weight_decay, inclusive=True, remedy="0 switches it off")
         check_real("LBFGS", "tol", self.tol, inclusive=True, remedy="1e-6 is usual")
 
+    def epochs(self, n_rows: int) -> int:
+        """Rounds of ten iterations."""
+        return -(-self.max_iter // _ROUND)
+
     def planned_rows(self, n_rows: int) -> int:
         """Iterations times rows."""
         return self.max_iter * n_rows
@@ -66,8 +70,10 @@ class LBFGS(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
+        watch: Watch | None = None,
+        last: int | None = None,
     ) -> None:
-        """Rounds of L-BFGS with a projection after each."""
+        """Rounds of L-BFGS with a projection after each; an epoch is a round."""
         self.check()
         if not objective.has_loss:
             raise ValueError(
@@ -77,10 +83,11 @@ class LBFGS(Driver):
         rows = np.arange(len(views))
         monitor = Monitor(problem, views, rows, rows[:0])
         monitor.read(training.parameters, 0)
-        bounds = self._bounds(problem, training.parameters)
+        moving = problem.moving(training.parameters)
+        bounds = self._bounds(problem, moving)
 
         def loss_and_gradient(vector: np.ndarray) -> tuple[float, np.ndarray]:
-            parameters = unflatten(vector, training.parameters)
+            parameters = training.parameters | unflatten(vector, moving)
             statistics = Statistics.zeros_like(parameters)
             for first in range(0, len(rows), self.batch_size):
                 batch = views.batch(rows[first : first + self.batch_size], problem.energy.families)
@@ -91,22 +98,24 @@ class LBFGS(Driver):
                 if name.endswith(".weights"):
                     loss += 0.5 * self.weight_decay * float(np.square(value, dtype=np.float64).sum())
                     gradient[name] = gradient[name] + self.weight_decay * value
-            return loss, flatten(gradient)
+            return loss, flatten({name: gradient[name] for name in moving})
 
-        before, done = np.inf, 0
-        while done < self.max_iter:
+        before, done, rounds = np.inf, 0, 0
+        while done < self.max_iter and rounds != last:
+            rounds += 1
             begin = time.perf_counter()
             limit = min(_ROUND, self.max_iter - done)
             result = minimize(
                 loss_and_gradient,
-                flatten(training.parameters),
+                flatten({name: training.parameters[name] for name in moving}),
                 jac=True,
                 method="L-BFGS-B",
                 bounds=bounds,
                 options={"maxiter": limit, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9},
             )
-            training.parameters.update(unflatten(result.x, training.parameters))
+            training.parameters.update(unflatten(result.x, moving))
             project(problem.energy, training.parameters)
+            solve_head(problem, views, rows, training)
             done += max(1, result.nit)
             training.n_iter += max(1, result.nit)
             entry = {"epoch": training.n_iter, "loss": float(result.fun)}
@@ -114,6 +123,8 @@ class LBFGS(Driver):
             training.record({**entry, "seconds": time.perf_counter() - begin})
             reporter.batch(len(rows) * max(1, result.nit))
             reporter.epoch(training.n_iter, entry)
+            if watch is not None and watch(training):
+                break
             if result.nit == 0 or before - result.fun <= self.tol * max(abs(result.fun), 1.0):
                 training.stopped = f"converged after {done} iterations"
                 break

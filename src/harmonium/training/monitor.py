@@ -119,3 +119,9 @@ def reconstruct(problem: Problem, parameters: Parameters, batch: Batch) -> Readi
         losses[name] = float((log_partition.sum(axis=1, dtype=np.float64) - fit).mean())
     free = energy.free_energy(parameters, batch)
     return Reading(losses, float(free.mean()), float(free.std()))
+
+
+def cost_of_description(problem: Problem, parameters: Parameters, views: Views) -> float:
+    """Nats that an average item costs to describe as training starts, when views know little more than marginals."""
+    rows = np.linspace(0, len(views) - 1, min(_SAMPLE, len(views))).astype(int)
+    return max(reconstruct(problem, parameters, views.batch(rows, problem.energy.families)).total, 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.objectives import Objective, Problem, Statistics
 from harmonium.params import copy_parameters
-from harmonium.training.base import Driver, Training
+from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.centring import Centring
 from harmonium.training.monitor import Monitor, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
@@ -19,6 +19,8 @@ from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
 _UPDATES = 3000
+# a running average spans so many epochs, and at least so many updates; it need not see every single one
+_HORIZON_EPOCHS, _HORIZON_UPDATES, _AVERAGED_AN_EPOCH = 2, 200, 10
 _SCHEDULES = ("constant", "linear", "inverse")
 _CRITERIA = {"reconstruction": "validation_reconstruction", "free_energy_gap": "free_energy_gap"}
 
@@ -30,8 +32,8 @@ class Stochastic(Driver):
     ----------
     max_iter : int, optional
         Epochs. Default: enough for about 3,000 updates, between 10 and 300 epochs.
-    batch_size : int, default=100
-        Rows in a batch.
+    batch_size : int, optional, default=100
+        Rows in a batch; None takes a twentieth of the rows, between 10 and 100.
     learning_rate : float, default=0.002
         Step size at the start, for gradients averaged over the batch.
     optimiser : Optimiser, optional
@@ -40,6 +42,9 @@ class Stochastic(Driver):
         Step size over time: down to zero at the last update, the same throughout, or ∝ 1 / (1 + epoch).
     weight_decay : float, default=1e-4
         Weights shrink by ``learning_rate * weight_decay`` an update; biases do not.
+    average : bool, default=False
+        Keep a running average of the parameters over about the last two epochs (and 200 updates), and take it for the
+        result: as good as a step that goes down to zero, at any epoch.
     early_stopping : {"reconstruction", "free_energy_gap"}, optional
         Stop, on rows held out from training, once the reconstruction no longer improves (the best parameters are kept),
         or once the free energies of held-out rows drift away from those of training rows, which is overfitting.
@@ -61,11 +66,12 @@ class Stochastic(Driver):
     def __init__(
         self,
         max_iter: int | None = None,
-        batch_size: int = 100,
+        batch_size: int | None = 100,
         learning_rate: float = 0.002,
         optimiser: Optimiser | None = None,
         schedule: Literal["linear", "constant", "inverse"] = "linear",
         weight_decay: float = 1e-4,
+        average: bool = False,
         early_stopping: Literal["reconstruction", "free_energy_gap"] | None = None,
         validation_fraction: float = 0.1,
         patience: int = 3,
@@ -78,6 +84,7 @@ class Stochastic(Driver):
         self.optimiser = optimiser
         self.schedule = schedule
         self.weight_decay = weight_decay
+        self.average = average
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.patience = patience
@@ -88,13 +95,16 @@ class Stochastic(Driver):
         """Refuse settings that make no sense, before anything is computed."""
         if self.max_iter is not None:
             check_whole("Stochastic", "max_iter", self.max_iter, remedy="None chooses it by the number of rows")
-        check_whole("Stochastic", "batch_size", self.batch_size, remedy="100 is usual")
+        if self.batch_size is not None:
+            check_whole("Stochastic", "batch_size", self.batch_size, remedy="100 is usual")
         check_whole("Stochastic", "patience", self.patience, remedy="3 is usual")
         check_real("Stochastic", "learning_rate", self.learning_rate, remedy="0.002 is usual with Adam")
         check_real("Stochastic", "weight_decay", self.weight_decay, inclusive=True, remedy="0 switches it off")
         check_real("Stochastic", "tol", self.tol, inclusive=True, remedy="1e-4 is usual")
         if self.optimiser is not None and not isinstance(self.optimiser, Optimiser):
             raise TypeError(f"optimiser must be Adam(), Momentum() or None; got {self.optimiser!r}; pass one of them.")
+        if not isinstance(self.average, bool | np.bool_):
+            raise TypeError(f"Stochastic needs average True or False; got {self.average!r}; take one of them.")
         if self.schedule not in _SCHEDULES:
             listed = ", ".join(_SCHEDULES)
             raise ValueError(f"schedule must be one of {listed}; got {self.schedule!r}; 'linear' is usual.")
@@ -113,11 +123,11 @@ class Stochastic(Driver):
         """Number of epochs for so many rows."""
         if self.max_iter is not None:
             return self.max_iter
-        return int(np.clip(np.ceil(_UPDATES * self.batch_size / n_rows), 10, 300))
+        return int(np.clip(np.ceil(_UPDATES * self.rows_of_batch(n_rows) / n_rows), 10, 300))
 
-    def planned_rows(self, n_rows: int) -> int:
-        """Epochs times rows."""
-        return self.epochs(n_rows) * n_rows
+    def rows_of_batch(self, n_rows: int) -> int:
+        """Number of rows in a batch for so many rows in all."""
+        return int(np.clip(n_rows // 20, 10, 100)) if self.batch_size is None else self.batch_size
 
     def run(
         self,
@@ -127,6 +137,8 @@ class Stochastic(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
+        watch: Watch | None = None,
+        last: int | None = None,
     ) -> None:
         """Epochs over shuffled rows."""
         self.check()
@@ -135,17 +147,23 @@ class Stochastic(Driver):
         monitor.read(training.parameters, 0)
         n_epochs = self.epochs(len(train))
         stopping = _Stopping(self)
-        for epoch in range(1, n_epochs + 1):
+        for epoch in range(1, min(n_epochs, last or n_epochs) + 1):
             begin = time.perf_counter()
             self.epoch(problem, objective, views, train, training, rng, reporter, (epoch - 1, n_epochs))
+            solve_head(problem, views, train, training)
             seconds = time.perf_counter() - begin
             training.n_iter += 1
-            entry = {"epoch": training.n_iter, **monitor.read(training.parameters, epoch, self.learning_rate)}
+            entry = {"epoch": training.n_iter, **monitor.read(training.result, epoch, self.learning_rate)}
             training.record({**entry, "seconds": seconds})
             reporter.epoch(epoch, entry)
             if stopping.says_stop(entry, training):
                 training.stopped = f"early stopping on {self.early_stopping} at epoch {epoch}"
                 break
+            if watch is not None and watch(training):
+                break
+        if training.average is not None:
+            training.parameters, training.average, training.n_averaged = training.average, None, 0
+            solve_head(problem, views, train, training)
         stopping.restore(training)
         training.idle_units = monitor.idle_units(training.parameters)
 
@@ -167,9 +185,12 @@ class Stochastic(Driver):
         statistics = Statistics.zeros_like(training.parameters)
         centring = Centring(problem)
         order = rng.permutation(rows)
-        n_batches = -(-len(order) // self.batch_size)
+        batch_size = self.rows_of_batch(len(order))
+        n_batches = -(-len(order) // batch_size)
+        every = max(1, n_batches // _AVERAGED_AN_EPOCH)
+        moving = problem.moving(training.parameters)
         for number in range(n_batches):
-            items = order[number * self.batch_size : (number + 1) * self.batch_size]
+            items = order[number * batch_size : (number + 1) * batch_size]
             batch = views.batch(items, problem.energy.families)
             if training.chains is None:
                 training.chains = objective.start(problem, batch, rng)
@@ -180,15 +201,27 @@ class Stochastic(Driver):
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
                 before = centring.natural_of_mean_item(training.parameters)
-                optimiser.update(training.parameters, statistics, training.slots, rate, decay, training.n_updates)
+                optimiser.update(moving, statistics, training.slots, rate, decay, training.n_updates)
                 centring.keep(training.parameters, before)
                 project(problem.energy, training.parameters)
             except ValueError:
                 # samplers and decompositions refuse what is not finite: say where it comes from
                 check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
                 raise
+            if self.average and (number + 1) % every == 0:
+                self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
             reporter.batch(len(items))
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
+
+    @staticmethod
+    def _add_to_average(training: Training, horizon: float) -> None:
+        """Exponential average over about ``horizon`` calls, a plain one at first."""
+        if training.average is None:
+            training.average = copy_parameters(training.parameters)
+        training.n_averaged += 1
+        share = np.float32(max(1.0 / training.n_averaged, 1.0 / horizon))
+        for name, value in training.parameters.items():
+            training.average[name] += share * (value - training.average[name])
 
     def _share(self, fraction: float, position: tuple[int, int] | None) -> float:
         """Share of the learning rate that is left."""
@@ -229,7 +262,7 @@ class _Stopping:
             improved = value < self._best - driver.tol * abs(self._best) if np.isfinite(self._best) else True
         if improved:
             self._best, self._waited = value, 0
-            self._kept = copy_parameters(training.parameters)
+            self._kept = copy_parameters(training.result)
         else:
             self._waited += 1
         return self._waited >= driver.patience

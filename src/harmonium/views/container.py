@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse
 from narwhals.exceptions import DuplicateError
 
-from harmonium.batch import Batch
+from harmonium.batch import Batch, Targets
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse import has_duplicates
@@ -43,6 +43,9 @@ class Views:
     >>> len(both), both.shape, both[np.array([0, 2])].shape
     (3, (3, 5), (2, 5))
     """
+
+    # what is to be predicted for the items, while a model is trained
+    _targets: Targets | None = None
 
     def __init__(
         self,
@@ -79,6 +82,20 @@ class Views:
         _check_lengths(sources)
         return result
 
+    def with_targets(self, targets: Targets) -> Views:
+        """The same views, whose batches also say what is to be predicted."""
+        result = Views._from_sources(self._sources)
+        result._targets = targets
+        return result
+
+    def with_view(self, name: str, matrix: np.ndarray, columns: list[str] | None = None) -> Views:
+        """These views and one more; rows of it that are all NaN are missing."""
+        rows = np.arange(len(matrix))
+        rows[empty_rows(matrix)] = -1
+        result = Views._from_sources({**self._sources, name: Source(matrix, rows, columns)})
+        result._targets = self._targets
+        return result
+
     @property
     def names(self) -> list[str]:
         """Names of the views."""
@@ -98,7 +115,9 @@ class Views:
         if isinstance(rows, tuple):  # scikit-learn asks for X[rows, ...]
             rows = rows[0]
         rows = np.atleast_1d(np.asarray(rows)) if not isinstance(rows, slice) else rows
-        return Views._from_sources({name: source.take(rows) for name, source in self._sources.items()})
+        result = Views._from_sources({name: source.take(rows) for name, source in self._sources.items()})
+        result._targets = None if self._targets is None else self._targets.take(rows)
+        return result
 
     def __iter__(self) -> Iterator[Views]:
         return (self[i] for i in range(len(self)))
@@ -114,7 +133,9 @@ class Views:
 
     def without(self, name: str) -> Views:
         """All views but one."""
-        return Views._from_sources({other: source for other, source in self._sources.items() if other != name})
+        result = Views._from_sources({other: source for other, source in self._sources.items() if other != name})
+        result._targets = self._targets
+        return result
 
     def batch(self, items: np.ndarray | slice, families: Mapping[str, Family]) -> Batch:
         """Statistics of some items for the engine; a view that is not here at all is missing for every item."""
@@ -123,7 +144,7 @@ class Views:
         for name, family in families.items():
             source = self._sources.get(name) or absent_source(len(self), family)
             views[name] = source.batch(items, family)
-        return Batch(views, n_rows)
+        return Batch(views, n_rows, None if self._targets is None else self._targets.take(items))
 
     def __repr__(self) -> str:
         parts = [

@@ -1,0 +1,102 @@
+"""`HarmoniumRegressor`: one number or several."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils.metaestimators import available_if
+
+from harmonium.estimators.harmonium import trains_by_batches
+from harmonium.estimators.labels import Labels, check_length, read_numbers
+from harmonium.estimators.supervised import Supervised
+from harmonium.heads import EpsilonInsensitive, Head
+from harmonium.persist import Fitted, saveable
+from harmonium.views import Views
+
+
+@saveable
+class HarmoniumRegressor(RegressorMixin, Supervised):
+    """A latent space of one or several views that is told which numbers to predict while it is learned.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of hidden units (topics).
+    views, hidden, objective, output, warm_start, random_state, n_jobs, verbose
+        As for `Harmonium`. With ``warm_start`` the last fit is gone on with, at the C it had chosen.
+    head : Head, optional
+        Default `EpsilonInsensitive`; `LabelView` makes the number one more view.
+    driver, validation_fraction
+        As for `HarmoniumClassifier`.
+
+    Attributes
+    ----------
+    head_, C_, selection_, coef_
+        As for `HarmoniumClassifier`.
+    families_, n_components_, components_, history_, n_iter_, stopped_
+        As for `Harmonium`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import HarmoniumRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 6))
+    >>> y = X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=300)
+    >>> HarmoniumRegressor(n_components=10, random_state=0).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    _one_column: bool
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all rows.
+
+        Parameters
+        ----------
+        X : dict, list, Views, matrix, data frame, AnnData or MuData
+            Views of the same items; missing cells and rows are inferred.
+        y : array of shape (rows,) or (rows, outputs)
+            Numbers to predict; NaN where they are unknown: such rows teach the model about the views only.
+        sample_weight : array of shape (rows,), optional
+            Weights of the rows in the prediction loss.
+        """
+        return self._fit(X, read_numbers(y, sample_weight))
+
+    @available_if(trains_by_batches)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """One pass over some more rows; the first call also fixes the scale of the targets. With C="auto", C is 1."""
+        return self._partial_fit(X, read_numbers(y, sample_weight))
+
+    def _default_head(self, kind: str) -> Head:
+        return EpsilonInsensitive()
+
+    def _labelled(self, views: Views, labels: Labels | None, goes_on: bool) -> Any:
+        assert labels is not None
+        check_length(labels, len(views))
+        if goes_on and labels.targets.values.shape[1] != self.head_.n_outputs_:
+            raise ValueError(
+                f"Training can only go on with the {self.head_.n_outputs_} outputs it began with; y has "
+                f"{labels.targets.values.shape[1]}; fit with warm_start=False."
+            )
+        if not goes_on:
+            self._one_column = labels.one_column
+        return super()._labelled(views, labels, goes_on)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Expected numbers, in the units of y: (rows,), or (rows, outputs) if y had columns."""
+        values = self.head_.decode(self._scores(X))
+        return values[:, 0] if self._one_column else values
+
+    def _state(self) -> Fitted:
+        fitted = super()._state()
+        fitted.facts |= {"one_column": self._one_column}
+        return fitted
+
+    def _restore(self, fitted: Fitted) -> Any:
+        self._one_column = bool(fitted.facts["one_column"])
+        return super()._restore(fitted)

@@ -1,0 +1,94 @@
+"""Several labels at once: a binary hinge loss for each."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from harmonium.batch import Targets
+from harmonium.heads.base import LinearHead, Path
+from harmonium.hidden import HiddenLayer
+from harmonium.kernels.dual import solve_binary_hinge
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.validation import check_real
+
+
+class MultiLabelHinge(LinearHead):
+    """Loss Σ_labels max(0, 1 - t s) with t = ±1.
+
+    Parameters
+    ----------
+    C, ridge, solver
+        As for every head: see `LinearHead`.
+    positive_weight : float, default=1.0
+        Weight of a label that is there, against one of 1 for a label that is not: larger finds more of rare labels.
+
+    Examples
+    --------
+    >>> head = MultiLabelHinge(C=1.0).bind(Targets(np.array([[0, 1], [1, 1.0]]), np.ones(2)), [])
+    >>> losses, by_score = head.loss(np.array([[0.5, 2.0]]), np.array([[0.0, 1.0]]))
+    >>> losses.tolist(), by_score.tolist()
+    ([1.5], [[1.0, 0.0]])
+    """
+
+    kinds = ("label",)
+    frequency_: np.ndarray
+
+    def __init__(
+        self,
+        C: Path = "auto",
+        ridge: float = 1e-3,
+        solver: Literal["joint", "alternate"] = "joint",
+        positive_weight: float = 1.0,
+    ) -> None:
+        super().__init__(C, ridge, solver)
+        self.positive_weight = positive_weight
+
+    def check(self) -> None:
+        """The weight too."""
+        super().check()
+        check_real("MultiLabelHinge", "positive_weight", self.positive_weight, remedy="1.0 is usual")
+
+    def bind(self, targets: Targets, n_classes: list[int]) -> Self:
+        """How frequent each label is."""
+        seen = ~np.isnan(targets.values)
+        share = np.nansum(targets.values, axis=0) / np.maximum(seen.sum(axis=0), 1)
+        return self.restore(n_classes, {"frequency": share})
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Frequencies."""
+        return {"frequency": self.frequency_}
+
+    def restore(self, n_classes: list[int], constants: dict[str, np.ndarray]) -> Self:
+        """Inverse of `bind`, from the constants."""
+        return self.bound(frequency_=constants["frequency"], n_outputs_=len(constants["frequency"]))
+
+    def initial_parameters(self, layer: HiddenLayer) -> Parameters:
+        """Every row has the labels that most rows have."""
+        parameters = super().initial_parameters(layer)
+        parameters[HEAD_BIAS] = np.where(self.frequency_ > 0.5, 1.0, -1.0).astype(np.float32)
+        return parameters
+
+    def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Violations of the margins."""
+        sign = 2 * targets - 1
+        weight = np.where(np.isnan(targets), 0.0, np.where(targets > 0, self.positive_weight, 1.0))
+        violation = np.where(weight > 0, np.maximum(1 - sign * scores, 0.0), 0.0)
+        by_score = np.where(violation > 0, -sign * weight, 0.0).astype(scores.dtype)
+        return (weight * violation).sum(axis=1, dtype=np.float64), by_score
+
+    def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """1 - the average precision with which a row's labels are ranked; 0 for rows without labels."""
+        order = np.argsort(-scores, axis=1, kind="stable")
+        hits = np.nan_to_num(np.take_along_axis(targets, order, axis=1))
+        number = hits.sum(axis=1)
+        precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
+        return np.where(number > 0, 1 - (precision * hits).sum(axis=1) / np.maximum(number, 1), 0.0)
+
+    def solve(self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None) -> tuple[Parameters, Any]:
+        """Dual coordinate descent, one row and label at a time (Hsieh et al. 2008)."""
+        weights, dual = solve_binary_hinge(
+            hidden_mean, targets.values, targets.weight, self.positive_weight, self.ridge, dual
+        )
+        return {HEAD_WEIGHTS: weights[:-1], HEAD_BIAS: weights[-1]}, dual

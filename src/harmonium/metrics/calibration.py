@@ -1,0 +1,132 @@
+"""How far predicted probabilities of classes can be taken at their word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harmonium.validation import check_whole
+
+__all__ = ["brier_score", "expected_calibration_error"]
+
+
+def expected_calibration_error(
+    probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10, classes: ArrayLike | None = None
+) -> float:
+    """Return how far the probability of the predicted class is from the rate at which it is right.
+
+    Items are sorted into bins of equal width by the probability of their most probable class; a value on the border of
+    two bins belongs to the lower one. The error is the mean over items of the difference, in the item's bin, between
+    the mean probability and the fraction of right predictions.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n_items, n_classes)
+        Each row is a distribution. Of equally probable classes the first is the prediction.
+    labels : array-like of shape (n_items,)
+        The class of each item.
+    n_bins : int, default=10
+        Number of bins between 0 and 1.
+    classes : array-like of shape (n_classes,) or None, default=None
+        The class of each column; ``None`` means 0, 1, 2 and so on.
+
+    Returns
+    -------
+    float
+        Error between 0 and 1, 0 being the best.
+
+    Examples
+    --------
+    >>> round(expected_calibration_error([[0.8, 0.2], [0.8, 0.2]], ["a", "b"], classes=["a", "b"]), 4)
+    0.3
+    """
+    check_whole("expected_calibration_error", "n_bins", n_bins, remedy="10 is usual")
+    values = as_distributions(probabilities, "probabilities")
+    truth = _columns_of(labels, classes, values.shape)
+    predicted = values.argmax(axis=1)
+    confidence = values[np.arange(len(values)), predicted]
+    bins = np.digitize(confidence, np.linspace(0, 1, n_bins + 1)[1:-1], right=True)
+    # The size of a bin cancels: it divides its difference and weighs it.
+    gaps = np.bincount(bins, weights=confidence - (predicted == truth))
+    return float(np.abs(gaps).sum() / len(values))
+
+
+def brier_score(probabilities: ArrayLike, labels: ArrayLike, classes: ArrayLike | None = None) -> float:
+    """Return the squared distance between the predicted distribution and the true class, averaged over items.
+
+    It is the original sum over all classes, so it lies between 0 and 2; with two classes, half of it is the score of
+    the probability of one of them.
+
+    Parameters
+    ----------
+    probabilities, labels, classes
+        As in `expected_calibration_error`.
+
+    Returns
+    -------
+    float
+        Score between 0 and 2, 0 being the best.
+
+    Examples
+    --------
+    >>> round(brier_score([[0.8, 0.2], [0.5, 0.5]], [0, 1]), 4)
+    0.29
+    """
+    difference = as_distributions(probabilities, "probabilities").copy()
+    difference[np.arange(len(difference)), _columns_of(labels, classes, difference.shape)] -= 1
+    return float(np.square(difference).sum(axis=1).mean())
+
+
+def as_distributions(values: Any, name: str) -> NDArray[np.float64]:
+    """Return an array whose rows are distributions, or raise a one-sentence error.
+
+    Examples
+    --------
+    >>> as_distributions([[0.5, 0.6]], "probabilities")
+    Traceback (most recent call last):
+    ...
+    ValueError: probabilities must have rows that sum to 1, got a row that sums to 1.1; divide each row by its sum.
+    """
+    array = np.asarray(values)
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a 2-D array of numbers with one distribution per row, got shape {array.shape} "
+            f"of type {array.dtype}; reshape or convert it."
+        )
+    distributions = array.astype(np.float64, copy=False)
+    if not ((distributions >= 0) & (distributions <= 1 + 1e-6)).all():
+        raise ValueError(f"{name} must lie between 0 and 1, got values outside or NaN; pass distributions.")
+    sums = distributions.sum(axis=1)
+    worst = sums[np.abs(sums - 1).argmax()]
+    # Single-precision rows of many columns miss 1 by more than rounding of one value.
+    if abs(worst - 1) > 1e-4:
+        raise ValueError(
+            f"{name} must have rows that sum to 1, got a row that sums to {worst:.6g}; divide each row by its sum."
+        )
+    return distributions
+
+
+def _columns_of(labels: Any, classes: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    n_items, n_classes = shape
+    truth = np.asarray(labels)
+    if truth.shape != (n_items,):
+        raise ValueError(
+            f"labels must be 1-D with one class for each row of probabilities ({n_items}), got shape {truth.shape}; "
+            "pass labels and probabilities of the same items."
+        )
+    names = list(range(n_classes)) if classes is None else np.asarray(classes).tolist()
+    columns = {name: column for column, name in enumerate(names)}
+    if len(names) != n_classes or len(columns) != n_classes:
+        raise ValueError(
+            f"classes must name each of the {n_classes} columns of probabilities once, got {names!r}; "
+            "pass the classes in the order of the columns."
+        )
+    found = [columns.get(label, -1) for label in truth.tolist()]
+    if -1 in found:
+        raise ValueError(
+            f"labels must be among the {n_classes} classes, got {truth.tolist()[found.index(-1)]!r}; "
+            "leave such rows out or pass classes."
+        )
+    return np.array(found, dtype=np.int64)
