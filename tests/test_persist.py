@@ -24,12 +24,18 @@ from harmonium import (
     Binomial,
     Categorical,
     Columns,
+    EpsilonInsensitive,
     Gaussian,
     Harmonium,
+    HarmoniumClassifier,
+    HarmoniumRegressor,
     HarmoniumWarning,
+    Hinge,
     IncompatiblePartsError,
+    LabelView,
     MeanFieldCD,
     ModelFileError,
+    MultiLabelHinge,
     Poisson,
     Stochastic,
 )
@@ -327,6 +333,73 @@ REFUSED = {
 def test_contradictions_are_refused(case: str, saved: Path, tmp_path: Path) -> None:
     change, match = REFUSED[case]
     refused(rewritten(saved, tmp_path, change), match)
+
+
+# ---- heads -------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def saved_heads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("heads")
+    keywords: dict[str, Any] = {"n_components": 2, "driver": Stochastic(max_iter=1), "validation_fraction": 0}
+    y = np.arange(ROWS) % 3
+    models = {
+        "classes": HarmoniumClassifier(head=Hinge(1.0), **keywords).fit(SECOND, np.array(["a", "b", "c"])[y]),
+        "labels": HarmoniumClassifier(head=MultiLabelHinge(1.0), **keywords).fit(SECOND, np.eye(3)[y]),
+        "label": HarmoniumClassifier(head=LabelView(), **keywords).fit(SECOND, y),
+        "number": HarmoniumRegressor(head=EpsilonInsensitive(1.0), **keywords).fit(SECOND, y),
+    }
+    for name, model in models.items():
+        model.save(folder / f"{name}.safetensors")
+    return {name: folder / f"{name}.safetensors" for name in models}
+
+
+def fact(name: str, value: Any) -> Any:
+    return put("fitted", name, value=value)
+
+
+TWO = {"array": [0, 1], "kind": "int64"}
+REFUSED_HEADS = {
+    "no head": ("classes", fact("head_", None), "the head is NoneType"),
+    "no head at all": ("classes", drop("fitted", "head_"), "can be put together"),
+    "a family for a head": ("classes", fact("head_", {"part": "family:Bernoulli", "parameters": {}}), "the head is"),
+    "bad setting of the head": ("classes", put("fitted", "head_", "parameters", "cost", value=-1.0), "cost must hold"),
+    "another head": ("classes", put("fitted", "head_", "part", value="head:MultiLabelHinge"), "head"),
+    "weights of another shape": (
+        "classes",
+        tensor("extra/head.weights", np.ones((2, 4), SINGLE), True),
+        r"head.weights must be finite numbers of shape \(2, 3\)",
+    ),
+    "weights that are not finite": (
+        "classes",
+        tensor("extra/head.weights", np.full((2, 3), np.inf, SINGLE), True),
+        "head.weights must be finite",
+    ),
+    "no bias": ("classes", tensor("extra/head.bias", None, True), "head.bias must be finite"),
+    "more than the head has": ("classes", tensor("extra/more", np.ones(1, SINGLE), True), "'more'"),
+    "one class": ("classes", fact("classes", [{"array": ["a"], "kind": "str"}]), "the classes must be two or more"),
+    "classes of no kind": ("classes", fact("classes", "abc"), "the classes must be two"),
+    "classes twice": ("classes", fact("classes", [{"array": ["a", "b", "b"], "kind": "str"}]), "classes"),
+    "other classes": ("classes", fact("classes", [TWO]), "shape"),
+    "columns that are one": ("labels", fact("one_column", True), "classes"),
+    "labels that are classes": ("labels", fact("is_multi_label", False), "classes"),
+    "classes that are labels": ("classes", fact("is_multi_label", True), "classes"),
+    "too many factors": ("classes", fact("factors", [1.0, 2.0]), "factors"),
+    "one factor for labels": ("labels", fact("factors", [1.0]), "factors"),
+    "factors that are words": ("classes", fact("factors", ["big"]), "can be put together"),
+    "factors that are not finite": ("classes", fact("factors", [{"float": "nan"}]), "factors"),
+    "no frequency": ("labels", tensor("extra/head.constant.frequency", None, True), "frequency"),
+    "another frequency": ("labels", tensor("extra/head.constant.frequency", np.ones(5), True), "shape"),
+    "no kind": ("label", tensor("extra/head.constant.kind", np.array(7), True), "can be put together"),
+    "another location": ("label", tensor("extra/head.constant.location", np.zeros(5), True), "can be put together"),
+    "no scale": ("number", tensor("extra/head.constant.scale", None, True), "scale"),
+    "scale of another length": ("number", tensor("extra/head.constant.scale", np.ones(2), True), "put together"),
+    "scale that is not finite": ("number", tensor("extra/head.constant.scale", np.full(1, np.nan), True), "finite"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(REFUSED_HEADS))
+def test_contradictions_of_heads_are_refused(case: str, saved_heads: dict[str, Path], tmp_path: Path) -> None:
+    name, change, match = REFUSED_HEADS[case]
+    refused(rewritten(saved_heads[name], tmp_path, change), match)
 
 
 def test_files_of_others_are_refused(saved: Path, tmp_path: Path) -> None:

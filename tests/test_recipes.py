@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium import Harmonium, Stochastic, load, recipes
+from harmonium import (
+    LBFGS,
+    Bernoulli,
+    Gaussian,
+    GaussianUnits,
+    Harmonium,
+    HarmoniumClassifier,
+    HarmoniumRegressor,
+    Hinge,
+    MeanFieldCD,
+    Stochastic,
+    load,
+    recipes,
+)
 from harmonium.inference.exact import exact_log_partition
 from harmonium.params import HIDDEN_BIAS, weights_of
 
@@ -15,7 +28,7 @@ def data_for(name: str) -> object:
     words = (rng.random((80, 20)) < 0.3).astype(float)
     if name == "RAP":
         return rng.poisson(1.0, size=(80, 20)).astype(float)
-    if name == "DWH":
+    if name in ("DWH", "MMH", "TWH"):
         return {"tags": words, "colour": rng.normal(size=(80, 4))}
     return words
 
@@ -27,10 +40,66 @@ def test_every_recipe_fits_encodes_and_is_saved(name: str, tmp_path) -> None:
     model = recipe(4, driver=Stochastic(max_iter=3), random_state=0)
     assert isinstance(model, Harmonium) and model.n_components == 4
     data = data_for(name)
-    latent = model.fit_transform(data)
+    y = np.arange(80) % 3 if isinstance(model, HarmoniumClassifier) else None
+    latent = model.fit_transform(data, y)
     assert latent.shape == (80, 4) and np.isfinite(latent).all()
     model.save(tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(load(tmp_path / "model.safetensors").transform(data), latent)
+    again = load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.transform(data), latent)
+    if y is not None:
+        np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
+
+
+def told_by(y: np.ndarray) -> dict[str, np.ndarray]:
+    """Tags and colours that follow from a number."""
+    rng = np.random.default_rng(0)
+    tags = (rng.random((len(y), 9)) < 1 / (1 + np.exp(-3 * y[:, None] * ([1, -1, 1] * 3)))).astype(float)
+    return {"tags": tags, "colour": y[:, None] + 0.3 * rng.normal(size=(len(y), 4))}
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("name", ["MMH", "TWH"])
+def test_recipes_that_predict_have_two_tasks(name: str, task: str) -> None:
+    numbers = np.random.default_rng(1).normal(size=200)
+    y = np.where(numbers > 0, "high", "low") if task == "classification" else numbers
+    families = {"tags": Bernoulli(), "colour": Gaussian("learn")}
+    driver = Stochastic(max_iter=20, batch_size=20, learning_rate=0.05)
+    model = getattr(recipes, name)(6, families, task=task, driver=driver, random_state=0, validation_fraction=0.2)
+    expected = HarmoniumClassifier if task == "classification" else HarmoniumRegressor
+    assert type(model) is expected and model.views == families
+    data = told_by(numbers)
+    assert model.fit(data, y).score(data, y) > 0.8
+    assert model.score({"colour": data["colour"]}, y) > 0.7
+    with pytest.raises(ValueError, match="task must be 'classification' or 'regression'; got 'ranking'"):
+        getattr(recipes, name)(task="ranking")
+
+
+def test_parts_of_the_recipes_that_predict() -> None:
+    assert recipes.MMH(C=0.3).head.C == 0.3 and recipes.MMH(task="regression", C=0.3).head.C == 0.3
+    assert repr(recipes.MMH().head) == "Hinge()" and repr(recipes.TWH(task="regression").head) == "LabelView()"
+    paper = recipes.MMH(
+        4,
+        hidden=GaussianUnits(),
+        objective=MeanFieldCD(5),
+        head=Hinge(1.0, solver="alternate"),
+        driver=LBFGS(max_iter=20),
+        validation_fraction=0,
+    )
+    numbers = np.random.default_rng(1).normal(size=120)
+    assert paper.fit(told_by(numbers), numbers > 0).score(told_by(numbers), numbers > 0) > 0.9
+
+
+@pytest.mark.parametrize("generative", [0.0, 0.05])
+def test_discriminative_rbm(generative: float) -> None:
+    numbers = np.random.default_rng(1).normal(size=200)
+    y, tags = numbers > 0, told_by(numbers)["tags"]
+    driver = Stochastic(max_iter=20, batch_size=20, learning_rate=0.05)
+    model = recipes.DiscriminativeRBM(5, Bernoulli(), generative=generative, driver=driver, random_state=0)
+    assert model.fit(tags, y).score(tags, y) > 0.85
+    np.testing.assert_allclose(model.predict_proba(tags).sum(axis=1), 1)
+    if not generative:  # it has a loss, so batches may be whole
+        whole = recipes.DiscriminativeRBM(5, driver=LBFGS(max_iter=30), random_state=0, validation_fraction=0)
+        assert whole.fit(tags, y).score(tags, y) > 0.85
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import trains_by_batches
 from harmonium.estimators.labels import Labels, check_length, read_classes
+from harmonium.estimators.preparation import unchanged_if_refused
+from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.heads.calibration import class_probabilities, fit_sigmoid, fit_temperature, label_probabilities
@@ -41,12 +43,12 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         How parameters move; default Adam with a step of 0.005, weight decay 0.3 and batches of at most 100 rows.
     validation_fraction : float, default=0.15
         Share of the labelled rows held out to choose C and the number of epochs and to calibrate probabilities; below
-        2,000 labelled rows three-fold cross-validation takes its place. 0 switches all that off.
+        400 labelled rows three-fold cross-validation takes its place. 0 switches all that off.
 
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray if y has several columns
-        The classes.
+        The classes; for an indicator matrix, the numbers of its columns.
     head_ : Head
         The head in use.
     C_ : float
@@ -76,6 +78,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
     classes_: Any
     _classes: list[np.ndarray]
     _one_column: bool
+    _is_multi_label: bool
 
     # ---- fitting -------------------------------------------------------------------------------------------------
     @_fit_context(prefer_skip_nested_validation=True)
@@ -88,8 +91,8 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
             Views of the same items; missing cells and rows are inferred.
         y : array of shape (rows,) or (rows, columns)
             Classes; several columns of classes; or, if all are 0 or 1, an indicator matrix of labels. Unknown ones are
-            NaN, None, or -1 (in whole numbers, unless -1 and 1 are the two classes): such rows teach the model about
-            the views only.
+            NaN, None, or -1 (in whole numbers, unless -1 and 1 are the two classes, or there are other negative ones):
+            such rows teach the model about the views only.
         sample_weight : array of shape (rows,), optional
             Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
         """
@@ -113,12 +116,28 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         goes_on = hasattr(self, "_training")
         if goes_on:
             known: list[np.ndarray] | None = self._classes
+            self._check_same(classes)
         else:
             known = None if classes is None else _listed(classes)
         labels = read_classes(y, sample_weight, known)
-        if goes_on:
-            self._calibrate_on(X, labels)
-        return self._partial_fit(X, labels)
+        with unchanged_if_refused(self):
+            scores = self._scores(X) if goes_on else None
+            self._partial_fit(X, labels)
+            if scores is None:
+                self._calibrate(None)
+            else:
+                self._set_factors(scores, labels.targets.values, labels.targets.weight)
+        return self
+
+    def _check_same(self, classes: Any) -> None:
+        """Refuse other classes than those of the first call."""
+        began = [self.classes_] if self._is_multi_label else self._classes
+        given = began if classes is None else _listed(classes)
+        if len(given) != len(began) or not all(np.array_equal(a, b) for a, b in zip(given, began, strict=True)):
+            raise ValueError(
+                f"classes must be those that training began with, {', '.join(map(str, began[0][:10]))}; got "
+                f"{', '.join(map(str, given[0][:10]))}; leave them out, or fit anew."
+            )
 
     def _default_head(self, kind: str) -> Head:
         return MultiLabelHinge() if kind == "label" else Hinge()
@@ -136,38 +155,31 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         for classes in labels.classes:
             if len(classes) < 2:
                 raise ValueError(
-                    f"The number of classes has to be greater than one; got 1 class, {classes[0]!r}; use Harmonium to "
+                    f"The number of classes has to be greater than one; got 1 class, {classes[0]}; use Harmonium to "
                     "learn without labels."
                 )
         if not goes_on:
-            self._set_classes(labels.classes, labels.one_column)
+            self._set_classes(labels.classes, labels.one_column, labels.kind == "label")
         return super()._labelled(views, labels, goes_on)
 
-    def _set_classes(self, classes: list[np.ndarray], one_column: bool) -> None:
-        self._classes, self._one_column = classes, one_column
-        self.classes_ = classes[0] if one_column else classes
+    def _set_classes(self, classes: list[np.ndarray], one_column: bool, is_multi_label: bool) -> None:
+        self._classes, self._one_column, self._is_multi_label = classes, one_column, is_multi_label
+        self.classes_ = classes[0] if one_column else np.arange(len(classes)) if is_multi_label else classes
 
     def _calibrate(self, choice: Choice | None) -> None:
         self._factors: list[float] = []
         if choice is not None:
             self._set_factors(choice.scores, choice.targets.values, choice.targets.weight)
 
-    def _calibrate_on(self, X: Any, labels: Labels) -> None:
-        if labels.targets.known.any():
-            self._set_factors(self._scores(X), labels.targets.values, labels.targets.weight)
-
     def _set_factors(self, scores: np.ndarray, values: np.ndarray, weight: np.ndarray) -> None:
         if self._is_multi_label:
-            self._factors = list(fit_sigmoid(scores, values, weight))
+            positive = self.head_.positive_weight if isinstance(self.head_, MultiLabelHinge) else 1.0
+            self._factors = list(fit_sigmoid(scores, values, weight, positive))
         else:
             self._factors = [
                 fit_temperature(scores[:, outputs], values[:, column], weight)
                 for column, outputs in enumerate(self._outputs())
             ]
-
-    @property
-    def _is_multi_label(self) -> bool:
-        return not self._one_column and self.head_.n_outputs_ == len(self._classes)
 
     def _outputs(self) -> list[slice]:
         """Scores that belong to each column of classes."""
@@ -179,21 +191,30 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         """Scores of the classes: (rows,) for two classes, positive for the second; a list for several columns."""
         scores = self._scores(X)
         if self._is_multi_label:
-            return scores
+            return self._shifted(scores)
         parts = [scores[:, outputs] for outputs in self._outputs()]
         parts = [part[:, 1] - part[:, 0] if part.shape[1] == 2 else part for part in parts]
         return parts[0] if self._one_column else parts
 
+    def _shifted(self, scores: np.ndarray) -> np.ndarray:
+        """Scores of labels that are positive where the label is more probable than not."""
+        factor, shift = self._factors or (1.0, 0.0)
+        return scores + shift / factor
+
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score; for labels, those with a positive score."""
+        """The class of the largest score; for labels, those more probable than not."""
         scores = self._scores(X)
         if self._is_multi_label:
-            return (scores > 0).astype(np.int64)
+            return (self._shifted(scores) > 0).astype(np.int64)
         columns = [
             classes[np.argmax(scores[:, outputs], axis=1)]
             for classes, outputs in zip(self._classes, self._outputs(), strict=True)
         ]
-        return columns[0] if self._one_column else np.stack(columns, axis=1)
+        if self._one_column:
+            return columns[0]
+        if len({classes.dtype.kind == "U" for classes in self._classes}) > 1:
+            columns = [column.astype(object) for column in columns]  # numbers would become texts
+        return np.stack(columns, axis=1)
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes (or of each label), calibrated on held-out training rows.
@@ -242,42 +263,43 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
     # ---- files ---------------------------------------------------------------------------------------------------
     def _state(self) -> Fitted:
         fitted = super()._state()
-        fitted.facts |= {"classes": self._classes, "one_column": self._one_column, "factors": self._factors}
+        fitted.facts |= {
+            "classes": self._classes,
+            "one_column": self._one_column,
+            "is_multi_label": self._is_multi_label,
+            "factors": self._factors,
+        }
         return fitted
 
     def _restore(self, fitted: Fitted) -> Any:
         facts = fitted.facts
+        if not all(isinstance(c, np.ndarray) and len(c) > 1 for c in facts["classes"]):
+            raise ValueError("the classes must be two or more in every column")
         classes = [c.astype(str) if c.dtype.kind == "O" else c for c in facts["classes"]]
-        self._set_classes(classes, bool(facts["one_column"]))
+        one_column, is_multi_label = bool(facts["one_column"]), bool(facts["is_multi_label"])
+        self._set_classes(classes, one_column, is_multi_label)
         self._factors = [float(factor) for factor in facts["factors"]]
-        return super()._restore(fitted)
+        super()._restore(fitted)
+        n_outputs = len(classes) if is_multi_label else sum(self._n_classes())
+        different = all(np.array_equal(np.unique(c), c) for c in classes)
+        if not different or one_column != (len(classes) == 1) or n_outputs != self.head_.n_outputs_:
+            raise ValueError("the classes must be different, and as many as the head has scores")
+        n_factors = 2 if is_multi_label else len(classes)
+        if len(self._factors) not in (0, n_factors) or not np.isfinite(self._factors).all():
+            raise ValueError(f"the factors of probabilities must be {n_factors} finite numbers")
+        return self
 
     def _n_classes(self) -> list[int]:
         return [len(classes) for classes in self._classes]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        # scikit-learn calls an indicator matrix multi-output too
+        head = self.head if isinstance(self.head, Head) else None
+        takes_labels = head is None or head.takes("label")
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output = takes_labels
+        tags.target_tags.single_output = head is None or head.takes("class")
         return tags
-
-
-def ranked(probabilities: np.ndarray, names: np.ndarray, top: int) -> pd.DataFrame:
-    """The largest probabilities of each row as a long table."""
-    if len(names) != probabilities.shape[1]:
-        raise ValueError(
-            f"names must have one entry for each of the {probabilities.shape[1]} labels; got {len(names)}; pass them "
-            "in the order of the columns."
-        )
-    top = min(top, probabilities.shape[1])
-    order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top]
-    return pd.DataFrame(
-        {
-            "row": np.repeat(np.arange(len(order)), top),
-            "rank": np.tile(np.arange(1, top + 1), len(order)),
-            "label": names[order].ravel(),
-            "probability": np.take_along_axis(probabilities, order, axis=1).ravel(),
-        }
-    )
 
 
 def _listed(classes: Any) -> list[np.ndarray]:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from harmonium.batch import Batch
 from harmonium.estimators.inspection import Inspection
 from harmonium.estimators.preparation import check_known, check_supports, read
+from harmonium.estimators.ranking import ranked
 from harmonium.inference.gibbs import clamp
 from harmonium.inference.mean_field import fill_missing, mean_views
 from harmonium.kernels.threads import compute
@@ -160,3 +162,23 @@ class Encoding(Inspection):
                 mean = family.mean(natural, self.energy_.own(self.parameters_, view), batch.views[view].size)
                 parts.append(np.ascontiguousarray(family.decode(mean)))
         return np.concatenate(parts).astype(np.float32, copy=False)
+
+    def annotate_view(self, name: str, X: Any, top: int = 5) -> pd.DataFrame:
+        """The features of a view (tags, words) that are most to be expected for each row given its other views.
+
+        Parameters
+        ----------
+        name : str
+            The view to annotate with.
+        X : dict, Views, …
+            Other views of the items.
+        top : int, default=5
+            How many features.
+
+        Returns
+        -------
+        DataFrame
+            Columns row, rank, label, probability; the last is the expected value for views that are not binary.
+        """
+        check_whole("annotate_view", "top", top, remedy="5 is usual")
+        return ranked(self.predict_view(name, X), np.asarray(self.feature_names_[self._view(name)]), top)

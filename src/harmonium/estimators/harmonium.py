@@ -28,6 +28,7 @@ from harmonium.estimators.preparation import (
 from harmonium.estimators.probability import Probability
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.families import Family
+from harmonium.heads import LinearHead
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.objectives import Objective, Problem, SampledCD
@@ -46,6 +47,12 @@ def trains_by_batches(estimator: Harmonium) -> bool:
     if isinstance(driver, Driver) and not isinstance(driver, Stochastic):
         raise AttributeError(
             f"partial_fit needs the Stochastic() driver; got {type(driver).__name__}; use fit instead."
+        )
+    head = getattr(estimator, "head", None)
+    if isinstance(head, LinearHead) and head.solver == "alternate":
+        raise AttributeError(
+            "partial_fit needs a head with solver='joint'; got 'alternate', which solves for all rows at once; use fit "
+            "instead."
         )
     return True
 
@@ -173,7 +180,7 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             views, added = self._labelled(views, labels, goes_on)
             problem = self._continued(views) if goes_on else prepare(views, self.views, self._layer(), added)
             rng = self._generator()
-            with reporting(self.verbose, driver.planned_rows(len(views))) as reporter:
+            with reporting(self.verbose, self._planned_rows(driver, len(views), goes_on)) as reporter:
                 training = self._learn(problem, views, driver, rng, reporter, goes_on)
             self._stream = rng
             self._finish(problem, training, views)
@@ -185,6 +192,10 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
                 stacklevel=4,  # past the checks of scikit-learn
             )
         return self
+
+    def _planned_rows(self, driver: Driver, n_rows: int, goes_on: bool) -> int:
+        """Rows that a fit will touch at most, for the progress bar."""
+        return driver.planned_rows(n_rows)
 
     def _labelled(self, views: Views, labels: Labels | None, goes_on: bool) -> tuple[Views, dict[str, Family]]:
         """Views with what is to be predicted, and families of views that this adds; here: nothing."""

@@ -9,11 +9,13 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from harmonium.batch import Targets
 from harmonium.exceptions import HarmoniumWarning
+
+# squares of larger numbers are infinite, and so would their spread be
+_LARGEST = 1e150
 
 Kind = Literal["class", "number", "label"]
 
@@ -43,23 +45,29 @@ class Labels:
 def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = None) -> Labels:
     """Classes (one or several columns) or an indicator matrix of labels; ``known``: classes a model already has."""
     values = _as_array(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = column_or_1d(values, warn=True)
     weight = _weights(sample_weight, len(values))
-    if values.ndim == 2 and _is_indicator(values):
-        labels = np.where(pd.isna(values), np.nan, values).astype(np.float64)
+    if known is not None and values.ndim == 2 and np.array_equal(known, [np.arange(values.shape[1])]):
+        known = None  # numbers of the columns of an indicator matrix
+    indicator = _as_indicator(values) if values.ndim == 2 and _may_be_labels(known) else None
+    if indicator is not None:
+        labels = np.where(weight[:, None] > 0, indicator, np.nan)
         _check_some_known(not np.isnan(labels).all())
         both = [np.array([0, 1])] * labels.shape[1]
         return Labels("label", Targets(labels, weight), both, one_column=False)
-    if values.ndim > 2:
-        raise ValueError(f"y must have one or two dimensions; got shape {values.shape}; pass one row per item.")
     table = values[:, None] if values.ndim == 1 else values
+    if known is not None and len(known) != table.shape[1]:
+        raise ValueError(
+            f"y must have as many columns as training began with, {len(known)}; got {table.shape[1]}; pass the same "
+            "columns, or fit anew."
+        )
     codes, classes = [], []
     for column in range(table.shape[1]):
         number, found = _codes(table[:, column], None if known is None else known[column])
-        codes.append(number)
+        codes.append(np.where(weight > 0, number, -1))
         classes.append(found)
-    return Labels("class", Targets(np.stack(codes, axis=1), weight), classes, one_column=values.ndim == 1)
+    targets = Targets(np.stack(codes, axis=1), weight)
+    _check_some_known(bool(targets.known.any()))
+    return Labels("class", targets, classes, one_column=values.ndim == 1)
 
 
 def read_numbers(y: Any, sample_weight: Any) -> Labels:
@@ -67,25 +75,22 @@ def read_numbers(y: Any, sample_weight: Any) -> Labels:
     values = _as_array(y)
     if values.dtype.kind not in "biuf":
         try:
-            values = values.astype(np.float64)
+            values = np.where(pd.isna(values), np.nan, values).astype(np.float64)
         except (TypeError, ValueError):
             raise ValueError(
                 f"y must hold numbers to predict; got dtype {values.dtype}; use HarmoniumClassifier for classes."
             ) from None
     values = values.astype(np.float64)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = column_or_1d(values, warn=True)
-    _check_not_infinite(values)
-    _check_some_known(not np.isnan(values).all())
-    table = values[:, None] if values.ndim == 1 else values
-    if table.ndim != 2:
-        raise ValueError(f"y must have one or two dimensions; got shape {values.shape}; pass one row per item.")
+    _check_finite(values)
+    weight = _weights(sample_weight, len(values))
+    table = np.where(weight[:, None] > 0, values[:, None] if values.ndim == 1 else values, np.nan)
+    _check_some_known(not np.isnan(table).all())
     empty = np.isnan(table).all(axis=0)
     if empty.any():
         raise ValueError(
             f"Every column of y must be known for some rows; column {int(np.argmax(empty))} is all NaN; leave it out."
         )
-    return Labels("number", Targets(table, _weights(sample_weight, len(table))), [], one_column=values.ndim == 1)
+    return Labels("number", Targets(table, weight), [], one_column=values.ndim == 1)
 
 
 def check_length(labels: Labels, n_rows: int) -> None:
@@ -98,28 +103,54 @@ def check_length(labels: Labels, n_rows: int) -> None:
 
 
 def _as_array(y: Any) -> np.ndarray:
+    """One row per item, in one dimension or with at least two columns."""
     if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None; pass one label per row.")
-    if scipy.sparse.issparse(y):
-        return y.toarray()
-    values = np.asarray(y)
-    if values.ndim == 0:
-        raise ValueError(f"y must have one label per row; got a single value, {y!r}; pass an array.")
+        raise ValueError(
+            "y must be there: this estimator requires y to be passed, but the target y is None; pass one label per row."
+        )
+    values = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
+    if values.ndim not in (1, 2) or 0 in values.shape[1:]:
+        raise ValueError(
+            f"y must have one or two dimensions, and at least one column; got shape {values.shape}; pass one label (or "
+            "row of labels) per row of X."
+        )
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: y must hold real numbers; got {values.dtype}; convert it first.")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = column_or_1d(values, warn=True)
     return values
 
 
 def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    weight = _check_sample_weight(sample_weight, np.empty((n_rows, 1)), dtype=np.float64)
-    if (weight < 0).any():
-        raise ValueError("sample_weight must hold numbers >= 0; got negative ones; 0 leaves a label out.")
+    try:
+        weight = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"sample_weight must hold one number per row; got {str(sample_weight)[:60]!r}; leave it out."
+        ) from None
+    if weight.shape not in ((), (n_rows,)):
+        raise ValueError(
+            f"sample_weight must have one dimension and as many numbers as y has rows, {n_rows}; got shape "
+            f"{weight.shape}; pass one weight per row."
+        )
+    weight = np.broadcast_to(weight, n_rows).copy()
+    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    if wrong.any():
+        raise ValueError(
+            f"sample_weight must hold finite numbers >= 0; got {weight[wrong][0]:g} in row {int(np.argmax(wrong))}; 0 "
+            "leaves a label out."
+        )
+    if n_rows and not weight.any():
+        raise ValueError("sample_weight must be above zero for some rows; got zero for all of them; leave it out.")
     return weight
 
 
-def _check_not_infinite(values: np.ndarray) -> None:
-    if np.isinf(values).any():
+def _check_finite(values: np.ndarray) -> None:
+    too_large = np.abs(values) > _LARGEST
+    if too_large.any():
         raise ValueError(
-            "Input y contains infinity or a value too large for dtype('float64'); targets must be finite, and NaN "
-            "where they are unknown."
+            "Input y contains infinity or a value too large for dtype('float64'): labels must be finite, and squares "
+            f"of them too; got {values[too_large][0]:g}; put NaN where they are unknown."
         )
 
 
@@ -128,53 +159,91 @@ def _check_some_known(some: bool) -> None:
         raise ValueError("y must be known for some rows; all are missing; use Harmonium to learn without labels.")
 
 
-def _is_indicator(values: np.ndarray) -> bool:
-    """Whether a matrix says which labels are there: 0, 1 and what is missing, nothing else."""
-    missing = pd.isna(values)
-    known = values[~missing]
-    return bool(len(known)) and bool(np.isin(known.astype(object), (0, 1)).all())
+def _may_be_labels(known: list[np.ndarray] | None) -> bool:
+    """Whether a model that has these classes can have begun with an indicator matrix."""
+    return known is None or all(np.array_equal(classes, [0, 1]) for classes in known)
+
+
+def _as_indicator(values: np.ndarray) -> np.ndarray | None:
+    """A matrix that says which labels are there as 0, 1 and NaN; None if it holds anything else."""
+    unknown = pd.isna(values)
+    seen = np.array(values[~unknown].tolist()) if values.dtype.kind == "O" else values[~unknown]
+    if seen.ndim != 1 or seen.dtype.kind not in "biuf":
+        return None
+    distinct = set(np.unique(seen).tolist())
+    if not distinct <= {-1, 0, 1} or distinct in ({-1}, {-1, 1}, set()):
+        return None
+    if distinct == {-1, 0, 1}:
+        _warn_about_minus_one()
+    indicator = np.where(unknown, np.nan, values).astype(np.float64)
+    return np.where(indicator < 0, np.nan, indicator)
 
 
 def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Class numbers, -1 where unknown, and the classes."""
-    if column.dtype.kind == "f":
-        _check_not_infinite(column)
-    unknown = pd.isna(column)
-    column = column.copy()
-    if _marks_unknown_by_minus_one(column[~unknown], known):
-        unknown = unknown | (column == -1)
-    seen = column[~unknown]
+    rows = np.flatnonzero(~pd.isna(column))
+    seen = _of_one_kind(column[rows])
+    if _marks_unknown_by_minus_one(seen, known):
+        rows, seen = rows[seen != -1], seen[seen != -1]
     _check_some_known(len(seen) > 0)
-    if column.dtype.kind == "O":
-        seen = np.array(seen.tolist())
-    elif column.dtype.kind == "f" and known is None and (seen == np.round(seen)).all() and unknown.any():
+    if seen.dtype.kind == "f" and known is None and len(seen) < len(column) and np.abs(seen).max() < 2**53:
         seen = seen.astype(np.int64)  # whole numbers that are floats only because NaN is one
-    check_classification_targets(seen)
     classes = np.unique(seen) if known is None else known
-    codes = np.full(len(column), -1)
-    position = np.minimum(np.searchsorted(classes, seen), len(classes) - 1)
-    strange = classes[position] != seen
-    if np.any(strange):
+    if (classes.dtype.kind == "U") == (seen.dtype.kind == "U"):
+        position = np.minimum(np.searchsorted(classes, seen), len(classes) - 1)
+        strange = classes[position] != seen
+    else:
+        strange = np.ones(len(seen), dtype=bool)
+    if strange.any():
         raise ValueError(
             f"y may only hold the classes that training began with, {', '.join(map(str, classes[:10]))}; got "
-            f"{seen[strange][0]!r}; name all classes in the first call of partial_fit, or fit anew."
+            f"{seen[strange][0].item()!r}; name all classes in the first call of partial_fit, or fit anew."
         )
-    codes[~unknown] = position
+    codes = np.full(len(column), -1)
+    codes[rows] = position
     return codes, classes
 
 
+def _of_one_kind(seen: np.ndarray) -> np.ndarray:
+    """Labels as whole numbers (possibly stored as floats), texts or booleans; refuses everything else."""
+    if seen.dtype.kind == "O":
+        texts = sum(isinstance(value, str) for value in seen)
+        mixed = 0 < texts < len(seen)
+        seen = seen if mixed else np.array(seen.tolist())
+    if not len(seen):
+        return seen
+    if seen.ndim != 1 or seen.dtype.kind not in "biufU":
+        raise ValueError(
+            f"Unknown label type: classes must be whole numbers, texts or booleans, all of one kind; got "
+            f"{', '.join(sorted({type(value).__name__ for value in seen.ravel()[:1000]}))}; convert y first."
+        )
+    if seen.dtype.kind == "f":
+        _check_finite(seen)
+        broken = seen != np.round(seen)
+        if broken.any():
+            raise ValueError(
+                f"Unknown label type: classes must be whole numbers, texts or booleans; got {seen[broken][0]:g}; use "
+                "HarmoniumRegressor to predict numbers."
+            )
+    return seen
+
+
 def _marks_unknown_by_minus_one(seen: np.ndarray, known: np.ndarray | None) -> bool:
-    """Whether -1 stands for an unknown label: in whole numbers, unless -1 and 1 are the two classes."""
-    if seen.dtype.kind not in "if" or not (seen == -1).any() or type_of_target(seen) == "continuous":
+    """Whether -1 is an unknown label: in whole numbers, unless -1 and 1 are all, or other classes are negative too."""
+    if seen.dtype.kind not in "if" or not (seen == -1).any():
         return False
     if known is not None:
-        return -1 not in known
-    others = np.unique(seen[seen != -1])
-    if len(others) == 2 and set(others) == {0, 1}:
-        warnings.warn(
-            "Labels of -1 are taken as unknown, and 0 and 1 as the classes; if -1 is a class, recode it, for example "
-            "as text.",
-            HarmoniumWarning,
-            stacklevel=6,
-        )
-    return len(others) > 1
+        return known.dtype.kind == "U" or -1 not in known
+    others = set(np.unique(seen[seen != -1]).tolist())
+    if others == {0, 1}:
+        _warn_about_minus_one()
+    return others != {1} and min(others, default=0) >= 0
+
+
+def _warn_about_minus_one() -> None:
+    warnings.warn(
+        "Labels of -1 are taken as unknown, and 0 and 1 as the classes; if -1 is a class, recode it, for example as "
+        "text.",
+        HarmoniumWarning,
+        stacklevel=7,
+    )

@@ -89,7 +89,8 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
 
     def predict(self, X: Any) -> np.ndarray:
         """Expected numbers, in the units of y: (rows,), or (rows, outputs) if y had columns."""
-        values = self.head_.decode(self._scores(X))
+        scores = self._scores(X)
+        values = self.head_.decode(scores)
         return values[:, 0] if self._one_column else values
 
     def _state(self) -> Fitted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, Literal
 
@@ -13,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from harmonium.batch import Targets
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.labels import Labels, check_length
-from harmonium.exceptions import InvalidViewError
+from harmonium.exceptions import HarmoniumWarning, InvalidViewError
 from harmonium.families import Family
 from harmonium.heads import LABEL, Head, Hinge, LabelView, LinearHead
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.threads import compute
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Discriminative, Objective, Problem
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.persist import Fitted
 from harmonium.training import Driver, Stochastic, Training
@@ -36,6 +37,7 @@ class Supervised(Harmonium):
     """A harmonium with a head."""
 
     head_: Head
+    selection_: dict[str, list[float]]
     _parameter_constraints: dict[str, list[Any]] = {
         **Harmonium._parameter_constraints,
         "head": [Head, None],
@@ -77,7 +79,9 @@ class Supervised(Harmonium):
     def _driver(self) -> Driver:
         if self.driver is not None:
             return self.driver
-        return Stochastic(batch_size=None, learning_rate=0.01, schedule="constant", weight_decay=0.5, average=True)
+        return Stochastic(
+            batch_size=None, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True
+        )
 
     def _default_head(self, kind: str) -> Head:
         raise NotImplementedError
@@ -87,6 +91,11 @@ class Supervised(Harmonium):
         check_length(labels, len(views))
         targets = labels.targets
         head = self.head_ if goes_on else self._bound_head(labels)
+        if self.head is not None and type(self.head) is not type(head):
+            raise ValueError(
+                f"Training can only go on with the head it began with, {type(head).__name__}; got "
+                f"{type(self.head).__name__}; set it back, or fit with warm_start=False."
+            )
         if isinstance(head, Hinge):
             targets = head.weighted(targets, labels.classes)
         targets = Targets(head.encode(targets.values), targets.weight)
@@ -97,6 +106,15 @@ class Supervised(Harmonium):
             if LABEL in views.names:
                 raise InvalidViewError(
                     f"With LabelView() no view of X may be called {LABEL!r}; got one; rename it, or leave it out."
+                )
+            if len(np.unique(targets.weight[targets.weight > 0])) > 1 and not isinstance(
+                self._objective(), Discriminative
+            ):
+                warnings.warn(
+                    "A label that is a view is there or not: of sample_weight only zeros are used; pass "
+                    "objective=Discriminative() or a head such as Hinge() to weigh rows.",
+                    HarmoniumWarning,
+                    stacklevel=6,
                 )
             views = views.with_view(LABEL, head.matrix(targets))
             added = {LABEL: head.family}
@@ -120,6 +138,13 @@ class Supervised(Harmonium):
             self.C_ = _USUAL_C if self.head_.C == "auto" else float(self.head_.C)
             problem.strength = self.C_ * self._nats
         return training
+
+    def _planned_rows(self, driver: Driver, n_rows: int, goes_on: bool) -> int:
+        """Every stage of the path, on each of the folds and once more on all rows."""
+        if goes_on or not self.validation_fraction:
+            return driver.planned_rows(n_rows)
+        runs = 1 + (len(self._path()) - 1) / 2
+        return int(driver.planned_rows(n_rows) * runs * 3)
 
     def _learn(
         self,
@@ -145,6 +170,8 @@ class Supervised(Harmonium):
 
         path = self._path()
         n_known = int((targets.known & (targets.weight > 0)).sum())
+        if hasattr(self, "selection_"):  # of an earlier fit
+            del self.selection_
         if not self.validation_fraction or n_known < _FEWEST_LABELS:
             self._calibrate(None)
             stages = [Stage(path[0] if len(path) == 1 else _USUAL_C, 0)]
@@ -158,7 +185,8 @@ class Supervised(Harmonium):
         for stage in stages:
             self.C_ = stage.C
             problem.strength = stage.C * self._nats
-            training.slots, training.n_updates = None, 0
+            # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
+            training.slots, training.n_updates, training.dual = None, 0, None
             driver.run(problem, self._objective(), views, training, rng, reporter, last=stage.epochs or None)
         return training
 
@@ -218,12 +246,8 @@ class Supervised(Harmonium):
         head = facts["head_"]
         if not isinstance(head, Head):
             raise ValueError(f"the head is {type(head).__name__}")
-        constants = {
-            name.removeprefix("head.constant."): value
-            for name, value in fitted.extra.items()
-            if name.startswith("head.constant.")
-        }
-        self.head_ = head.restore(self._n_classes(), constants)
+        self.head_ = head.restore(self._n_classes(), _constants(fitted.extra))
+        _check_head(self.head_, fitted)
         self._nats = float(facts["nats"])
         for name in ("C_", "selection_"):
             if facts[name] is not None:
@@ -249,3 +273,25 @@ class Supervised(Harmonium):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
+
+
+def _constants(extra: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    prefix = "head.constant."
+    return {name.removeprefix(prefix): value for name, value in extra.items() if name.startswith(prefix)}
+
+
+def _check_head(head: Head, fitted: Fitted) -> None:
+    """Refuse arrays of a file that are not those of the head."""
+    constants = head.constants()
+    names = {f"head.constant.{name}" for name in constants}
+    names |= {HEAD_WEIGHTS, HEAD_BIAS} if isinstance(head, LinearHead) else set()
+    strange = sorted(set(fitted.extra) - names)
+    if strange:
+        raise ValueError(f"the head has no {strange[0]!r}")
+    for name, value in constants.items():
+        if value.shape not in ((), (head.n_outputs_,)) or not np.isfinite(value).all():
+            raise ValueError(f"{name} of the head must be finite numbers of shape ({head.n_outputs_},)")
+    if isinstance(head, LabelView):
+        label = fitted.families.get(LABEL)
+        if label is None or label.n_features_ != head.n_outputs_ or type(label) is not type(head.family):
+            raise ValueError(f"the label is not a view of {head.n_outputs_} features")

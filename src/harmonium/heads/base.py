@@ -13,6 +13,7 @@ import numpy as np
 from harmonium.batch import Batch, Targets
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
+from harmonium.kernels.dual import TOLERANCE
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.parts import Part
 from harmonium.validation import check_real
@@ -36,6 +37,10 @@ class Head(Part):
 
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is computed."""
+
+    def takes(self, kind: str) -> bool:
+        """Whether it predicts targets of this kind."""
+        return kind in self.kinds
 
     def bind(self, targets: Targets, n_classes: list[int]) -> Self:
         """Copy of the head that knows its outputs; ``n_classes``: of each column of the targets that holds classes."""
@@ -81,6 +86,8 @@ class LinearHead(Head):
         Move V with all other parameters, or solve for it to the optimum after every epoch, as the paper does.
     """
 
+    role = "head"  # another abstract base
+
     def __init__(self, C: Path = "auto", ridge: float = 1e-3, solver: Literal["joint", "alternate"] = "joint") -> None:
         self.C = C
         self.ridge = ridge
@@ -104,7 +111,9 @@ class LinearHead(Head):
 
     def scores(self, energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
         """E[h | x] V + b."""
-        return self.scores_of(parameters, energy.hidden.mean(energy.hidden_natural(parameters, batch)))
+        # in double precision rounding does not depend on where in the batch a row stands
+        natural = energy.hidden_natural(parameters, batch).astype(np.float64)
+        return self.scores_of(parameters, energy.hidden.mean(natural))
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Loss of each row, and its sub-gradient by the scores; zero where the target is unknown."""
@@ -139,12 +148,18 @@ class LinearHead(Head):
         loss = float(losses @ targets.weight) + self.penalty(parameters) * len(scores)
         return strength * loss, (by_score @ weights.T) * layer.mean_derivative(natural)
 
-    def solve(self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None) -> tuple[Parameters, Any]:
-        """V and b that minimise mean loss + ridge/2 ‖(V, b)‖² for fixed hidden means, and the dual to go on from."""
+    def solve(
+        self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
+    ) -> tuple[Parameters, Any]:
+        """V and b that minimise mean loss + ridge/2 ‖(V, b)‖² for fixed hidden means, and the dual to go on from.
+
+        ``tolerance``: gap to the optimum, relative to the objective, that may remain.
+        """
         raise NotImplementedError
 
 
 def standard(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation (1 for constants) of each column of targets, over what is known."""
-    scale = np.nanstd(values, axis=0)
-    return np.nanmean(values, axis=0), np.where(scale > 0, scale, 1.0)
+    location, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+    # a spread that is rounding error relative to the size is none
+    return location, np.where(scale > 1e-14 * np.abs(location), scale, 1.0)

@@ -30,11 +30,16 @@ def fit_temperature(scores: np.ndarray, classes: np.ndarray, weight: np.ndarray)
     return float(np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x))
 
 
-def fit_sigmoid(scores: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """Factor a and shift b, shared by all labels, for which σ(a s + b) makes held-out labels most probable."""
+def fit_sigmoid(
+    scores: np.ndarray, labels: np.ndarray, weight: np.ndarray, positive_weight: float = 1.0
+) -> tuple[float, float]:
+    """Factor a and shift b, shared by all labels, for which σ(a s + b) makes held-out labels most probable.
+
+    ``positive_weight`` is that of labels that are there: what the scores were told by it, the shift must not undo.
+    """
     use = ~np.isnan(labels) & (weight[:, None] > 0)
     values, signs = scores[use].astype(np.float64), 2 * labels[use] - 1
-    weights = np.broadcast_to(weight[:, None], scores.shape)[use]
+    weights = np.broadcast_to(weight[:, None], scores.shape)[use] * np.where(signs > 0, positive_weight, 1.0)
 
     def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
         factor, shift = np.exp(point[0]), point[1]

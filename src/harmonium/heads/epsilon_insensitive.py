@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.batch import Targets
 from harmonium.heads.base import LinearHead, Path, standard
-from harmonium.kernels.dual import solve_epsilon_insensitive
+from harmonium.kernels.dual import TOLERANCE, solve_epsilon_insensitive
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.validation import check_real
 
@@ -89,9 +89,11 @@ class EpsilonInsensitive(LinearHead):
         """Squared error in units of the variance: 1 - R²."""
         return np.square(np.where(np.isnan(targets), 0.0, scores - targets)).mean(axis=1, dtype=np.float64)
 
-    def solve(self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None) -> tuple[Parameters, Any]:
+    def solve(
+        self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
+    ) -> tuple[Parameters, Any]:
         """Dual coordinate descent, one row and output at a time (Ho & Lin 2012)."""
         weights, dual = solve_epsilon_insensitive(
-            hidden_mean, targets.values, targets.weight, self.epsilon, self.ridge, dual
+            hidden_mean, targets.values, targets.weight, self.epsilon, self.ridge, dual, tolerance
         )
         return {HEAD_WEIGHTS: weights[:-1], HEAD_BIAS: weights[-1]}, dual

@@ -9,8 +9,9 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from harmonium.batch import Targets
 from harmonium.heads.base import LinearHead, Path
-from harmonium.kernels.dual import solve_crammer_singer
+from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.validation import check_real
 
 
 class Hinge(LinearHead):
@@ -57,6 +58,20 @@ class Hinge(LinearHead):
         self.cost = cost
         self.class_weight = class_weight
 
+    def check(self) -> None:
+        """The class weights too."""
+        super().check()
+        weight = self.class_weight
+        if weight is None or (isinstance(weight, str) and weight == "balanced"):
+            return
+        if not isinstance(weight, dict):
+            raise TypeError(
+                f"Hinge needs class_weight None, 'balanced' or a dict of class to weight; got {weight!r}; 'balanced' "
+                "is usual for classes of different size."
+            )
+        for label, value in weight.items():
+            check_real("Hinge", f"class_weight[{label!r}]", value, inclusive=True, remedy="1 is usual")
+
     def bind(self, targets: Targets, n_classes: list[int]) -> Self:
         """Check the costs against the number of classes."""
         return self.restore(n_classes, {})
@@ -70,11 +85,24 @@ class Hinge(LinearHead):
         """Targets whose weights are multiplied by those of their classes (over all columns)."""
         if self.class_weight is None:
             return targets
+        if isinstance(self.class_weight, dict):
+            unknown = [label for label in self.class_weight if not any(label in c.tolist() for c in classes)]
+            if unknown:
+                raise ValueError(
+                    f"class_weight may only name classes of y, {', '.join(map(str, classes[0][:10]))}; got "
+                    f"{unknown[0]!r}; correct it or leave it out."
+                )
         weight = targets.weight.copy()
         for column, labels in enumerate(classes):
             codes = targets.values[:, column]
             seen = codes >= 0
-            by_class = compute_class_weight(self.class_weight, classes=labels, y=labels[codes[seen]])
+            by_class = np.ones(len(labels))
+            if isinstance(self.class_weight, dict):
+                by_class = np.array([self.class_weight.get(label, 1.0) for label in labels.tolist()])
+            elif seen.any():
+                # a class of which no row is there yet, in partial_fit, has no weight to be given
+                there = np.unique(codes[seen])
+                by_class[there] = compute_class_weight("balanced", classes=there, y=codes[seen])
             weight[seen] *= by_class[codes[seen]]
         return Targets(targets.values, weight)
 
@@ -101,13 +129,15 @@ class Hinge(LinearHead):
             errors[rows] += cost[targets[rows, column], np.argmax(scores[rows, outputs], axis=1)]
         return errors
 
-    def solve(self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None) -> tuple[Parameters, Any]:
+    def solve(
+        self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
+    ) -> tuple[Parameters, Any]:
         """Dual coordinate descent over rows, each with all its classes at once (Keerthi et al. 2008)."""
         weights = np.zeros((hidden_mean.shape[1] + 1, self.n_outputs_))
         dual = [None] * len(self.n_classes_) if dual is None else dual
         for column, outputs, cost in self._columns():
             solution, dual[column] = solve_crammer_singer(
-                hidden_mean, targets.values[:, column], targets.weight, cost, self.ridge, dual[column]
+                hidden_mean, targets.values[:, column], targets.weight, cost, self.ridge, dual[column], tolerance
             )
             weights[:, outputs] = solution
         return {HEAD_WEIGHTS: weights[:-1], HEAD_BIAS: weights[-1]}, dual
@@ -122,7 +152,13 @@ class Hinge(LinearHead):
 
 
 def _cost_matrix(cost: Any, n_classes: int) -> np.ndarray:
-    values = np.asarray(cost, dtype=np.float64)
+    try:
+        values = np.asarray(cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"cost must be a number or a matrix of numbers, true class by predicted class; got {str(cost)[:60]!r}; 1.0 "
+            "is usual."
+        ) from None
     if values.ndim == 0:
         values = float(values) * (1.0 - np.eye(n_classes))
     if values.shape != (n_classes, n_classes):
@@ -130,10 +166,12 @@ def _cost_matrix(cost: Any, n_classes: int) -> np.ndarray:
             f"cost must be a number or a matrix of {n_classes} x {n_classes}, true class by predicted class; got shape "
             f"{values.shape}; order its rows as classes_."
         )
-    if not np.isfinite(values).all() or (values < 0).any() or np.diag(values).any():
+    wrong = ~np.isfinite(values) | (values < 0) | ((values != 0) & np.eye(n_classes, dtype=bool))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
         raise ValueError(
-            "cost must hold finite numbers >= 0, with 0 on the diagonal; got others; a mistake may cost more than "
-            "another, but none less than nothing."
+            f"cost must hold finite numbers >= 0, with 0 on the diagonal; got {values[row, column]:g} in row {row}, "
+            f"column {column}; correct it."
         )
     if not values.any():
         raise ValueError("cost must be above 0 for some mistake; got 0 for all of them; 1.0 is usual.")

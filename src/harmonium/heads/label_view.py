@@ -18,7 +18,8 @@ LABEL = "label"
 class LabelView(Head):
     """The label is a view of its own; to predict is to infer it from the others.
 
-    The view is called "label": categorical for classes, Gaussian for numbers, Bernoulli for several labels at once.
+    The view is called "label": categorical for classes, Gaussian for numbers, Bernoulli for several labels at once. It
+    is there or not: of sample weights only those of 0 matter, unless the objective is `Discriminative`.
 
     Parameters
     ----------
@@ -50,6 +51,10 @@ class LabelView(Head):
         if self.inference not in ("mean_field", "exact"):
             raise ValueError(f"LabelView needs inference 'mean_field' or 'exact'; got {self.inference!r}; take one.")
 
+    def takes(self, kind: str) -> bool:
+        """Exact inference sums over classes."""
+        return kind in (self.kinds if self.inference == "mean_field" else ("class",))
+
     def bind(self, targets: Targets, n_classes: list[int]) -> Self:
         """Number of scores: of classes, or of columns."""
         is_class = np.issubdtype(targets.values.dtype, np.integer)
@@ -62,8 +67,8 @@ class LabelView(Head):
                 "LabelView needs inference='mean_field' for numbers and several labels at once; got 'exact', which "
                 "sums over classes; change it."
             )
-        binary = not is_class and bool(np.isin(targets.values[~np.isnan(targets.values)], (0, 1)).all())
-        kind = "class" if is_class else "label" if binary else "number"
+        # labels have two classes each, numbers have none
+        kind = "class" if is_class else "label" if n_classes else "number"
         n_outputs = n_classes[0] if is_class else targets.values.shape[1]
         location, scale = np.zeros(n_outputs), np.ones(n_outputs)
         if kind == "number":
@@ -78,7 +83,10 @@ class LabelView(Head):
     def restore(self, n_classes: list[int], constants: dict[str, np.ndarray]) -> Self:
         """Inverse of `bind`, from the constants."""
         location, scale = constants["location"], constants["scale"]
-        kind = self.kinds[int(constants["kind"])]
+        number = int(constants["kind"])
+        if number not in range(len(self.kinds)):
+            raise ValueError(f"the kind of label is {number}")
+        kind = self.kinds[number]
         return self.bound(n_outputs_=len(location), location_=location, scale_=scale, _kind=kind)
 
     def encode(self, values: np.ndarray) -> np.ndarray:
@@ -94,7 +102,8 @@ class LabelView(Head):
         """Family of the label."""
         if self._kind == "class":
             return Categorical(self.n_outputs_)
-        return Bernoulli() if self._kind == "label" else Gaussian()
+        # a standardised number with a conditional variance of 1 would leave the hidden units nothing to explain
+        return Bernoulli() if self._kind == "label" else Gaussian("learn")
 
     def matrix(self, targets: Targets) -> np.ndarray:
         """The label as data of a view: NaN where it is unknown."""
@@ -105,7 +114,7 @@ class LabelView(Head):
         """Naturals of the label's classes given the rest of a row; expected values for numbers."""
         if self.inference == "exact":
             return class_scores(energy, parameters, batch)
-        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch).astype(np.float64))
         natural = energy.view_natural(parameters, LABEL, hidden_mean)
         if self._kind != "number":
             return natural
@@ -126,5 +135,6 @@ def class_scores(energy: Energy, parameters: Parameters, batch: Batch) -> np.nda
     others = Batch({name: view for name, view in batch.views.items() if name != LABEL}, batch.n_rows)
     natural = energy.hidden_natural(parameters, others)
     weights, bias = parameters[weights_of(LABEL)], parameters[bias_of(LABEL)]
-    columns = [energy.hidden.log_partition(natural + row).sum(axis=1, dtype=np.float64) for row in weights]
+    natural = natural.astype(np.float64)
+    columns = [energy.hidden.log_partition(natural + row).sum(axis=1) for row in weights]
     return np.stack(columns, axis=1) + bias

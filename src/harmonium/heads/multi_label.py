@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.batch import Targets
 from harmonium.heads.base import LinearHead, Path
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.dual import solve_binary_hinge
+from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.validation import check_real
 
@@ -86,9 +86,11 @@ class MultiLabelHinge(LinearHead):
         precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
         return np.where(number > 0, 1 - (precision * hits).sum(axis=1) / np.maximum(number, 1), 0.0)
 
-    def solve(self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None) -> tuple[Parameters, Any]:
+    def solve(
+        self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
+    ) -> tuple[Parameters, Any]:
         """Dual coordinate descent, one row and label at a time (Hsieh et al. 2008)."""
         weights, dual = solve_binary_hinge(
-            hidden_mean, targets.values, targets.weight, self.positive_weight, self.ridge, dual
+            hidden_mean, targets.values, targets.weight, self.positive_weight, self.ridge, dual, tolerance
         )
         return {HEAD_WEIGHTS: weights[:-1], HEAD_BIAS: weights[-1]}, dual

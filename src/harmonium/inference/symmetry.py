@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.energy import Energy
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, copy_parameters, weights_of
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, weights_of
 
 
 def canonical_signs(
@@ -30,4 +30,7 @@ def canonical_signs(
         weights = result[weights_of(name)]
         result[bias_of(name)] += energy.hidden.support.upper * weights[:, turned].sum(axis=1)
         weights[:, turned] *= -1
+    if HEAD_WEIGHTS in result:  # scores stay the same too
+        result[HEAD_BIAS] += energy.hidden.support.upper * result[HEAD_WEIGHTS][turned].sum(axis=0)
+        result[HEAD_WEIGHTS][turned] *= -1
     return result, turned

@@ -12,10 +12,13 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-_MOST_PASSES = 1000
+# so many passes are allowed, fewer if they take more than so many multiplications (a few seconds)
+_FEWEST_PASSES, _MOST_PASSES = 1000, 20_000
+_MOST_WORK = 5e9
 _BETWEEN_CHECKS = 5
-# duality gap at which to stop, relative to the objective
-_TOLERANCE = 1e-4
+#: duality gap at which to stop, relative to the objective (or to this share of what it is without any weights)
+TOLERANCE = 1e-4
+_SHARE = 0.01
 
 
 def _with_constant(features: np.ndarray) -> np.ndarray:
@@ -27,15 +30,21 @@ def _boxes(weight: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def _descend(
-    one_pass: Callable[[np.ndarray], None], objectives: Callable[[], tuple[float, float]], n_rows: int
+    one_pass: Callable[[np.ndarray], None],
+    objectives: Callable[[], tuple[float, float]],
+    n_rows: int,
+    n_weights: int,
+    without: float,
+    tolerance: float,
 ) -> None:
     """Passes over rows in changing order until the gap between the primal and the dual objective is closed."""
     rng = np.random.default_rng(0)
-    for number in range(1, _MOST_PASSES + 1):
+    n_passes = int(np.clip(_MOST_WORK / (n_rows * n_weights), _FEWEST_PASSES, _MOST_PASSES))
+    for number in range(1, n_passes + 1):
         one_pass(rng.permutation(n_rows))
         if number % _BETWEEN_CHECKS == 0:
             primal, dual = objectives()
-            if primal - dual <= _TOLERANCE * max(abs(primal), 1e-12):
+            if primal - dual <= tolerance * max(primal, _SHARE * without):
                 return
 
 
@@ -47,6 +56,7 @@ def solve_crammer_singer(
     cost: np.ndarray,
     ridge: float,
     dual: np.ndarray | None = None,
+    tolerance: float = TOLERANCE,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights (features + 1, classes), the last row the bias, and the dual (rows, classes); class -1 = row not used."""
     x, n_classes = _with_constant(features), len(cost)
@@ -67,7 +77,8 @@ def solve_crammer_singer(
         _pass_crammer_singer(x, classes, boxes, cost, norms, used[order], alpha, weights)
 
     if len(used):
-        _descend(one_pass, objectives, len(used))
+        without = float(boxes[used] @ cost[classes[used]].max(axis=1))
+        _descend(one_pass, objectives, len(used), weights.size, without, tolerance)
     return weights, alpha
 
 
@@ -83,7 +94,7 @@ def _pass_crammer_singer(
     weights: np.ndarray,
 ) -> None:
     n_features, n_classes = weights.shape
-    linear = np.empty(n_classes)
+    linear, ordered = np.empty(n_classes), np.empty(n_classes)
     for i in order:
         norm, truth, box = norms[i], classes[i], boxes[i]
         linear[:] = cost[truth] - norm * alpha[i]
@@ -93,13 +104,17 @@ def _pass_crammer_singer(
                 for m in range(n_classes):
                     linear[m] += weights[j, m] * value
         # minimise norm/2 ‖a‖² + linear·a subject to Σ a = 0, a <= box at the true class and <= 0 elsewhere
-        sorted_linear = linear.copy()
-        sorted_linear[truth] += norm * box
-        sorted_linear = -np.sort(-sorted_linear)
-        level = sorted_linear[0] - norm * box
+        for m in range(n_classes):
+            value = linear[m] + norm * box if m == truth else linear[m]
+            r = m
+            while r > 0 and ordered[r - 1] < value:
+                ordered[r] = ordered[r - 1]
+                r -= 1
+            ordered[r] = value
+        level = ordered[0] - norm * box
         r = 1
-        while r < n_classes and level < r * sorted_linear[r]:
-            level += sorted_linear[r]
+        while r < n_classes and level < r * ordered[r]:
+            level += ordered[r]
             r += 1
         level /= r
         for m in range(n_classes):
@@ -120,6 +135,7 @@ def solve_epsilon_insensitive(
     epsilon: float,
     ridge: float,
     dual: np.ndarray | None = None,
+    tolerance: float = TOLERANCE,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights (features + 1, outputs), the last row the bias, and the dual (rows, outputs); NaN = not used."""
     x = _with_constant(features)
@@ -137,7 +153,8 @@ def solve_epsilon_insensitive(
     def one_pass(order: np.ndarray) -> None:
         _pass_epsilon_insensitive(x, known, boxes, epsilon, norms, order, beta, weights)
 
-    _descend(one_pass, objectives, len(x))
+    without = float((boxes * np.maximum(np.abs(known) - epsilon, 0)).sum())
+    _descend(one_pass, objectives, len(x), weights.size, without, tolerance)
     return weights, beta
 
 
@@ -179,6 +196,7 @@ def solve_binary_hinge(
     positive_weight: float,
     ridge: float,
     dual: np.ndarray | None = None,
+    tolerance: float = TOLERANCE,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights (features + 1, labels), the last row the bias, and the dual (rows, labels); NaN = not used."""
     x = _with_constant(features)
@@ -197,7 +215,7 @@ def solve_binary_hinge(
     def one_pass(order: np.ndarray) -> None:
         _pass_binary_hinge(x, signs, boxes, norms, order, alpha, weights)
 
-    _descend(one_pass, objectives, len(x))
+    _descend(one_pass, objectives, len(x), weights.size, float(boxes.sum()), tolerance)
     return weights, alpha
 
 

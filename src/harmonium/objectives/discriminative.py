@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.batch import Batch
-from harmonium.heads.label_view import LABEL, class_scores
+from harmonium.families import Categorical
+from harmonium.heads.label_view import LABEL, LabelView, class_scores
 from harmonium.kernels.products import add_outer_products
 from harmonium.objectives.base import Objective, Problem
 from harmonium.objectives.contrastive import SampledCD
@@ -40,18 +41,22 @@ class Discriminative(Objective):
     Discriminative(generative=0.01)
     """
 
-    has_loss = True
-
     def __init__(self, generative: float = 0.0, n_steps: int = 1) -> None:
         self.generative = generative
         self.n_steps = n_steps
 
-    def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> None:
-        """Check that there is a label to condition on."""
+    @property
+    def has_loss(self) -> bool:  # type: ignore[override]
+        """The conditional likelihood is one; the share of the joint one is a noisy gradient only."""
+        return not self.generative
+
+    def _check(self, problem: Problem) -> None:
+        """Refuse a model without classes to tell apart."""
         check_real("Discriminative", "generative", self.generative, inclusive=True, remedy="0 leaves it out")
-        if LABEL not in problem.energy.families:
+        label = problem.energy.families.get(LABEL)
+        if not isinstance(problem.head, LabelView) or not isinstance(label, Categorical):
             raise ValueError(
-                "Discriminative needs a label that is a view; the model has none; pass head=LabelView() to "
+                "Discriminative needs classes that are a view; the model has none; pass head=LabelView() to "
                 "HarmoniumClassifier, or use the recipe DiscriminativeRBM."
             )
 
@@ -66,6 +71,7 @@ class Discriminative(Objective):
         with_loss: bool = False,
     ) -> None:
         """Gradient of the conditional likelihood, and of the joint one if it has a share."""
+        self._check(problem)
         if self.generative:
             joint = Statistics.zeros_like(parameters)
             SampledCD(self.n_steps).accumulate(problem, parameters, batch, joint, rng)
@@ -86,9 +92,9 @@ class Discriminative(Objective):
         log_total = logsumexp(scores, axis=1)
         truth = np.where(weight[:, None] > 0, label.statistic, 0)
         into.loss += float(weight @ (log_total - (truth * scores).sum(axis=1)))
-        by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(np.float32)
         others = {name: view for name, view in batch.views.items() if name != LABEL}
         natural = energy.hidden_natural(parameters, Batch(others, batch.n_rows))
+        by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(natural.dtype)
         by_natural = np.zeros_like(natural)
         class_weights = parameters[weights_of(LABEL)]
         for number, row in enumerate(class_weights):

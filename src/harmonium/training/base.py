@@ -10,6 +10,7 @@ import numpy as np
 
 from harmonium.batch import Targets
 from harmonium.heads import LinearHead
+from harmonium.kernels.dual import TOLERANCE
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters
 from harmonium.parts import Part
@@ -17,6 +18,7 @@ from harmonium.training.progress import Reporter
 from harmonium.views import Views
 
 _BLOCK = 1000  # rows encoded at a time
+_IN_BETWEEN = 1e-3  # gap to the head's optimum while the views still move
 
 
 @dataclass
@@ -81,8 +83,11 @@ class Driver(Part):
         raise NotImplementedError
 
 
-def solve_head(problem: Problem, views: Views, rows: np.ndarray, training: Training) -> None:
-    """Give an alternating head its optimum for the hidden means as they are; does nothing for others."""
+def solve_head(problem: Problem, views: Views, rows: np.ndarray, training: Training, last: bool = False) -> None:
+    """Give an alternating head its optimum for the hidden means as they are; does nothing for others.
+
+    The ``last`` solution is more precise than those in between.
+    """
     head = problem.head
     if not isinstance(head, LinearHead) or head.solver != "alternate":
         return
@@ -93,5 +98,6 @@ def solve_head(problem: Problem, views: Views, rows: np.ndarray, training: Train
         means.append(problem.energy.hidden.mean(problem.energy.hidden_natural(training.parameters, batch)))
         targets.append(batch.targets)
     together = Targets(np.concatenate([t.values for t in targets]), np.concatenate([t.weight for t in targets]))
-    solution, training.dual = head.solve(np.concatenate(means), together, training.dual)
+    tolerance = TOLERANCE if last else _IN_BETWEEN
+    solution, training.dual = head.solve(np.concatenate(means), together, training.dual, tolerance)
     training.parameters.update({name: value.astype(np.float32) for name, value in solution.items()})

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.batch import ViewBatch
+from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
 
@@ -33,3 +35,16 @@ class Centring:
         """Give the mean item the natural it had before the step."""
         if before is not None:
             parameters[HIDDEN_BIAS] += before - self.natural_of_mean_item(parameters)
+
+
+def span(view: ViewBatch, mean: np.ndarray) -> float:
+    """Σ |φ(x) - mean| of an average row: how far its natural moves if all weights of a unit move by one."""
+    if not isinstance(view.statistic, SparseRows):
+        distance = np.abs(view.statistic - mean)
+        if view.missing is not None and view.missing.shape == distance.shape:
+            distance = np.where(view.missing, 0, distance)
+        return max(float(distance.sum(axis=1, dtype=np.float64).mean()), 1e-12)
+    sparse = view.statistic
+    at = mean[sparse.indices]
+    stored = float((np.abs(sparse.data - at) - np.abs(at)).sum()) / max(1, sparse.shape[0])
+    return max(stored + float(np.abs(mean).sum()), 1e-12)

@@ -129,6 +129,7 @@ class LBFGS(Driver):
                 training.stopped = f"converged after {done} iterations"
                 break
             before = result.fun
+        solve_head(problem, views, rows, training, last=True)
         training.idle_units = monitor.idle_units(training.parameters)
 
     @staticmethod

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.batch import Batch
+from harmonium.batch import Batch, ViewBatch
 from harmonium.exceptions import DivergenceError
+from harmonium.families import Family
+from harmonium.families.base import Own
 from harmonium.inference.gibbs import clamp
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
@@ -86,7 +88,7 @@ def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None
 
 
 def _divergence(view: str, epoch: int, problem: str, learning_rate: float | None) -> str:
-    where = "the hidden layer" if view == "hidden" else f"view {view!r}"
+    where = "the hidden layer" if view == "hidden" else "the head" if view == "head" else f"view {view!r}"
     remedy = "" if learning_rate is None else f"a learning_rate below {learning_rate:g}, "
     return (
         f"Training diverged in {where} at epoch {epoch}: {problem}; use {remedy}a larger weight_decay, "
@@ -99,26 +101,42 @@ def reconstruct(problem: Problem, parameters: Parameters, batch: Batch) -> Readi
     energy = problem.energy
     batch = problem.complete(parameters, batch)
     hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+    losses = view_losses(problem, parameters, batch, hidden_mean)
+    free = energy.free_energy(parameters, batch)
+    means = {name: float(loss.mean()) for name, loss in losses.items()}
+    return Reading(means, float(free.mean()), float(free.std()))
+
+
+def view_losses(
+    problem: Problem, parameters: Parameters, batch: Batch, hidden_mean: np.ndarray
+) -> dict[str, np.ndarray]:
+    """-log p(x_v | h) for each view of a batch and each of its rows, over observed sites, in float64."""
+    energy = problem.energy
     losses = {}
     for name, view in batch.views.items():
-        family, own = energy.families[name], energy.own(parameters, name)
+        family = energy.families[name]
         natural = clamp(energy.view_natural(parameters, name, hidden_mean), family)
-        log_partition = family.log_partition(natural, own, view.size)
-        if isinstance(view.statistic, SparseRows):
-            sparse = view.statistic
-            terms = natural[sparse.row_of_entry(), sparse.indices] * sparse.data
-            terms = terms + family.log_base(sparse.data, own, sparse.indices)
-            fit = sparse.row_totals(terms)
-        else:
-            cells = natural * view.statistic + family.log_base(view.statistic, own)
-            if view.missing is not None:
-                cells = np.where(family.spread(view.missing), 0, cells)
-            fit = cells.sum(axis=1, dtype=np.float64)
+        losses[name] = loss_of_view(family, view, natural, energy.own(parameters, name))
+    return losses
+
+
+def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
+    """-log p(x | natural) of each row of one view, over observed sites, in float64."""
+    log_partition = family.log_partition(natural, own, view.size)
+    if isinstance(view.statistic, SparseRows):
+        sparse = view.statistic
+        terms = natural[sparse.row_of_entry(), sparse.indices] * sparse.data
+        terms = terms + family.log_base(sparse.data, own, sparse.indices)
+        fit = sparse.row_totals(terms)
+    else:
+        cells = natural * view.statistic + family.log_base(view.statistic, own)
         if view.missing is not None:
-            log_partition = np.where(view.missing[:, : log_partition.shape[1]], 0, log_partition)
-        losses[name] = float((log_partition.sum(axis=1, dtype=np.float64) - fit).mean())
-    free = energy.free_energy(parameters, batch)
-    return Reading(losses, float(free.mean()), float(free.std()))
+            cells = np.where(family.spread(view.missing), 0, cells)
+        fit = cells.sum(axis=1, dtype=np.float64)
+    if view.missing is not None:
+        log_partition = np.where(view.missing[:, : log_partition.shape[1]], 0, log_partition)
+    loss: np.ndarray = log_partition.sum(axis=1, dtype=np.float64) - fit
+    return loss
 
 
 def cost_of_description(problem: Problem, parameters: Parameters, views: Views) -> float:

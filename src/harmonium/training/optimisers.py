@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from harmonium.kernels.updates import adam_update, descent_update, momentum_update
@@ -22,9 +25,19 @@ class Optimiser(Part):
         raise NotImplementedError
 
     def update(
-        self, parameters: Parameters, statistics: Statistics, slots: Slots, rate: float, decay: float, step: int
+        self,
+        parameters: Parameters,
+        statistics: Statistics,
+        slots: Slots,
+        rate: float,
+        decay: float,
+        step: int,
+        shares: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         """One step; ``decay`` shrinks weights (not biases) by ``rate * decay`` and ``step`` counts from 1.
+
+        Parameters named in ``shares`` take only that share of the rate; they shrink as much as all others, so that
+        what they can add up to does not depend on how many or how large the values of a view are.
 
         The statistics are used up: their gradient is zero afterwards.
         """
@@ -56,11 +69,19 @@ class Momentum(Optimiser):
         return {"velocity": _zeros(parameters)} if self.momentum else {}
 
     def update(
-        self, parameters: Parameters, statistics: Statistics, slots: Slots, rate: float, decay: float, step: int
+        self,
+        parameters: Parameters,
+        statistics: Statistics,
+        slots: Slots,
+        rate: float,
+        decay: float,
+        step: int,
+        shares: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         """Velocity first, then the parameters."""
-        scaled = rate / statistics.count
         for name, value in parameters.items():
+            own = rate * shares.get(name, 1.0)
+            scaled = own / statistics.count
             gradient, shrink = statistics.gradient[name], _decay(name, rate, decay)
             if self.momentum:
                 momentum_update(value, gradient, slots["velocity"][name], scaled, self.momentum, shrink)
@@ -89,19 +110,26 @@ class Adam(Optimiser):
         return {"first": _zeros(parameters), "second": _zeros(parameters)}
 
     def update(
-        self, parameters: Parameters, statistics: Statistics, slots: Slots, rate: float, decay: float, step: int
+        self,
+        parameters: Parameters,
+        statistics: Statistics,
+        slots: Slots,
+        rate: float,
+        decay: float,
+        step: int,
+        shares: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         """Moments first, then the parameters."""
         correction = float(np.sqrt(1 - self.beta2**step))
-        corrected = rate * correction / (1 - self.beta1**step)
         for name, value in parameters.items():
+            own = rate * shares.get(name, 1.0)
             adam_update(
                 value,
                 statistics.gradient[name],
                 slots["first"][name],
                 slots["second"][name],
                 scale=1.0 / statistics.count,
-                step=corrected,
+                step=own * correction / (1 - self.beta1**step),
                 betas=(self.beta1, self.beta2),
                 epsilon=self.epsilon * correction,
                 decay=_decay(name, rate, decay),

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from harmonium.objectives import Objective, Problem, Statistics
-from harmonium.params import copy_parameters
+from harmonium.params import copy_parameters, weights_of
 from harmonium.training.base import Driver, Training, Watch, solve_head
-from harmonium.training.centring import Centring
+from harmonium.training.centring import Centring, span
 from harmonium.training.monitor import Monitor, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter
@@ -18,7 +18,9 @@ from harmonium.training.projection import project
 from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
-_UPDATES = 3000
+# updates that are enough, with a step that goes down and with a running average of the parameters
+_UPDATES, _UPDATES_AVERAGED = 3000, 1500
+_SAMPLE = 100
 # a running average spans so many epochs, and at least so many updates; it need not see every single one
 _HORIZON_EPOCHS, _HORIZON_UPDATES, _AVERAGED_AN_EPOCH = 2, 200, 10
 _SCHEDULES = ("constant", "linear", "inverse")
@@ -31,13 +33,16 @@ class Stochastic(Driver):
     Parameters
     ----------
     max_iter : int, optional
-        Epochs. Default: enough for about 3,000 updates, between 10 and 300 epochs.
+        Epochs. Default: enough for about 3,000 updates (half of that with ``average``), between 10 and 300 epochs.
     batch_size : int, optional, default=100
         Rows in a batch; None takes a twentieth of the rows, between 10 and 100.
     learning_rate : float, default=0.002
         Step size at the start, for gradients averaged over the batch.
     optimiser : Optimiser, optional
         `Adam` (default) or `Momentum`.
+    reach : float, optional
+        How far a step may move the natural parameter of a hidden unit, summed over an average row: the steps of views
+        with many or large values are shrunk to that. Default: no limit.
     schedule : {"linear", "constant", "inverse"}, default="linear"
         Step size over time: down to zero at the last update, the same throughout, or ∝ 1 / (1 + epoch).
     weight_decay : float, default=1e-4
@@ -69,6 +74,7 @@ class Stochastic(Driver):
         batch_size: int | None = 100,
         learning_rate: float = 0.002,
         optimiser: Optimiser | None = None,
+        reach: float | None = None,
         schedule: Literal["linear", "constant", "inverse"] = "linear",
         weight_decay: float = 1e-4,
         average: bool = False,
@@ -82,6 +88,7 @@ class Stochastic(Driver):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.optimiser = optimiser
+        self.reach = reach
         self.schedule = schedule
         self.weight_decay = weight_decay
         self.average = average
@@ -99,6 +106,8 @@ class Stochastic(Driver):
             check_whole("Stochastic", "batch_size", self.batch_size, remedy="100 is usual")
         check_whole("Stochastic", "patience", self.patience, remedy="3 is usual")
         check_real("Stochastic", "learning_rate", self.learning_rate, remedy="0.002 is usual with Adam")
+        if self.reach is not None:
+            check_real("Stochastic", "reach", self.reach, remedy="None sets no limit")
         check_real("Stochastic", "weight_decay", self.weight_decay, inclusive=True, remedy="0 switches it off")
         check_real("Stochastic", "tol", self.tol, inclusive=True, remedy="1e-4 is usual")
         if self.optimiser is not None and not isinstance(self.optimiser, Optimiser):
@@ -123,7 +132,8 @@ class Stochastic(Driver):
         """Number of epochs for so many rows."""
         if self.max_iter is not None:
             return self.max_iter
-        return int(np.clip(np.ceil(_UPDATES * self.rows_of_batch(n_rows) / n_rows), 10, 300))
+        updates = _UPDATES_AVERAGED if self.average else _UPDATES
+        return int(np.clip(np.ceil(updates * self.rows_of_batch(n_rows) / n_rows), 10, 300))
 
     def rows_of_batch(self, n_rows: int) -> int:
         """Number of rows in a batch for so many rows in all."""
@@ -163,8 +173,8 @@ class Stochastic(Driver):
                 break
         if training.average is not None:
             training.parameters, training.average, training.n_averaged = training.average, None, 0
-            solve_head(problem, views, train, training)
         stopping.restore(training)
+        solve_head(problem, views, train, training, last=True)
         training.idle_units = monitor.idle_units(training.parameters)
 
     def epoch(
@@ -184,6 +194,7 @@ class Stochastic(Driver):
             training.slots = optimiser.start(training.parameters)
         statistics = Statistics.zeros_like(training.parameters)
         centring = Centring(problem)
+        shares = self._shares(problem, views, rows)
         order = rng.permutation(rows)
         batch_size = self.rows_of_batch(len(order))
         n_batches = -(-len(order) // batch_size)
@@ -201,7 +212,7 @@ class Stochastic(Driver):
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
                 before = centring.natural_of_mean_item(training.parameters)
-                optimiser.update(moving, statistics, training.slots, rate, decay, training.n_updates)
+                optimiser.update(moving, statistics, training.slots, rate, decay, training.n_updates, shares)
                 centring.keep(training.parameters, before)
                 project(problem.energy, training.parameters)
             except ValueError:
@@ -212,6 +223,19 @@ class Stochastic(Driver):
                 self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
             reporter.batch(len(items))
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
+
+    def _shares(self, problem: Problem, views: Views, rows: np.ndarray) -> dict[str, float]:
+        """Share of the step that the weights of each view take, where it is not all of it."""
+        if self.reach is None:
+            return {}
+        families = problem.energy.families
+        sample = rows[np.linspace(0, len(rows) - 1, min(_SAMPLE, len(rows))).astype(int)]
+        batch = views.batch(sample, families)
+        largest = {
+            name: self.reach / self.learning_rate / span(batch.views[name], problem.reference[name])
+            for name in families
+        }
+        return {weights_of(name): share for name, share in largest.items() if share < 1}
 
     @staticmethod
     def _add_to_average(training: Training, horizon: float) -> None:

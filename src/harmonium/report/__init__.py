@@ -1,0 +1,42 @@
+"""What fitted models have learned, as tables (data frames) and as displays (pictures, which need the extra ``plot``).
+
+Examples
+--------
+>>> import numpy as np
+>>> from harmonium import Harmonium, Stochastic
+>>> from harmonium.report import TopicsDisplay, topic_table
+>>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit({"words": np.tile(np.eye(3), (4, 1))})
+>>> topic_table(model, n_features=2).shape
+(2, 1)
+>>> display = TopicsDisplay.from_estimator(model)
+>>> type(display.figure_).__name__  # display.figure_.savefig("topics.png")
+'Figure'
+"""
+
+from harmonium.report.displays import ClassTopicsDisplay, ExplainedDisplay, FeatureWeightsDisplay
+from harmonium.report.displays_curves import RetrievalDisplay, SensitivityDisplay
+from harmonium.report.displays_map import MapDisplay
+from harmonium.report.displays_topics import TopicsDisplay
+from harmonium.report.drawing import Display
+from harmonium.report.explained import explained_table
+from harmonium.report.latent import latent_means
+from harmonium.report.sensitivity import sensitivity_table
+from harmonium.report.tables import class_profiles, class_table, feature_table, topic_table
+
+__all__ = [
+    "ClassTopicsDisplay",
+    "Display",
+    "ExplainedDisplay",
+    "FeatureWeightsDisplay",
+    "MapDisplay",
+    "RetrievalDisplay",
+    "SensitivityDisplay",
+    "TopicsDisplay",
+    "class_profiles",
+    "class_table",
+    "explained_table",
+    "feature_table",
+    "latent_means",
+    "sensitivity_table",
+    "topic_table",
+]

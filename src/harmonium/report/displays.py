@@ -1,0 +1,195 @@
+"""Pictures of how classes, features and views use the topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+
+from harmonium.estimators import Harmonium
+from harmonium.metrics import average_divergence
+from harmonium.report.drawing import (
+    HATCHES,
+    Display,
+    heat_map,
+    heat_map_size,
+    require_matplotlib,
+    shortened,
+    style,
+)
+from harmonium.report.explained import explained_table
+from harmonium.report.tables import class_table, feature_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False, kw_only=True)
+class ClassTopicsDisplay(Display):
+    """Heat map of how each class uses the topics, titled with how far the classes are apart.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Classes by topics, as `class_table` gives it.
+    divergence : float
+        `harmonium.metrics.average_divergence` of the classes; NaN for a single one.
+    figure_, ax_
+        What was drawn, and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit(words)
+    >>> display = ClassTopicsDisplay.from_estimator(model, words, ["space", "cars", "cars"] * 4)
+    >>> display.table.shape, display.ax_.get_title().startswith("average KL")
+    ((2, 2), True)
+    """
+
+    table: pd.DataFrame
+    divergence: float
+
+    @classmethod
+    def from_estimator(cls, model: Harmonium, X: Any, y: Any, ax: Axes | None = None) -> Self:
+        """Compute and draw.
+
+        Parameters
+        ----------
+        model, X, y
+            As for `class_table`.
+        ax : Axes, optional
+            Where to draw; default: a figure of its own.
+        """
+        require_matplotlib()
+        table = class_table(model, X, y)
+        display = cls(table=table, divergence=average_divergence(table) if len(table) > 1 else float("nan"))
+        display.plot(ax)
+        return display
+
+    def _size(self) -> tuple[float, float]:
+        return heat_map_size(self.table)
+
+    def _draw(self, ax: Axes) -> Axes:
+        heat_map(ax, self.table, "mean share of the topic", ".2f")
+        ax.set_title("one class" if np.isnan(self.divergence) else f"average KL {self.divergence:.2f}")
+        return ax
+
+
+@dataclass(eq=False, kw_only=True)
+class FeatureWeightsDisplay(Display):
+    """Bars of the weights that some features have on all topics.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Features by topics, as `feature_table` gives it.
+    figure_, ax_
+        What was drawn, and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit({"words": np.tile(np.eye(3), (4, 1))})
+    >>> FeatureWeightsDisplay.from_estimator(model, ["words_2", "words_0"]).ax_.get_xlabel()
+    'topic'
+    """
+
+    table: pd.DataFrame
+
+    @classmethod
+    def from_estimator(
+        cls, model: Harmonium, features: Sequence[str] | str, view: str | None = None, ax: Axes | None = None
+    ) -> Self:
+        """Look the weights up and draw them.
+
+        Parameters
+        ----------
+        model, features, view
+            As for `feature_table`.
+        ax : Axes, optional
+            Where to draw; default: a figure of its own.
+        """
+        require_matplotlib()
+        display = cls(table=feature_table(model, features, view))
+        display.plot(ax)
+        return display
+
+    def _size(self) -> tuple[float, float]:
+        n_features, n_topics = self.table.shape
+        return float(np.clip(2.5 + 0.14 * n_topics * (n_features + 1), 6, 16)), 3.6
+
+    def _draw(self, ax: Axes) -> Axes:
+        n_features, n_topics = self.table.shape
+        width = 0.8 / n_features
+        for number, (feature, weights) in enumerate(self.table.iterrows()):
+            colour, hatch = style(number, HATCHES)
+            places = np.arange(n_topics) + (number - (n_features - 1) / 2) * width
+            ax.bar(places, weights, width, color=colour, hatch=hatch, edgecolor="white", label=shortened(feature))
+        ax.axhline(0, color="black", linewidth=0.8)
+        for boundary in np.arange(1, n_topics) - 0.5:
+            ax.axvline(boundary, color="0.9", linewidth=0.6, zorder=0)
+        step = -(-n_topics // 30)
+        ax.set_xticks(range(0, n_topics, step), [str(topic) for topic in self.table.columns[::step]])
+        ax.set_xlim(-0.6, n_topics - 0.4)
+        ax.set_xlabel("topic")
+        ax.set_ylabel("weight")
+        ax.legend(title=self.table.index.name, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        return ax
+
+
+@dataclass(eq=False, kw_only=True)
+class ExplainedDisplay(Display):
+    """Heat map of how much of each view each topic explains; what all explain together stands beside the view.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Views by topics and "all", as `explained_table` gives it.
+    figure_, ax_
+        What was drawn, and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> views = {"words": np.tile(np.eye(3), (4, 1)), "colour": np.random.default_rng(0).normal(size=(12, 2))}
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit(views)
+    >>> ExplainedDisplay.from_estimator(model, views).table.index.tolist()
+    ['words', 'colour']
+    """
+
+    table: pd.DataFrame
+
+    @classmethod
+    def from_estimator(cls, model: Harmonium, X: Any, ax: Axes | None = None) -> Self:
+        """Compute and draw.
+
+        Parameters
+        ----------
+        model, X
+            As for `explained_table`.
+        ax : Axes, optional
+            Where to draw; default: a figure of its own.
+        """
+        require_matplotlib()
+        display = cls(table=explained_table(model, X))
+        display.plot(ax)
+        return display
+
+    def _size(self) -> tuple[float, float]:
+        width, height = heat_map_size(self.table)
+        return width, height + 0.4
+
+    def _draw(self, ax: Axes) -> Axes:
+        # beside the share of all topics that of a single one would hardly show
+        heat_map(ax, 100 * self.table.drop(columns="all"), "per cent of deviance explained", ".1f")
+        labels = [f"{shortened(view)}\n(all: {share:.0%})" for view, share in self.table["all"].items()]
+        ax.set_yticks(range(len(labels)), labels)
+        ax.set_title("What single topics explain of each view")
+        return ax

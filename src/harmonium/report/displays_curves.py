@@ -1,0 +1,176 @@
+"""Pictures of how well models do: over values of a parameter, and in retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+
+from harmonium.metrics import RetrievalReport
+from harmonium.report.drawing import COLOURS, LINES, MARKERS, Display, require_matplotlib, shortened, style
+from harmonium.report.sensitivity import sensitivity_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# values that span more than this factor are drawn on a logarithmic axis
+_WIDE = 20
+_MOST_TICKS = 12
+
+
+@dataclass(eq=False, kw_only=True)
+class SensitivityDisplay(Display):
+    """Cross-validated score over the values of a parameter, with its spread over folds.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Columns value, train_mean, train_std, test_mean and test_std, as `sensitivity_table` gives them.
+    parameter : str
+        Name of the parameter.
+    figure_, ax_
+        What was drawn, and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import HarmoniumClassifier, Hinge, Stochastic
+    >>> words, y = np.tile(np.eye(3), (6, 1)), np.tile([0, 1, 1], 6)
+    >>> driver = Stochastic(max_iter=2)
+    >>> model = HarmoniumClassifier(2, head=Hinge(C=1.0), driver=driver, validation_fraction=0)
+    >>> display = SensitivityDisplay.from_estimator(model, words, y, parameter="head__C", values=[0.1, 1.0, 10.0])
+    >>> display.ax_.get_xscale()
+    'log'
+    """
+
+    table: pd.DataFrame
+    parameter: str
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        parameter: str = "head__C",
+        values: Sequence[Any] = (0.01, 0.1, 1.0, 10.0, 100.0),
+        cv: Any = 3,
+        n_jobs: int | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Cross-validate and draw.
+
+        Parameters
+        ----------
+        estimator, X, y, parameter, values, cv, n_jobs
+            As for `sensitivity_table`.
+        ax : Axes, optional
+            Where to draw; default: a figure of its own.
+        """
+        require_matplotlib()
+        display = cls(table=sensitivity_table(estimator, X, y, parameter, values, cv, n_jobs), parameter=parameter)
+        display.plot(ax)
+        return display
+
+    def _draw(self, ax: Axes) -> Axes:
+        table = self.table
+        numeric = table["value"].dtype.kind in "iuf"
+        if numeric:
+            table = table.sort_values("value")
+        places = table["value"].to_numpy() if numeric else np.arange(len(table))
+        if numeric and places.min() > 0 and places.max() > _WIDE * places.min():
+            ax.set_xscale("log")
+        if len(table) <= _MOST_TICKS or not numeric:
+            names = [f"{value:g}" if numeric else shortened(value) for value in table["value"]]
+            ax.set_xticks(places, names)
+            ax.set_xticks([], minor=True)
+        for number, (part, name) in enumerate((("test", "held-out folds"), ("train", "training folds"))):
+            mean, spread = table[f"{part}_mean"], table[f"{part}_std"]
+            ax.plot(places, mean, color=COLOURS[number], marker=MARKERS[number], linestyle=LINES[number], label=name)
+            ax.fill_between(places, mean - spread, mean + spread, color=COLOURS[number], alpha=0.2, linewidth=0)
+        ax.set_xlabel(self.parameter)
+        ax.set_ylabel("score (band: one standard deviation)")
+        ax.grid(color="0.92")
+        ax.legend(frameon=False)
+        return ax
+
+
+@dataclass(eq=False, kw_only=True)
+class RetrievalDisplay(Display):
+    """Precision over recall of several models' retrieval, with their mean average precisions.
+
+    Attributes
+    ----------
+    curves : DataFrame
+        Columns name, cutoff, recall and precision.
+    scores : Series
+        Mean average precision by name.
+    figure_, ax_
+        What was drawn, and where.
+
+    Examples
+    --------
+    >>> from harmonium.metrics import retrieval_report
+    >>> report = retrieval_report([[1.0, 0.1]], [[1.0, 0.0], [1.0, 0.5], [0.0, 1.0]], [0], [0, 1, 0])
+    >>> display = RetrievalDisplay.from_reports({"two topics": report})
+    >>> display.curves["cutoff"].tolist(), display.scores.round(2).tolist()
+    ([1, 2, 3], [0.83])
+    """
+
+    curves: pd.DataFrame
+    scores: pd.Series
+
+    @classmethod
+    def from_reports(cls, reports: Mapping[str, RetrievalReport], ax: Axes | None = None) -> Self:
+        """Draw the curves of named reports.
+
+        Parameters
+        ----------
+        reports : mapping of name → RetrievalReport
+            As `harmonium.metrics.retrieval_report` gives them.
+        ax : Axes, optional
+            Where to draw; default: a figure of its own.
+        """
+        require_matplotlib()
+        if not isinstance(reports, Mapping) or not reports:
+            raise TypeError(f"reports must be a mapping of name to RetrievalReport; got {reports!r}; give it a name.")
+        for name, report in reports.items():
+            if not isinstance(report, RetrievalReport):
+                raise TypeError(
+                    f"reports[{name!r}] must be a RetrievalReport; got {type(report).__name__}; pass what "
+                    "retrieval_report gives."
+                )
+        curves = [
+            pd.DataFrame({"name": name, "cutoff": one.cutoffs, "recall": one.recall, "precision": one.precision})
+            for name, one in reports.items()
+        ]
+        scores = pd.Series({name: one.average_precision for name, one in reports.items()}, name="average_precision")
+        display = cls(curves=pd.concat(curves, ignore_index=True), scores=scores)
+        display.plot(ax)
+        return display
+
+    def _draw(self, ax: Axes) -> Axes:
+        for number, (name, curve) in enumerate(self.curves.groupby("name", sort=False)):
+            colour, line = style(number, LINES)
+            marker = MARKERS[number % len(MARKERS)]
+            label = f"{shortened(name)} (AP {self.scores[name]:.3f})"
+            ax.plot(
+                curve["recall"],
+                curve["precision"],
+                color=colour,
+                linestyle=line,
+                marker=marker,
+                markersize=4,
+                label=label,
+            )
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_ylim(0, 1.02)
+        ax.set_xlabel("recall")
+        ax.set_ylabel("precision")
+        ax.grid(color="0.92")
+        ax.legend(frameon=False)
+        return ax

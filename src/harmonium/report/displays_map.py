@@ -1,0 +1,166 @@
+"""A picture of where items lie in the latent space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.manifold import TSNE
+
+from harmonium.estimators import Harmonium
+from harmonium.metrics import average_divergence, class_topic_distribution
+from harmonium.report.drawing import MARKERS, Display, require_matplotlib, shortened, style
+from harmonium.report.latent import latent_means
+from harmonium.validation import check_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FEWEST_ITEMS = 4
+# longer names would cover the points
+_LONGEST_LABEL = 3
+
+
+@dataclass(eq=False, kw_only=True)
+class MapDisplay(Display):
+    """Map of items by t-SNE of E[h], coloured by class, titled with how far the classes are apart.
+
+    Attributes
+    ----------
+    map : DataFrame
+        Columns x, y and label (None if it is unknown) of the items shown, by row number.
+    divergence : float
+        `harmonium.metrics.average_divergence` of the classes over all items; NaN without classes.
+    figure_, ax_
+        What was drawn, and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit(words)
+    >>> MapDisplay.from_estimator(model, words, ["space", "cars", "cars"] * 4).map.columns.tolist()
+    ['x', 'y', 'label']
+    """
+
+    map: pd.DataFrame
+    divergence: float = float("nan")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Harmonium,
+        X: Any,
+        y: Any = None,
+        *,
+        max_items: int = 2000,
+        random_state: Any = 0,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Compute and draw.
+
+        Parameters
+        ----------
+        model : Harmonium
+            A fitted model of any kind.
+        X : dict, Views, matrix, …
+            Items.
+        y : array of shape (rows,), optional
+            Class of each item (-1, NaN or None where it is unknown), or numbers that are not whole, for a scale of
+            colours.
+        max_items : int, default=2000
+            How many items to show, evenly spaced among the rows.
+        random_state : int or RandomState, default=0
+            Of t-SNE.
+        ax : Axes, optional
+            Where to draw; default: a figure of its own.
+        """
+        require_matplotlib()
+        check_whole("MapDisplay", "max_items", max_items, lower=_FEWEST_ITEMS, remedy="2000 is usual")
+        latent = latent_means(model, X)
+        if len(latent) < _FEWEST_ITEMS:
+            raise ValueError(f"A map needs at least {_FEWEST_ITEMS} rows of X; got {len(latent)}; pass more items.")
+        labels = _labels(y, len(latent))
+        rows = np.linspace(0, len(latent) - 1, min(max_items, len(latent))).astype(int)
+        start = "pca" if latent.shape[1] > 1 else "random"
+        reduction = TSNE(2, init=start, perplexity=min(30.0, len(rows) / 4), max_iter=500, random_state=random_state)
+        places = pd.DataFrame(reduction.fit_transform(latent[rows]), columns=["x", "y"], index=rows)
+        display = cls(map=places.assign(label=labels[rows]), divergence=_divergence(latent, labels))
+        display.plot(ax)
+        return display
+
+    def _size(self) -> tuple[float, float]:
+        return 7.6, 5.4
+
+    def _draw(self, ax: Axes) -> Axes:
+        labels = self.map["label"].to_numpy(dtype=object)
+        size = float(np.clip(12_000 / len(labels), 9, 36))
+        unknown = pd.isna(labels)
+        name = None if unknown.all() else "unlabelled"
+        if unknown.any():
+            ax.scatter("x", "y", s=size, data=self.map[unknown], color="0.75", label=name, linewidths=0)
+        if _is_scale(labels):
+            known = self.map[~unknown].astype({"label": float})
+            points = ax.scatter("x", "y", s=size, c="label", data=known, cmap="cividis", linewidths=0)
+            ax.figure.colorbar(points, ax=ax, label="y")
+        elif not unknown.all():
+            self._draw_classes(ax, labels, size)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.set_xlabel("first coordinate of t-SNE")
+        ax.set_ylabel("second coordinate of t-SNE")
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.set_title("Latent space" + ("" if np.isnan(self.divergence) else f", average KL {self.divergence:.2f}"))
+        return ax
+
+    def _draw_classes(self, ax: Axes, labels: np.ndarray, size: float) -> None:
+        from matplotlib.patheffects import withStroke
+
+        classes = np.unique(labels[~pd.isna(labels)])
+        for number, label in enumerate(classes):
+            colour, marker = style(number, MARKERS)
+            points = self.map.loc[labels == label, ["x", "y"]].to_numpy()
+            x, y = points.T
+            ax.scatter(x, y, s=size, color=colour, marker=marker, label=shortened(label), linewidths=0)
+            if len(str(label)) <= _LONGEST_LABEL:
+                # at the item nearest to the middle, as the middle of a cluster in two pieces lies in neither
+                x, y = points[np.argmin(np.abs(points - np.median(points, axis=0)).sum(axis=1))]
+                text = ax.text(x, y, str(label), fontsize=14, weight="bold", ha="center", va="center")
+                text.set_path_effects([withStroke(linewidth=3, foreground="white")])
+        columns = -(-(len(classes) + 1) // 22)
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), markerscale=2, fontsize=8, ncols=columns, frameon=False)
+
+
+def _labels(y: Any, n_rows: int) -> np.ndarray:
+    """Labels as objects, None where they are unknown."""
+    labels = np.full(n_rows, None) if y is None else np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"y must have one label for each of the {n_rows} rows of X; got shape {labels.shape}; pass labels and "
+            "views of the same items."
+        )
+    unknown = pd.isna(labels)
+    if not _is_scale(labels):
+        unknown[~unknown] = labels[~unknown] == -1
+        if labels.dtype.kind == "f":
+            # whole numbers that are floats only because NaN is one
+            labels = np.where(unknown, -1, labels).astype(np.int64)
+    result = labels.astype(object)
+    result[unknown] = None
+    return result
+
+
+def _is_scale(labels: np.ndarray) -> bool:
+    """Whether labels are numbers to be shown by a scale of colours: some of them are not whole."""
+    known = np.array(labels[~pd.isna(labels)].tolist())
+    return known.dtype.kind == "f" and bool((known != np.round(known)).any())
+
+
+def _divergence(latent: np.ndarray, labels: np.ndarray) -> float:
+    """How far the classes are apart, NaN if there are not at least two."""
+    if _is_scale(labels) or len(set(labels) - {None}) < 2:
+        return float("nan")
+    return average_divergence(class_topic_distribution(latent, labels))

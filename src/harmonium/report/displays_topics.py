@@ -1,0 +1,200 @@
+"""Pictures of topics: what features they are made of, and which classes use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+
+from harmonium.estimators import Harmonium
+from harmonium.metrics import class_topic_distribution, topic_distribution
+from harmonium.report.drawing import COLOURS, Display, require_matplotlib, shortened
+from harmonium.report.latent import check_model, latent_means
+from harmonium.report.tables import class_profiles
+from harmonium.validation import check_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_N_TOPICS = 6
+# more classes than this are not all shown
+_MOST_CLASSES = 20
+_INCHES_A_LETTER = 0.06
+_POSITIVE, _NEGATIVE, _CLASSES = COLOURS[0], COLOURS[3], COLOURS[2]
+
+
+@dataclass(eq=False, kw_only=True)
+class TopicsDisplay(Display):
+    """Bars of the features that weigh most in some topics and, beside them, of how the classes share each topic.
+
+    Attributes
+    ----------
+    weights : DataFrame
+        Columns topic, feature and weight: the largest weights of each topic; the largest absolute ones if hidden units
+        may be negative.
+    share : Series or None
+        Mean of each topic in the items' topic distributions.
+    profiles : DataFrame or None
+        Classes by topics; columns sum to 1.
+    figure_ : Figure
+        What was drawn.
+    ax_ : ndarray of Axes, (rows, columns)
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit(words)
+    >>> display = TopicsDisplay.from_estimator(model, words, ["space", "cars", "cars"] * 4, n_features=2)
+    >>> display.weights.shape, display.profiles.shape
+    ((4, 3), (2, 2))
+    """
+
+    weights: pd.DataFrame
+    share: pd.Series | None = None
+    profiles: pd.DataFrame | None = None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Harmonium,
+        X: Any = None,
+        y: Any = None,
+        *,
+        view: str | None = None,
+        topics: Sequence[int] | None = None,
+        n_features: int = 10,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Compute and draw.
+
+        Parameters
+        ----------
+        model : Harmonium
+            A fitted model of any kind.
+        X : dict, Views, matrix, …, optional
+            Items, for the shares of the topics.
+        y : array of shape (rows,), optional
+            Classes of the items, for the profiles.
+        view : str, optional
+            Whose features; may be left out if there is only one view.
+        topics : list of int, optional
+            Which topics; default: six with the largest shares, or with the largest weights if there is no X.
+        n_features : int, default=10
+            How many features of each topic.
+        ax : Axes, optional
+            Made by ``subplots``; its place is divided. Default: a figure of its own.
+        """
+        require_matplotlib()
+        check_model(model)
+        check_whole("TopicsDisplay", "n_features", n_features, remedy="10 is usual")
+        if y is not None and X is None:
+            raise ValueError("y says something about the rows of X; got no X; pass X as well.")
+        loadings = model.loadings(view)
+        share = profiles = None
+        if X is not None:
+            latent = latent_means(model, X)
+            share = pd.Series(topic_distribution(latent).mean(axis=0), name="share")
+            profiles = None if y is None else class_profiles(class_topic_distribution(latent, y))
+        importance = np.linalg.norm(loadings, axis=0) if share is None else share.to_numpy()
+        chosen = _chosen(topics, importance)
+        size = loadings if model.energy_.hidden.bounded else loadings.abs()
+        weights = []
+        for topic in chosen:
+            rows = np.argsort(-size[topic].to_numpy(), kind="stable")[:n_features]
+            strongest = loadings[topic].iloc[rows].sort_values(ascending=False, kind="stable")
+            weights.append(pd.DataFrame({"topic": topic, "feature": strongest.index, "weight": strongest.to_numpy()}))
+        display = cls(
+            weights=pd.concat(weights, ignore_index=True),
+            share=None if share is None else share[chosen],
+            profiles=None if profiles is None else profiles[chosen],
+        )
+        display.plot(ax)
+        return display
+
+    def _layout(self) -> tuple[int, int]:
+        """Rows and columns of topics."""
+        n_topics = self.weights["topic"].nunique()
+        columns = min(n_topics, 3 if self.profiles is None else 2)
+        return -(-n_topics // columns), columns
+
+    def _size(self) -> tuple[float, float]:
+        rows, columns = self._layout()
+        bars = int(self.weights["topic"].value_counts().max())
+        if self.profiles is not None:
+            bars = max(bars, min(len(self.profiles), _MOST_CLASSES))
+        return columns * (2.8 if self.profiles is None else 5.6), 0.3 + rows * (0.7 + 0.16 * bars)
+
+    def _draw(self, ax: Axes) -> np.ndarray:
+        place = ax.get_subplotspec()
+        if place is None:
+            raise ValueError("ax must have a place that can be divided; got free axes; pass one that subplots() gave.")
+        ax.set_axis_off()
+        rows, columns = self._layout()
+        panels = 1 if self.profiles is None else 2
+        axes = place.subgridspec(rows, columns * panels, **self._gaps(ax, columns * panels)).subplots(squeeze=False)
+        low, high = min(0.0, self.weights["weight"].min()), max(0.0, self.weights["weight"].max())
+        for number, (topic, rows_of_topic) in enumerate(self.weights.groupby("topic", sort=False)):
+            row, column = divmod(number, columns)
+            self._draw_features(axes[row, column * panels], topic, rows_of_topic)
+            axes[row, column * panels].set_xlim(1.05 * low, 1.05 * high)
+            if self.profiles is not None:
+                self._draw_classes(axes[row, column * panels + 1], self.profiles[topic])
+        for empty in axes.flat[(number + 1) * panels :]:
+            empty.set_axis_off()
+        return axes
+
+    def _gaps(self, ax: Axes, columns: int) -> dict[str, float]:
+        """Gaps between panels, as shares of a panel, that hold the names where no layout engine makes room for them."""
+        figure = ax.figure.figure
+        if columns == 1 or figure.get_layout_engine() is not None:
+            return {}
+        names = [*self.weights["feature"], *([] if self.profiles is None else self.profiles.index)]
+        gap = 0.2 + _INCHES_A_LETTER * max(len(shortened(name)) for name in names)
+        width = ax.get_window_extent().width / figure.dpi
+        panel = max((width - (columns - 1) * gap) / columns, 0.05 * width)
+        return {"wspace": gap / panel, "hspace": 0.5}
+
+    def _draw_features(self, ax: Axes, topic: Any, rows: pd.DataFrame) -> None:
+        colours = np.where(rows["weight"] >= 0, _POSITIVE, _NEGATIVE)
+        _horizontal_bars(ax, rows["feature"], rows["weight"], colours)
+        ax.axvline(0, color="black", linewidth=0.8)
+        share = "" if self.share is None else f" ({self.share[topic]:.1%} of X)"
+        ax.set_title(f"topic {topic}{share}", fontsize=9)
+        ax.set_xlabel("weight", fontsize=8)
+
+    def _draw_classes(self, ax: Axes, profile: pd.Series) -> None:
+        if len(profile) > _MOST_CLASSES:
+            profile = profile.nlargest(_MOST_CLASSES)
+        _horizontal_bars(ax, profile.index, profile, _CLASSES)
+        assert self.profiles is not None
+        ax.set_xlim(0, 1.05 * max(float(self.profiles.to_numpy().max()), 1e-12))
+        ax.set_xlabel("share of class", fontsize=8)
+
+
+def _horizontal_bars(ax: Axes, names: Any, values: Any, colours: Any) -> None:
+    places = np.arange(len(values))
+    ax.barh(places, values, color=colours, height=0.75)
+    ax.set_yticks(places, [shortened(name) for name in names])
+    ax.set_ylim(len(values) - 0.5, -0.5)
+    ax.tick_params(labelsize=7)
+    ax.locator_params(axis="x", nbins=3)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _chosen(topics: Sequence[int] | None, importance: np.ndarray) -> list[int]:
+    if topics is None:
+        return [int(topic) for topic in np.argsort(-importance, kind="stable")[:_N_TOPICS]]
+    chosen = list(topics)
+    known = range(len(importance))
+    if not chosen or len(set(chosen)) < len(chosen) or not all(topic in known for topic in chosen):
+        raise ValueError(
+            f"topics must be different numbers from 0 to {len(importance) - 1}; got {chosen}; leave it out for the "
+            "largest ones."
+        )
+    return chosen

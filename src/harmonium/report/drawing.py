@@ -1,0 +1,140 @@
+"""What all displays share: a figure to draw in, colours that everyone can tell apart, heat maps."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# chosen by Okabe and Ito (2008) to be told apart by colour-blind people too; yellow is hard to see on white
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
+MARKERS = ("o", "^", "s", "D", "v", "P")
+LINES = ("-", "--", ":", "-.")
+HATCHES = ("", "///", "...", "xxx")
+_MOST_NUMBERS = 160
+_MOST_TICKS = 30
+_LONGEST_NAME = 26
+
+
+class Display:
+    """Data, and a way to draw them; a notebook that shows a display shows its picture.
+
+    Attributes
+    ----------
+    figure_ : Figure
+        What was drawn last.
+    ax_ : Axes or array of Axes
+        Where it was drawn.
+    """
+
+    figure_: Figure
+    ax_: Any
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw, and return the figure.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; default: a figure of its own, which no window shows: save it with its ``savefig``.
+        """
+        require_matplotlib()
+        from matplotlib.axes import Axes
+        from matplotlib.figure import Figure
+
+        if ax is None:
+            ax = Figure(figsize=self._size(), layout="constrained").subplots()
+        elif not isinstance(ax, Axes):
+            raise TypeError(f"ax must be matplotlib Axes; got {type(ax).__name__}; pass one of those subplots() gave.")
+        self.ax_ = self._draw(ax)
+        # of a figure within a figure the outer one
+        self.figure_ = ax.figure.figure
+        return self.figure_
+
+    def _size(self) -> tuple[float, float]:
+        """Width and height in inches."""
+        return 6.4, 4.4
+
+    def _draw(self, ax: Axes) -> Any:
+        """Draw, and return the axes that were drawn in."""
+        raise NotImplementedError
+
+    def _repr_png_(self) -> bytes:
+        from io import BytesIO
+
+        content = BytesIO()
+        (self.figure_ if hasattr(self, "figure_") else self.plot()).savefig(content, format="png")
+        return content.getvalue()
+
+
+def require_matplotlib() -> None:
+    """Refuse to go on without matplotlib, before anything long is computed."""
+    if find_spec("matplotlib") is None:
+        raise ImportError('Displays need matplotlib, which is not installed; run pip install "harmonium[plot]".')
+
+
+def shortened(name: Any, longest: int = _LONGEST_NAME) -> str:
+    """A name that leaves room for the picture.
+
+    Examples
+    --------
+    >>> shortened("talk.politics.guns", longest=10)
+    'talk.poli…'
+    """
+    text = str(name)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def style(number: int, kinds: tuple[str, ...]) -> tuple[str, str]:
+    """Colour, and one of other marks: the mark changes when the colours have all been used.
+
+    Examples
+    --------
+    >>> style(0, MARKERS), style(7, MARKERS)
+    (('#0072B2', 'o'), ('#0072B2', '^'))
+    """
+    return COLOURS[number % len(COLOURS)], kinds[number // len(COLOURS) % len(kinds)]
+
+
+def heat_map_size(table: pd.DataFrame) -> tuple[float, float]:
+    """Size of a figure for a heat map."""
+    rows, columns = table.shape
+    cell = 0.45 if table.size <= _MOST_NUMBERS else 0.2
+    return float(np.clip(3.2 + cell * columns, 5, 14)), float(np.clip(1.6 + 0.3 * rows, 2.6, 14))
+
+
+def heat_map(ax: Axes, table: pd.DataFrame, label: str, form: str) -> None:
+    """Draw a table as colours, with numbers in the cells if they are few; the darkest cell is the largest.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where.
+    table : DataFrame
+        Numbers, of which negative ones have the colour of 0.
+    label : str
+        What the numbers are.
+    form : str
+        How to write them, such as ".2f".
+    """
+    values = table.to_numpy(dtype=float)
+    top = max(float(np.nanmax(values, initial=0.0)), 1e-12)
+    picture = ax.imshow(values, cmap="Blues", vmin=0, vmax=top, aspect="auto", interpolation="nearest")
+    step = -(-table.shape[1] // _MOST_TICKS)
+    ax.set_xticks(range(0, table.shape[1], step), [str(name) for name in table.columns[::step]])
+    ax.set_yticks(range(table.shape[0]), [shortened(name) for name in table.index])
+    ax.tick_params(labelsize=8, length=0)
+    ax.set_xlabel(str(table.columns.name))
+    ax.set_ylabel(str(table.index.name))
+    if table.size <= _MOST_NUMBERS:
+        for (row, column), value in np.ndenumerate(values):
+            colour = "white" if value > 0.6 * top else "black"
+            text = "" if np.isnan(value) else format(value, form)
+            ax.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+    ax.figure.colorbar(picture, ax=ax, label=label)

@@ -1,0 +1,185 @@
+"""What a fitted model says about features, items and classes, as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harmonium.estimators import Harmonium
+from harmonium.metrics import class_topic_distribution, topic_distribution
+from harmonium.report.latent import check_model, latent_means
+from harmonium.validation import check_whole
+
+_N_CLASSES = 3
+
+
+def topic_table(
+    model: Harmonium,
+    X: Any = None,
+    y: Any = None,
+    n_features: int = 10,
+    n_items: int = 3,
+    item_names: Sequence[Any] | None = None,
+) -> pd.DataFrame:
+    """What each topic is about: its features, its share of the data, its items and its classes.
+
+    Parameters
+    ----------
+    model : Harmonium
+        A fitted model of any kind.
+    X : dict, Views, matrix, …, optional
+        Items to look for the topics in.
+    y : array of shape (rows,), optional
+        Class of each item; -1, NaN or None where it is unknown.
+    n_features : int, default=10
+        Features shown for each view.
+    n_items : int, default=3
+        Items shown.
+    item_names : sequence, optional
+        Names of the items; default: row numbers.
+
+    Returns
+    -------
+    DataFrame
+        One row per topic. A column for each view holds the features with the largest weights, the largest first; if
+        hidden units may be negative, ``"<view> (negative)"`` holds those with the smallest ones. With X: ``share``,
+        the mean of the topic in the items' topic distributions, and ``items``, those with the largest E[h]. With y:
+        ``classes``, those that use the topic most, with how they share it among all classes.
+
+    References
+    ----------
+    Chen, Zhu, Sun and Xing, "Large-margin predictive latent subspace learning for multiview data analysis", IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 34(12), 2012, Fig. 3, Table 1 and note 8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit({"words": words})
+    >>> topic_table(model, {"words": words}, ["space", "cars", "cars"] * 4).columns.tolist()
+    ['words', 'share', 'items', 'classes']
+    """
+    check_model(model)
+    check_whole("topic_table", "n_features", n_features, remedy="10 is usual")
+    check_whole("topic_table", "n_items", n_items, remedy="3 is usual")
+    if X is None and (y is not None or item_names is not None):
+        given = "y" if y is not None else "item_names"
+        raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
+    columns = {}
+    for view in model.input_names_:
+        columns[view] = model.topics(view, n_features).agg(", ".join, axis=1)
+        if not model.energy_.hidden.bounded:
+            loadings = model.loadings(view)
+            smallest = [loadings[topic].nsmallest(n_features).index for topic in loadings]
+            columns[f"{view} (negative)"] = pd.Series(map(", ".join, smallest), index=loadings.columns)
+    # joined side by side, not by name, as a view may be called "items"
+    parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns)]
+    if X is not None:
+        latent = latent_means(model, X)
+        parts.append(_use_of_topics(latent, n_items, item_names))
+        if y is not None:
+            parts.append(_classes_of_topics(class_profiles(class_topic_distribution(latent, y))))
+    return pd.concat(parts, axis=1).rename_axis(index="topic")
+
+
+def _use_of_topics(latent: np.ndarray, n_items: int, item_names: Sequence[Any] | None) -> pd.DataFrame:
+    names = np.arange(len(latent)) if item_names is None else np.asarray(item_names)
+    if names.shape != (len(latent),):
+        raise ValueError(
+            f"item_names must have one name for each of the {len(latent)} rows of X; got shape {names.shape}; pass "
+            "the names in the order of the rows."
+        )
+    best = names[np.argsort(-latent, axis=0, kind="stable")[:n_items].T]
+    items = [", ".join(map(str, row)) for row in best]
+    return pd.DataFrame({"share": topic_distribution(latent).mean(axis=0), "items": items})
+
+
+def _classes_of_topics(profiles: pd.DataFrame) -> pd.Series:
+    def described(profile: pd.Series) -> str:
+        largest = profile[profile > 0].nlargest(_N_CLASSES)
+        return ", ".join(f"{name} {value:.2f}" for name, value in largest.items())
+
+    return pd.Series([described(profiles[topic]) for topic in profiles], name="classes")
+
+
+def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
+    """How each class uses the topics: the mean topic distribution of its items.
+
+    Parameters
+    ----------
+    model : Harmonium
+        A fitted model of any kind.
+    X : dict, Views, matrix, …
+        Items.
+    y : array of shape (rows,)
+        Class of each item; -1, NaN or None where it is unknown.
+
+    Returns
+    -------
+    DataFrame
+        Classes by topics; rows sum to 1. `harmonium.metrics.average_divergence` says how far they are apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit(words)
+    >>> class_table(model, words, ["space", "cars", "cars"] * 4).sum(axis=1).tolist()
+    [1.0, 1.0]
+    """
+    return class_topic_distribution(latent_means(model, X), y)
+
+
+def class_profiles(table: pd.DataFrame) -> pd.DataFrame:
+    """How the classes share each topic: columns of a `class_table` divided by their sums; 0 for a topic none uses.
+
+    Examples
+    --------
+    >>> class_profiles(pd.DataFrame({"first": [0.2, 0.6], "second": [0.0, 0.0]}))
+       first  second
+    0   0.25     0.0
+    1   0.75     0.0
+    """
+    totals = table.sum()
+    return table / totals.where(totals > 0, 1.0)
+
+
+def feature_table(model: Harmonium, features: Sequence[str] | str, view: str | None = None) -> pd.DataFrame:
+    """Weights of some features on all topics.
+
+    Parameters
+    ----------
+    model : Harmonium
+        A fitted model of any kind.
+    features : list of str
+        Names of features, as in ``model.feature_names_``.
+    view : str, optional
+        Which view they belong to; may be left out if there is only one.
+
+    Returns
+    -------
+    DataFrame
+        Features, in the order given, by topics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit({"words": np.tile(np.eye(3), (4, 1))})
+    >>> feature_table(model, ["words_2", "words_0"]).index.tolist()
+    ['words_2', 'words_0']
+    """
+    check_model(model)
+    loadings = model.loadings(view)
+    asked = [features] if isinstance(features, str) else list(features)
+    unknown = [name for name in asked if name not in loadings.index]
+    if unknown or not asked:
+        name = loadings.index.name
+        got = repr(unknown[0]) if unknown else "none"
+        raise ValueError(f"features must name features of view {name!r}; got {got}; see feature_names_[{name!r}].")
+    return loadings.loc[asked]
