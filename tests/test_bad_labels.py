@@ -100,6 +100,8 @@ LABELS: dict[str, tuple[Any, str]] = {
     "mixed": (at(Y.astype(object), 4, "ant"), "Unknown label type: .*all of one kind; got int, str"),
     "objects": (np.array([{}, set()] * 15, dtype=object), "all of one kind; got dict, set"),
     "lists": (pd.Series([[1], [2]] * 15), "Unknown label type"),
+    "sequences": (pd.Series([0, ()] * 15), "all of one kind; got int, tuple"),
+    "ragged": ([[0], [0, 1]] * 15, "as many labels in every row; got rows of different lengths"),
     "dates": (np.array(["2020-01-01", "2020-01-02"] * 15, dtype="datetime64[D]"), "got date"),
     "complex": (Y + 1j, "Complex data not supported: y must hold real numbers; got complex128"),
     "all_minus_one": (np.full(N_ROWS, -1), "y must be known for some rows; all are missing; use Harmonium"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -57,7 +59,7 @@ class Inspection:
             columns=pd.RangeIndex(self.n_components_, name="topic"),
         )
 
-    def topics(self, view: str | None = None, n: int = 10) -> pd.DataFrame:
+    def topics(self, view: str | None = None, n: int = 10, by: Literal["weight", "effect"] = "weight") -> pd.DataFrame:
         """Names of the features that load most on each topic, one row per topic, the largest weight first.
 
         Negative weights, which matter as much for Gaussian units, are in `loadings`.
@@ -68,13 +70,34 @@ class Inspection:
             Which view; may be left out if there is only one.
         n : int, default=10
             How many features.
+        by : {"weight", "effect"}, default="weight"
+            "effect" multiplies weights by the standard deviation of the feature in the training data, so that words
+            which hardly ever occur do not come first.
         """
         loadings = self.loadings(view)
+        if by not in ("weight", "effect"):
+            raise ValueError(f"by must be 'weight' or 'effect'; got {by!r}; 'effect' leaves rare features out.")
+        if by == "effect":
+            loadings = loadings.mul(self._deviation(self._view(view)), axis=0)
         names = np.asarray(loadings.index)
         order = np.argsort(-loadings.to_numpy(), axis=0, kind="stable")[:n].T
         return pd.DataFrame(
             names[order], index=loadings.columns, columns=pd.RangeIndex(1, order.shape[1] + 1, name="rank")
         )
+
+    def _deviation(self, view: str) -> np.ndarray:
+        """Standard deviation of a view's features at their training means, under the family."""
+        family, step = self.families_[view], 1e-3
+        mean = self._problem.reference[view].astype(np.float64)
+        size = family.typical_sizes(1)
+        if size is not None or family.exclusive:  # features that share a total
+            total = 1.0 if size is None else float(size[0])
+            return np.sqrt(np.maximum(mean * (1 - mean / total), 0))
+        natural = family.natural_from_mean(mean)
+        own = {name: value.astype(np.float64) for name, value in self.energy_.own(self.parameters_, view).items()}
+        # the variance of a statistic is the slope of its mean by the natural parameter
+        upper, lower = (family.mean(natural[None, :] + shift, own)[0] for shift in (step, -step))
+        return np.sqrt(np.maximum(upper - lower, 0) / (2 * step))
 
     def _view(self, view: str | None) -> str:
         check_is_fitted(self, "families_")

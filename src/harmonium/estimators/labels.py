@@ -108,7 +108,13 @@ def _as_array(y: Any) -> np.ndarray:
         raise ValueError(
             "y must be there: this estimator requires y to be passed, but the target y is None; pass one label per row."
         )
-    values = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
+    try:
+        values = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
+    except ValueError:
+        raise ValueError(
+            "y must have as many labels in every row; got rows of different lengths; pass an indicator matrix for "
+            "several labels at once."
+        ) from None
     if values.ndim not in (1, 2) or 0 in values.shape[1:]:
         raise ValueError(
             f"y must have one or two dimensions, and at least one column; got shape {values.shape}; pass one label (or "
@@ -167,7 +173,7 @@ def _may_be_labels(known: list[np.ndarray] | None) -> bool:
 def _as_indicator(values: np.ndarray) -> np.ndarray | None:
     """A matrix that says which labels are there as 0, 1 and NaN; None if it holds anything else."""
     unknown = pd.isna(values)
-    seen = np.array(values[~unknown].tolist()) if values.dtype.kind == "O" else values[~unknown]
+    seen = _plain(values[~unknown])
     if seen.ndim != 1 or seen.dtype.kind not in "biuf":
         return None
     distinct = set(np.unique(seen).tolist())
@@ -204,12 +210,21 @@ def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np
     return codes, classes
 
 
+def _plain(values: np.ndarray) -> np.ndarray:
+    """Objects as what they are, numbers or texts, if all are."""
+    if values.dtype.kind != "O":
+        return values
+    try:
+        return np.array(values.tolist())
+    except ValueError:  # sequences of different lengths
+        return values
+
+
 def _of_one_kind(seen: np.ndarray) -> np.ndarray:
     """Labels as whole numbers (possibly stored as floats), texts or booleans; refuses everything else."""
     if seen.dtype.kind == "O":
         texts = sum(isinstance(value, str) for value in seen)
-        mixed = 0 < texts < len(seen)
-        seen = seen if mixed else np.array(seen.tolist())
+        seen = seen if 0 < texts < len(seen) else _plain(seen)
     if not len(seen):
         return seen
     if seen.ndim != 1 or seen.dtype.kind not in "biufU":

@@ -44,8 +44,8 @@ def topic_table(
     Returns
     -------
     DataFrame
-        One row per topic. A column for each view holds the features with the largest weights, the largest first; if
-        hidden units may be negative, ``"<view> (negative)"`` holds those with the smallest ones. With X: ``share``,
+        One row per topic. A column for each view holds the features with the largest effects (weight times standard
+        deviation), the largest first; if hidden units may be negative, ``"<view> (negative)"`` holds those with the smallest ones. With X: ``share``,
         the mean of the topic in the items' topic distributions, and ``items``, those with the largest E[h]. With y:
         ``classes``, those that use the topic most, with how they share it among all classes.
 
@@ -71,9 +71,9 @@ def topic_table(
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
     for view in model.input_names_:
-        columns[view] = model.topics(view, n_features).agg(", ".join, axis=1)
+        columns[view] = model.topics(view, n_features, by="effect").agg(", ".join, axis=1)
         if not model.energy_.hidden.bounded:
-            loadings = model.loadings(view)
+            loadings = model.loadings(view).mul(model._deviation(view), axis=0)
             smallest = [loadings[topic].nsmallest(n_features).index for topic in loadings]
             columns[f"{view} (negative)"] = pd.Series(map(", ".join, smallest), index=loadings.columns)
     # joined side by side, not by name, as a view may be called "items"
