@@ -118,8 +118,9 @@ def test_topic_table_by_hand(case):
     by_class = np.array([distribution[case.y == name].mean(axis=0) for name in ("cars", "med", "space")])
     by_class /= by_class.sum(axis=0)
     for topic in range(3):
-        weights = case.model.parameters_["words.weights"][:, topic]
-        assert table["words"][topic] == ", ".join(f"words_{i}" for i in np.argsort(-weights)[:4])
+        share = np.asarray(case.X["words"]).mean(axis=0)
+        effects = case.model.parameters_["words.weights"][:, topic] * np.sqrt(share * (1 - share))
+        assert table["words"][topic] == ", ".join(f"words_{i}" for i in np.argsort(-effects)[:4])
         assert table["items"][topic] == ", ".join(names[i] for i in np.argsort(-means[:, topic])[:2])
         order = np.argsort(-by_class[:, topic])
         expected = [f"{('cars', 'med', 'space')[i]} {by_class[i, topic]:.2f}" for i in order]

@@ -736,3 +736,31 @@ def test_saved_models_predict_bit_for_bit(case: str, tmp_path: Path) -> None:
 
 def test_the_unsupervised_model_is_untouched_by_all_this() -> None:
     assert not hasattr(Harmonium(), "predict") and not hasattr(Harmonium(), "head")
+
+
+# ---- what was learned ------------------------------------------------------------------------------------------------
+def test_topics_by_effect_weigh_features_by_their_deviation() -> None:
+    rng = np.random.default_rng(0)
+    tags = (rng.random((200, 4)) < [0.02, 0.1, 0.5, 0.9]).astype(float)
+    counts = rng.poisson([0.2, 1.0, 3.0], size=(200, 3))
+    model = Harmonium(2, driver=Stochastic(max_iter=2), random_state=0).fit({"tags": tags, "counts": counts})
+    share, rate = tags.mean(axis=0), counts.mean(axis=0)
+    for view, deviation in (("tags", np.sqrt(share * (1 - share))), ("counts", np.sqrt(rate))):
+        effects = model.loadings(view).to_numpy() * deviation[:, None]
+        expected = np.argsort(-effects, axis=0).T
+        names = np.asarray(model.feature_names_[view])
+        np.testing.assert_array_equal(model.topics(view, n=4, by="effect").to_numpy(), names[expected])
+    with pytest.raises(ValueError, match="by must be"):
+        model.topics("tags", by="size")
+
+
+def test_annotate_view_ranks_what_predict_view_expects() -> None:
+    rng = np.random.default_rng(0)
+    tags, colour = (rng.random((60, 5)) < 0.4).astype(float), rng.normal(size=(60, 3))
+    model = Harmonium(3, driver=Stochastic(max_iter=3), random_state=0).fit({"tags": tags, "colour": colour})
+    table = model.annotate_view("tags", {"colour": colour}, top=2)
+    expected = model.predict_view("tags", {"colour": colour})
+    assert len(table) == 120
+    np.testing.assert_allclose(table.query("rank == 1")["probability"], expected.max(axis=1))
+    with pytest.raises(ValueError, match="top"):
+        model.annotate_view("tags", {"colour": colour}, top=0)

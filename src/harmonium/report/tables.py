@@ -45,9 +45,10 @@ def topic_table(
     -------
     DataFrame
         One row per topic. A column for each view holds the features with the largest effects (weight times standard
-        deviation), the largest first; if hidden units may be negative, ``"<view> (negative)"`` holds those with the smallest ones. With X: ``share``,
-        the mean of the topic in the items' topic distributions, and ``items``, those with the largest E[h]. With y:
-        ``classes``, those that use the topic most, with how they share it among all classes.
+        deviation), the largest first; if hidden units may be negative, ``"<view> (negative)"`` holds those with the
+        smallest ones. With X: ``share``, the mean of the topic in the items' topic distributions, and ``items``, those
+        with the largest E[h]. With y: ``classes``, those that use the topic most, with how they share it among all
+        classes.
 
     References
     ----------
