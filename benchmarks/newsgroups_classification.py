@@ -24,10 +24,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from common import table, write
+from common import RESULTS, table, write
 from harmonium import DWH, TWH, DiscriminativeRBM, HarmoniumClassifier, Hinge, MeanFieldCD, SampledCD, Stochastic
 from harmonium.datasets import load_newsgroups
 from harmonium.objectives import Objective
+from harmonium.report import MapDisplay
 from rivals.lda import LDA
 from rivals.slda import SLDA
 
@@ -135,7 +136,7 @@ def report_seeds(
 
 
 def main() -> None:
-    words, y, unseen, truth, _, _ = data()
+    words, y, unseen, truth, _, groups = data()
     rows: list[list[object]] = []
 
     def report(name: str, setting: object, predicted: list[np.ndarray], seconds: float, predicting: float) -> float:
@@ -160,6 +161,9 @@ def main() -> None:
     for K in SIZES:
         models = [mmh(K, objective, reach, decay, seed) for seed in SEEDS]
         errors[K], seconds_of[K] = report_seeds(f"MMH, K={K}", models, words, y, unseen, report)
+    picture = mmh(20, objective, reach, decay, 0).fit(words, y)
+    display = MapDisplay.from_estimator(picture, unseen, np.array(groups)[truth], max_items=1200)
+    display.figure_.savefig(RESULTS / "newsgroups_map.png", dpi=110)
     K = 50
     driver = Stochastic(learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True, max_iter=20)
     for generative in (0.0, 0.01):
