@@ -162,7 +162,7 @@ class Supervised(Harmonium):
             training = self._last()
             driver.run(problem, self._objective(), views, training, rng, reporter)
             return training
-        training = self._begin(problem, views, rng)
+        self._begin(problem, views, rng)  # what an item costs to describe, which C is in units of
         start = int(rng.integers(2**31 - 1))
 
         def begin() -> Training:
