@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -173,7 +174,7 @@ def main() -> None:
             lambda wd, g=generative: DiscriminativeRBM(
                 K,
                 generative=g,
-                driver=driver.__class__(**{**driver.get_params(deep=False), "weight_decay": wd}),
+                driver=clone(driver).set_params(weight_decay=wd),
                 random_state=0,
                 validation_fraction=0,
             ),

@@ -33,7 +33,7 @@ from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Gaussian
 from harmonium.heads import LABEL, LinearHead
 from harmonium.heads.calibration import class_probabilities, fit_sigmoid, fit_temperature, label_probabilities
-from harmonium.heads.label_view import class_scores
+from harmonium.heads.label_view import class_scores, natural_without_label
 from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing
 from harmonium.kernels import dual
@@ -479,7 +479,7 @@ def test_exact_scores_by_enumeration(hidden: str) -> None:
     """log Σ_h p(class, x, h), the hidden states one by one, up to what all classes of a row share."""
     problem, parameters, batch = label_problem(hidden)
     energy = problem.energy
-    scores = class_scores(energy, parameters, batch)
+    scores = class_scores(energy, parameters, natural_without_label(energy, parameters, batch))
     states, log_weights = hidden_states(energy)
     for row in range(batch.n_rows):
         expected = []
@@ -554,7 +554,7 @@ def test_conditional_gradient_by_finite_differences(hidden: str) -> None:
 def test_conditional_loss_is_the_weighted_log_probability_of_known_classes() -> None:
     problem, parameters, batch = label_problem("BernoulliUnits")
     assert batch.targets is not None
-    scores = class_scores(problem.energy, parameters, batch)
+    scores = class_scores(problem.energy, parameters, natural_without_label(problem.energy, parameters, batch))
     log_probability = scores - logsumexp(scores, axis=1, keepdims=True)
     classes = batch.targets.values[:, 0]
     known = classes >= 0

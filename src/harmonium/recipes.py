@@ -182,7 +182,7 @@ def MMH(
 
     The paper has Gaussian units, mean-field contrastive divergence and an SVM solved in turn with L-BFGS steps; pass
     ``hidden=GaussianUnits()``, ``objective=MeanFieldCD(5)``, ``head=Hinge(solver="alternate")`` and ``driver=LBFGS()``
-    for that. The defaults here, binary units and joint stochastic steps with sampled CD, are faster and predict better.
+    for that. The defaults here are binary units and joint stochastic steps with sampled CD.
 
     Parameters
     ----------

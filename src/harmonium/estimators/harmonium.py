@@ -28,7 +28,6 @@ from harmonium.estimators.preparation import (
 from harmonium.estimators.probability import Probability
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.families import Family
-from harmonium.heads import LinearHead
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.objectives import Objective, Problem, SampledCD
@@ -42,18 +41,8 @@ from harmonium.views import Views
 
 
 def trains_by_batches(estimator: Harmonium) -> bool:
-    """Whether there is a partial_fit: other drivers have no use for some rows (what is no driver is refused later)."""
-    driver = estimator.driver
-    if isinstance(driver, Driver) and not isinstance(driver, Stochastic):
-        raise AttributeError(
-            f"partial_fit needs the Stochastic() driver; got {type(driver).__name__}; use fit instead."
-        )
-    head = getattr(estimator, "head", None)
-    if isinstance(head, LinearHead) and head.solver == "alternate":
-        raise AttributeError(
-            "partial_fit needs a head with solver='joint'; got 'alternate', which solves for all rows at once; use fit "
-            "instead."
-        )
+    """Whether there is a partial_fit; raises an AttributeError with the reason if there is none."""
+    estimator._check_batches()
     return True
 
 
@@ -192,6 +181,13 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
                 stacklevel=4,  # past the checks of scikit-learn
             )
         return self
+
+    def _check_batches(self) -> None:
+        """Other drivers have no use for some rows (what is no driver is refused later)."""
+        if isinstance(self.driver, Driver) and not isinstance(self.driver, Stochastic):
+            raise AttributeError(
+                f"partial_fit needs the Stochastic() driver; got {type(self.driver).__name__}; use fit instead."
+            )
 
     def _planned_rows(self, driver: Driver, n_rows: int, goes_on: bool) -> int:
         """Rows that a fit will touch at most, for the progress bar."""

@@ -139,6 +139,14 @@ class Supervised(Harmonium):
             problem.strength = self.C_ * self._nats
         return training
 
+    def _check_batches(self) -> None:
+        super()._check_batches()
+        if isinstance(self.head, LinearHead) and self.head.solver == "alternate":
+            raise AttributeError(
+                "partial_fit needs a head with solver='joint'; got 'alternate', which solves for all rows at once; use "
+                "fit instead."
+            )
+
     def _planned_rows(self, driver: Driver, n_rows: int, goes_on: bool) -> int:
         """Every stage of the path, on each of the folds and once more on all rows."""
         if goes_on or not self.validation_fraction:
@@ -162,12 +170,12 @@ class Supervised(Harmonium):
             training = self._last()
             driver.run(problem, self._objective(), views, training, rng, reporter)
             return training
-        self._begin(problem, views, rng)  # what an item costs to describe, which C is in units of
         start = int(rng.integers(2**31 - 1))
 
         def begin() -> Training:
             return self._begin(problem, views, np.random.default_rng(start))
 
+        training = begin()  # also finds what an item costs to describe, which C is in units of
         path = self._path()
         n_known = int((targets.known & (targets.weight > 0)).sum())
         if hasattr(self, "selection_"):  # of an earlier fit
@@ -181,7 +189,6 @@ class Supervised(Harmonium):
             self._calibrate(choice)
             self.selection_ = choice.record
             stages = choice.stages
-        training = begin()
         for stage in stages:
             self.C_ = stage.C
             problem.strength = stage.C * self._nats

@@ -18,7 +18,7 @@ from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.parts import Part
 from harmonium.validation import check_real
 
-Path = float | Literal["auto"]
+LossWeight = float | Literal["auto"]
 
 
 class Head(Part):
@@ -88,7 +88,9 @@ class LinearHead(Head):
 
     role = "head"  # another abstract base
 
-    def __init__(self, C: Path = "auto", ridge: float = 1e-3, solver: Literal["joint", "alternate"] = "joint") -> None:
+    def __init__(
+        self, C: LossWeight = "auto", ridge: float = 1e-3, solver: Literal["joint", "alternate"] = "joint"
+    ) -> None:
         self.C = C
         self.ridge = ridge
         self.solver = solver

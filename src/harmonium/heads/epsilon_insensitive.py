@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from harmonium.batch import Targets
-from harmonium.heads.base import LinearHead, Path, standard
+from harmonium.heads.base import LinearHead, LossWeight, standard
 from harmonium.kernels.dual import TOLERANCE, solve_epsilon_insensitive
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.validation import check_real
@@ -44,7 +44,7 @@ class EpsilonInsensitive(LinearHead):
 
     def __init__(
         self,
-        C: Path = "auto",
+        C: LossWeight = "auto",
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         epsilon: float = 0.1,

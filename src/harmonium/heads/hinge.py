@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from harmonium.batch import Targets
-from harmonium.heads.base import LinearHead, Path
+from harmonium.heads.base import LinearHead, LossWeight
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.validation import check_real
@@ -48,7 +48,7 @@ class Hinge(LinearHead):
 
     def __init__(
         self,
-        C: Path = "auto",
+        C: LossWeight = "auto",
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         cost: Any = 1.0,

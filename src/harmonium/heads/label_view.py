@@ -113,7 +113,7 @@ class LabelView(Head):
     def scores(self, energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
         """Naturals of the label's classes given the rest of a row; expected values for numbers."""
         if self.inference == "exact":
-            return class_scores(energy, parameters, batch)
+            return class_scores(energy, parameters, natural_without_label(energy, parameters, batch))
         hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch).astype(np.float64))
         natural = energy.view_natural(parameters, LABEL, hidden_mean)
         if self._kind != "number":
@@ -130,10 +130,14 @@ class LabelView(Head):
         return np.square(np.where(np.isnan(targets), 0.0, guess - targets)).mean(axis=1)
 
 
-def class_scores(energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
+def natural_without_label(energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
+    """Hidden naturals from all views but the label."""
+    others = {name: view for name, view in batch.views.items() if name != LABEL}
+    return energy.hidden_natural(parameters, Batch(others, batch.n_rows))
+
+
+def class_scores(energy: Energy, parameters: Parameters, natural: np.ndarray) -> np.ndarray:
     """log p(class, other views) up to what all classes share, with the hidden units summed out: (rows, classes)."""
-    others = Batch({name: view for name, view in batch.views.items() if name != LABEL}, batch.n_rows)
-    natural = energy.hidden_natural(parameters, others)
     weights, bias = parameters[weights_of(LABEL)], parameters[bias_of(LABEL)]
     natural = natural.astype(np.float64)
     columns = [energy.hidden.log_partition(natural + row).sum(axis=1) for row in weights]

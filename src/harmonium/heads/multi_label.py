@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from harmonium.batch import Targets
-from harmonium.heads.base import LinearHead, Path
+from harmonium.heads.base import LinearHead, LossWeight
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
@@ -37,7 +37,7 @@ class MultiLabelHinge(LinearHead):
 
     def __init__(
         self,
-        C: Path = "auto",
+        C: LossWeight = "auto",
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         positive_weight: float = 1.0,

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from harmonium.batch import Batch
 from harmonium.families import Categorical
-from harmonium.heads.label_view import LABEL, LabelView, class_scores
+from harmonium.heads.label_view import LABEL, LabelView, class_scores, natural_without_label
 from harmonium.kernels.products import add_outer_products
 from harmonium.objectives.base import Objective, Problem
 from harmonium.objectives.contrastive import SampledCD
@@ -88,12 +88,11 @@ class Discriminative(Objective):
         weight = np.ones(batch.n_rows) if label.missing is None else (~label.missing[:, 0]).astype(np.float64)
         if batch.targets is not None:
             weight = weight * batch.targets.weight
-        scores = class_scores(energy, parameters, batch)
+        natural = natural_without_label(energy, parameters, batch)
+        scores = class_scores(energy, parameters, natural)
         log_total = logsumexp(scores, axis=1)
         truth = np.where(weight[:, None] > 0, label.statistic, 0)
         into.loss += float(weight @ (log_total - (truth * scores).sum(axis=1)))
-        others = {name: view for name, view in batch.views.items() if name != LABEL}
-        natural = energy.hidden_natural(parameters, Batch(others, batch.n_rows))
         by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(natural.dtype)
         by_natural = np.zeros_like(natural)
         class_weights = parameters[weights_of(LABEL)]
@@ -103,7 +102,9 @@ class Discriminative(Objective):
             by_natural += share
         into.gradient[bias_of(LABEL)] += by_score.sum(axis=0)
         into.gradient[HIDDEN_BIAS] += by_natural.sum(axis=0)
-        for name, view in others.items():
+        for name, view in batch.views.items():
+            if name == LABEL:
+                continue
             pairs = [(view.statistic, by_natural)]
             if view.fill is not None:
                 rows, values = view.fill

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.batch import ViewBatch
+from harmonium.families import Family
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
@@ -37,12 +38,12 @@ class Centring:
             parameters[HIDDEN_BIAS] += before - self.natural_of_mean_item(parameters)
 
 
-def span(view: ViewBatch, mean: np.ndarray) -> float:
+def span(view: ViewBatch, mean: np.ndarray, family: Family) -> float:
     """Σ |φ(x) - mean| of an average row: how far its natural moves if all weights of a unit move by one."""
     if not isinstance(view.statistic, SparseRows):
         distance = np.abs(view.statistic - mean)
-        if view.missing is not None and view.missing.shape == distance.shape:
-            distance = np.where(view.missing, 0, distance)
+        if view.missing is not None:
+            distance = np.where(family.spread(view.missing), 0, distance)
         return max(float(distance.sum(axis=1, dtype=np.float64).mean()), 1e-12)
     sparse = view.statistic
     at = mean[sparse.indices]

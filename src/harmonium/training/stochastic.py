@@ -49,7 +49,7 @@ class Stochastic(Driver):
         Weights shrink by ``learning_rate * weight_decay`` an update; biases do not.
     average : bool, default=False
         Keep a running average of the parameters over about the last two epochs (and 200 updates), and take it for the
-        result: as good as a step that goes down to zero, at any epoch.
+        result: what a step that goes down to zero does at the end, at any epoch.
     early_stopping : {"reconstruction", "free_energy_gap"}, optional
         Stop, on rows held out from training, once the reconstruction no longer improves (the best parameters are kept),
         or once the free energies of held-out rows drift away from those of training rows, which is overfitting.
@@ -232,8 +232,8 @@ class Stochastic(Driver):
         sample = rows[np.linspace(0, len(rows) - 1, min(_SAMPLE, len(rows))).astype(int)]
         batch = views.batch(sample, families)
         largest = {
-            name: self.reach / self.learning_rate / span(batch.views[name], problem.reference[name])
-            for name in families
+            name: self.reach / self.learning_rate / span(batch.views[name], problem.reference[name], family)
+            for name, family in families.items()
         }
         return {weights_of(name): share for name, share in largest.items() if share < 1}
 
