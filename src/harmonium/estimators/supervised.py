@@ -170,12 +170,12 @@ class Supervised(Harmonium):
             training = self._last()
             driver.run(problem, self._objective(), views, training, rng, reporter)
             return training
+        self._begin(problem, views, rng)  # finds what an item costs to describe, which C is in units of
         start = int(rng.integers(2**31 - 1))
 
         def begin() -> Training:
             return self._begin(problem, views, np.random.default_rng(start))
 
-        training = begin()  # also finds what an item costs to describe, which C is in units of
         path = self._path()
         n_known = int((targets.known & (targets.weight > 0)).sum())
         if hasattr(self, "selection_"):  # of an earlier fit
@@ -189,6 +189,7 @@ class Supervised(Harmonium):
             self._calibrate(choice)
             self.selection_ = choice.record
             stages = choice.stages
+        training = begin()
         for stage in stages:
             self.C_ = stage.C
             problem.strength = stage.C * self._nats
