@@ -21,7 +21,7 @@ from harmonium.families import (
     ReplicatedSoftmax,
 )
 from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLabelHinge
-from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer
+from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
 from harmonium.recipes import DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM
@@ -31,6 +31,7 @@ from harmonium.views import Columns, Views
 __all__ = [
     "DWH",
     "EFH",
+    "IBP",
     "LBFGS",
     "MMH",
     "RAP",
@@ -70,6 +71,7 @@ __all__ = [
     "Poisson",
     "ReplicatedSoftmax",
     "SampledCD",
+    "SpikeSlab",
     "Stochastic",
     "Views",
     "__version__",

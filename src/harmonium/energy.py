@@ -15,7 +15,7 @@ from harmonium.families import Family, Growth
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.products import add_statistic_times_weights, hidden_times_weights
 from harmonium.kernels.sparse import SparseRows
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
 class Energy:
@@ -68,6 +68,10 @@ class Energy:
         """The family's own parameters of a view."""
         return {name: parameters[own_of(view, name)] for name in self.families[view].own_parameters()}
 
+    def layer(self, parameters: Parameters) -> HiddenLayer:
+        """The hidden layer at its own parameters, if it has any."""
+        return self.hidden.at({name: parameters[own_of(HIDDEN, name)] for name in self.hidden.own_parameters()})
+
     # ---- log-densities -------------------------------------------------------------------------------------------
     def log_visible(self, parameters: Parameters, batch: Batch) -> np.ndarray:
         """Σ_v [θ_v·φ(x_v) + log r_v(x_v)], shape (rows,), in float64; sites filled in count by their ``fill_term``."""
@@ -94,20 +98,21 @@ class Energy:
         For rows with missing sites that are filled in, it is the variational free energy, an upper bound of the one in
         which they are summed out.
         """
-        hidden_part = self.hidden.log_partition(self.hidden_natural(parameters, batch).astype(np.float64))
+        hidden_part = self.layer(parameters).log_partition(self.hidden_natural(parameters, batch).astype(np.float64))
         return -self.log_visible(parameters, batch) - hidden_part.sum(axis=1)
 
     def joint(self, parameters: Parameters, batch: Batch, hidden: np.ndarray) -> np.ndarray:
         """log p(x, h) + log Z, shape (rows,), in float64."""
         natural = self.hidden_natural(parameters, batch)
-        coupled = (natural * hidden + self.hidden.log_base(hidden)).sum(axis=1, dtype=np.float64)
+        coupled = (natural * hidden + self.layer(parameters).log_base(hidden)).sum(axis=1, dtype=np.float64)
         return self.log_visible(parameters, batch) + coupled
 
     def log_marginal_of_hidden(
         self, parameters: Parameters, hidden: np.ndarray, sizes: dict[str, np.ndarray] | None = None
     ) -> np.ndarray:
         """log Σ_x exp(log p(x, h) + log Z), shape (rows,), in float64; ``sizes``: totals of views that have any."""
-        total = (parameters[HIDDEN_BIAS] * hidden + self.hidden.log_base(hidden)).sum(axis=1, dtype=np.float64)
+        base = self.layer(parameters).log_base(hidden)
+        total = (parameters[HIDDEN_BIAS] * hidden + base).sum(axis=1, dtype=np.float64)
         for name, family in self.families.items():
             natural = self.view_natural(parameters, name, hidden)
             size = (sizes or {}).get(name)

@@ -1,6 +1,6 @@
 """Parameter arrays of a model, by name.
 
-``hidden.bias``; for a view ``<view>.weights``, ``<view>.bias``, …; for a head ``head.weights`` and ``head.bias``.
+``hidden.bias`` (and, with a prior that selects units, its ``hidden.log_odds``, …); for a view ``<view>.weights``, ``<view>.bias``, …; for a head ``head.weights`` and ``head.bias``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Mapping
 import numpy as np
 
 Parameters = dict[str, np.ndarray]
+HIDDEN = "hidden"
 HIDDEN_BIAS = "hidden.bias"
+LOG_ODDS = "hidden.log_odds"
 HEAD_WEIGHTS = "head.weights"
 HEAD_BIAS = "head.bias"
 # parameters that belong to no view go by these names
-RESERVED = ("hidden", "head")
+RESERVED = (HIDDEN, "head")
 
 
 def weights_of(view: str) -> str:

@@ -22,6 +22,7 @@ class Support:
     lower: float = -np.inf
     upper: float = np.inf
     integer: bool = False
+    atom: bool = False  # real numbers of which zero has a probability of its own
 
     def contains(self, values: np.ndarray) -> np.ndarray:
         """Boolean array: which values lie in the support (NaN does not; missing cells are taken out before)."""
@@ -36,6 +37,10 @@ class Support:
             upper = self.upper if np.isfinite(self.upper) else self.lower + truncation
             values = np.arange(self.lower, upper + 1, dtype=np.float64)
             return values, np.zeros_like(values)
-        values = np.linspace(max(self.lower, -width), min(self.upper, width), points)
+        # with an even number of points none is at zero, where an atom may be
+        values = np.linspace(max(self.lower, -width), min(self.upper, width), points - points % 2 if self.atom else points)
         # the trapezoid rule converges geometrically for integrands that vanish with all derivatives at the ends
-        return values, np.full_like(values, np.log(values[1] - values[0]))
+        log_weights = np.full_like(values, np.log(values[1] - values[0]))
+        if self.atom:
+            return np.append(values, 0.0), np.append(log_weights, 0.0)
+        return values, log_weights

@@ -48,9 +48,10 @@ class Encoding(Inspection):
 
     def _encode(self, views: Views, output: str, n_iterations: int = 10) -> np.ndarray:
         result = np.empty((len(views), self.n_components_), dtype=np.float32)
+        layer = self.energy_.layer(self.parameters_)
         for items, batch in self._batches(views, n_iterations):
             natural = self.energy_.hidden_natural(self.parameters_, batch, with_bias=output != "coordinates")
-            result[items] = self.energy_.hidden.mean(natural.astype(np.float64)) if output == "mean" else natural
+            result[items] = layer.mean(natural.astype(np.float64)) if output == "mean" else natural
         return result
 
     def _batches(self, views: Views, n_iterations: int = 10) -> Iterator[tuple[slice, Batch]]:
@@ -87,7 +88,7 @@ class Encoding(Inspection):
             )
         if self.output == "coordinates":
             latent = latent + self.parameters_[HIDDEN_BIAS]
-        hidden_mean = latent if self.output == "mean" else self.energy_.hidden.mean(latent)
+        hidden_mean = latent if self.output == "mean" else self.energy_.layer(self.parameters_).mean(latent)
         with compute(self.n_jobs):
             return self._expected_views(hidden_mean)
 
@@ -155,9 +156,10 @@ class Encoding(Inspection):
         check_supports(views, self.families_, self.energy_.hidden)
         family = self.families_[view]
         parts = []
+        layer = self.energy_.layer(self.parameters_)
         with compute(self.n_jobs):
             for _, batch in self._batches(views, n_iterations):
-                hidden_mean = self.energy_.hidden.mean(self.energy_.hidden_natural(self.parameters_, batch))
+                hidden_mean = layer.mean(self.energy_.hidden_natural(self.parameters_, batch))
                 natural = clamp(self.energy_.view_natural(self.parameters_, view, hidden_mean), family)
                 mean = family.mean(natural, self.energy_.own(self.parameters_, view), batch.views[view].size)
                 parts.append(np.ascontiguousarray(family.decode(mean)))

@@ -28,7 +28,7 @@ from harmonium.estimators.preparation import (
 from harmonium.estimators.probability import Probability
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.families import Family
-from harmonium.hidden import BernoulliUnits, HiddenLayer
+from harmonium.hidden import IBP, BernoulliUnits, HiddenLayer, SpikeSlab
 from harmonium.kernels.threads import compute
 from harmonium.objectives import Objective, Problem, SampledCD
 from harmonium.params import copy_parameters
@@ -37,7 +37,12 @@ from harmonium.training import Driver, Stochastic, Training
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.progress import Reporter, Silent, reporting
 from harmonium.training.projection import project
+from harmonium.training.selection import prune
 from harmonium.views import Views
+
+
+# units that share their second moment take smaller steps, all but one
+RATE_OF_SELECTION = 0.06
 
 
 def trains_by_batches(estimator: Harmonium) -> bool:
@@ -79,7 +84,11 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
     families_ : dict
         Family of each view.
     n_components_ : int
-        Number of hidden units.
+        Number of hidden units; of layers that select them (`IBP`, `SpikeSlab`): those that are of use.
+    unit_usage_ : ndarray of shape (n_components_,)
+        Share of the training rows that have each unit; only of layers that select units.
+    truncation_reached_ : bool
+        Whether all units were of use, so that more might be; only of layers that select units.
     components_ : ndarray of shape (n_components_, total number of features)
         Weights, views side by side.
     history_ : dict of lists
@@ -105,6 +114,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
     """
 
     _stream: np.random.Generator
+    unit_usage_: np.ndarray
+    truncation_reached_: bool
     history_: dict[str, list[float]]
     n_iter_: int
 
@@ -172,6 +183,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             with reporting(self.verbose, self._planned_rows(driver, len(views), goes_on)) as reporter:
                 training = self._learn(problem, views, driver, rng, reporter, goes_on)
             self._stream = rng
+            if isinstance(problem.energy.hidden, SpikeSlab):
+                problem = self._select(problem, training, views)
             self._finish(problem, training, views)
         if training.idle_units:
             warnings.warn(
@@ -181,6 +194,30 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
                 stacklevel=4,  # past the checks of scikit-learn
             )
         return self
+
+    def _select(self, problem: Problem, training: Training, views: Views) -> Problem:
+        """Remove the units that nothing speaks for, and say so if the number of units was too small or too large."""
+        selected = prune(problem, training.parameters, views)
+        training.parameters, training.slots, training.chains = selected.parameters, None, None
+        self.unit_usage_ = selected.usage
+        n_units = problem.energy.hidden.n_units_
+        self.truncation_reached_ = selected.n_found == n_units
+        layer = type(problem.energy.hidden).__name__
+        if self.truncation_reached_:
+            warnings.warn(
+                f"All {n_units} units of {layer} are in use, so there may be more to find; pass a larger "
+                f"{'truncation' if isinstance(problem.energy.hidden, IBP) else 'n_units'}.",
+                HarmoniumWarning,
+                stacklevel=5,
+            )
+        elif not selected.n_found:
+            warnings.warn(
+                f"{layer} found no unit that stands out of chance, and kept one; use more rows, a larger "
+                "learning_rate or more epochs, or a smaller relevance.",
+                HarmoniumWarning,
+                stacklevel=5,
+            )
+        return selected.problem
 
     def _check_batches(self) -> None:
         """Other drivers have no use for some rows (what is no driver is refused later)."""
@@ -241,6 +278,7 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
                 problem = self._continued(views)
                 # copies: training goes on in place, and a pass that diverges must leave the model as it was
                 rng, training = deepcopy(self._stream), deepcopy(self._training)
+            training.n_items += len(views)
             driver.epoch(problem, self._objective(), views, np.arange(len(views)), training, rng, Silent())
             training.n_iter += 1
             self._stream = rng
@@ -256,7 +294,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         energy, layer = self._problem.energy, self._layer()
         began = energy.hidden
         same = type(layer) is type(began) and layer.get_params() == began.get_params()
-        if not same or layer.n_units_ != began.n_units_:
+        # units may have been removed since
+        if not same or (layer.n_units_ != began.n_units_ and not isinstance(began, SpikeSlab)):
             raise ValueError(
                 f"Training can only go on with the {began.n_units_} hidden units it began with, {began}; got "
                 f"{layer.n_units_}, {layer}; set them back, or fit with warm_start=False."
@@ -283,7 +322,9 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         return self
 
     def _driver(self) -> Driver:
-        return self.driver if self.driver is not None else Stochastic()
+        if self.driver is not None:
+            return self.driver
+        return Stochastic(learning_rate=RATE_OF_SELECTION) if isinstance(self.hidden, SpikeSlab) else Stochastic()
 
     def _layer(self) -> HiddenLayer:
         hidden = self.hidden if self.hidden is not None else BernoulliUnits()

@@ -87,17 +87,8 @@ class Inspection:
 
     def _deviation(self, view: str) -> np.ndarray:
         """Standard deviation of a view's features at their training means, under the family."""
-        family, step = self.families_[view], 1e-3
-        mean = self._problem.reference[view].astype(np.float64)
-        size = family.typical_sizes(1)
-        if size is not None or family.exclusive:  # features that share a total
-            total = 1.0 if size is None else float(size[0])
-            return np.sqrt(np.maximum(mean * (1 - mean / total), 0))
-        natural = family.natural_from_mean(mean)
-        own = {name: value.astype(np.float64) for name, value in self.energy_.own(self.parameters_, view).items()}
-        # the variance of a statistic is the slope of its mean by the natural parameter
-        upper, lower = (family.mean(natural[None, :] + shift, own)[0] for shift in (step, -step))
-        return np.sqrt(np.maximum(upper - lower, 0) / (2 * step))
+        own = self.energy_.own(self.parameters_, view)
+        return np.sqrt(self.families_[view].statistic_variance(self._problem.reference[view], own))
 
     def _view(self, view: str | None) -> str:
         check_is_fitted(self, "families_")

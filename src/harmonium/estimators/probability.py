@@ -126,7 +126,8 @@ class Probability(Encoding):
         rng = self._generator(random_state)
         sizes = self._typical_sizes(n_samples)
         with compute(self.n_jobs):
-            hidden = self.energy_.hidden.sample(np.zeros((n_samples, self.n_components_), dtype=np.float32), rng)
+            layer = self.energy_.layer(self.parameters_)
+            hidden = layer.sample(np.zeros((n_samples, self.n_components_), dtype=np.float32), rng)
             for _ in range(n_steps):
                 hidden, batch = gibbs_step(self.energy_, self.parameters_, hidden, rng, sizes)
         return self._drawn(batch)

@@ -12,12 +12,12 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.batch import Targets
-from harmonium.estimators.harmonium import Harmonium
+from harmonium.estimators.harmonium import RATE_OF_SELECTION, Harmonium
 from harmonium.estimators.labels import Labels, check_length
 from harmonium.exceptions import HarmoniumWarning, InvalidViewError
 from harmonium.families import Family
 from harmonium.heads import LABEL, Head, Hinge, LabelView, LinearHead
-from harmonium.hidden import HiddenLayer
+from harmonium.hidden import HiddenLayer, SpikeSlab
 from harmonium.kernels.threads import compute
 from harmonium.objectives import Discriminative, Objective, Problem
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
@@ -79,8 +79,9 @@ class Supervised(Harmonium):
     def _driver(self) -> Driver:
         if self.driver is not None:
             return self.driver
+        rate = RATE_OF_SELECTION if isinstance(self.hidden, SpikeSlab) else 0.01
         return Stochastic(
-            batch_size=None, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True
+            batch_size=None, learning_rate=rate, reach=0.5, schedule="constant", weight_decay=0.5, average=True
         )
 
     def _default_head(self, kind: str) -> Head:

@@ -166,6 +166,19 @@ class Family(Part):
         """Natural parameter that has the given mean; ``mean`` is strictly inside its range."""
         raise NotImplementedError
 
+    def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
+        """Variance of each statistic, (features,), at a mean such as that of the training data."""
+        mean, step = mean.astype(np.float64), 1e-3
+        size = self.typical_sizes(1)
+        if size is not None or self.exclusive:  # features that share a total
+            total = 1.0 if size is None else float(size[0])
+            return np.maximum(mean * (1 - mean / total), 0)
+        natural = self.natural_from_mean(mean)
+        own = {name: value.astype(np.float64) for name, value in own.items()}
+        # the slope of the mean by the natural parameter
+        upper, lower = (self.mean(natural[None, :] + shift, own)[0] for shift in (step, -step))
+        return np.maximum(upper - lower, 0) / (2 * step)
+
     def own_statistics(
         self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None
     ) -> dict[str, np.ndarray]:

@@ -115,7 +115,7 @@ class LinearHead(Head):
         """E[h | x] V + b."""
         # in double precision rounding does not depend on where in the batch a row stands
         natural = energy.hidden_natural(parameters, batch).astype(np.float64)
-        return self.scores_of(parameters, energy.hidden.mean(natural))
+        return self.scores_of(parameters, energy.layer(parameters).mean(natural))
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Loss of each row, and its sub-gradient by the scores; zero where the target is unknown."""

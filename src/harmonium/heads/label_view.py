@@ -114,7 +114,8 @@ class LabelView(Head):
         """Naturals of the label's classes given the rest of a row; expected values for numbers."""
         if self.inference == "exact":
             return class_scores(energy, parameters, natural_without_label(energy, parameters, batch))
-        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch).astype(np.float64))
+        natural = energy.hidden_natural(parameters, batch).astype(np.float64)
+        hidden_mean = energy.layer(parameters).mean(natural)
         natural = energy.view_natural(parameters, LABEL, hidden_mean)
         if self._kind != "number":
             return natural
@@ -140,5 +141,6 @@ def class_scores(energy: Energy, parameters: Parameters, natural: np.ndarray) ->
     """log p(class, other views) up to what all classes share, with the hidden units summed out: (rows, classes)."""
     weights, bias = parameters[weights_of(LABEL)], parameters[bias_of(LABEL)]
     natural = natural.astype(np.float64)
-    columns = [energy.hidden.log_partition(natural + row).sum(axis=1) for row in weights]
+    layer = energy.layer(parameters)
+    columns = [layer.log_partition(natural + row).sum(axis=1) for row in weights]
     return np.stack(columns, axis=1) + bias

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
@@ -28,9 +29,20 @@ class HiddenLayer(Part):
 
     def bind(self, n_components: int) -> Self:
         """Copy of the layer that knows its number of units."""
-        if self.n_units is not None:
-            check_whole(type(self).__name__, "n_units", self.n_units, remedy="None takes the estimator's n_components")
-        return self.bound(n_units_=int(self.n_units if self.n_units is not None else n_components))
+        return self.bound(n_units_=self._size("n_units", self.n_units, n_components))
+
+    def _size(self, name: str, given: int | None, n_components: int) -> int:
+        if given is not None:
+            check_whole(type(self).__name__, name, given, remedy="None takes the estimator's n_components")
+        return int(given if given is not None else n_components)
+
+    def own_parameters(self) -> dict[str, np.ndarray]:
+        """Start values of what the layer itself learns, beside its bias."""
+        return {}
+
+    def at(self, own: Mapping[str, np.ndarray]) -> Self:
+        """The layer at its own parameters."""
+        return self
 
     @property
     def support(self) -> Support:
@@ -41,6 +53,15 @@ class HiddenLayer(Part):
     def bounded(self) -> bool:
         """True if a unit has a largest value: then every family can be normalised with it."""
         return bool(np.isfinite(self.support.upper))
+
+    @property
+    def conditional_variance(self) -> float:
+        """Variance of a real unit given its natural; asked for only if units have no largest value."""
+        raise NotImplementedError
+
+    def turned_bias(self, bias: np.ndarray) -> np.ndarray:
+        """Bias of units whose values are counted from the other end, for layers that have one."""
+        return -bias
 
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """Logarithm of the base measure, elementwise."""

@@ -43,6 +43,11 @@ class GaussianUnits(HiddenLayer):
         """The real line."""
         return Support("finite real numbers")
 
+    @property
+    def conditional_variance(self) -> float:
+        """s²."""
+        return float(self.variance)
+
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """-h² / 2s²."""
         return -0.5 * np.square(values) / self.variance

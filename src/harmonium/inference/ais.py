@@ -36,6 +36,7 @@ def annealed_log_partition(
     At inverse temperature β the views have biases (1 - β) θ_reference + β θ and weights β W, so at β = 0 the partition
     function is known exactly.
     """
+    layer = energy.layer(parameters)
     rows: Sizes = {name: np.full(n_chains, float(size)) for name, size in (sizes or {}).items()}
     base_bias = {
         name: parameters[bias_of(name)]
@@ -62,21 +63,21 @@ def annealed_log_partition(
 
     def hidden_part(field: np.ndarray, beta: float) -> np.ndarray:
         natural = parameters[HIDDEN_BIAS] + np.float32(beta) * field
-        return energy.hidden.log_partition(natural).sum(axis=1, dtype=np.float64)
+        return layer.log_partition(natural).sum(axis=1, dtype=np.float64)
 
     betas = np.linspace(0.0, 1.0, n_temperatures)
     start = at(0.0)
     silent = np.zeros((n_chains, energy.hidden.n_units_), dtype=parameters[HIDDEN_BIAS].dtype)
     base = energy.log_marginal_of_hidden(start, silent[:1], {name: size[:1] for name, size in rows.items()})[0]
-    base -= float(energy.hidden.log_base(silent[:1]).sum())
-    base += float(energy.hidden.log_partition(parameters[HIDDEN_BIAS]).sum(dtype=np.float64))
+    base -= float(layer.log_base(silent[:1]).sum())
+    base += float(layer.log_partition(parameters[HIDDEN_BIAS]).sum(dtype=np.float64))
     batch = sample_views(energy, start, silent, rng, rows)
     log_weights = np.zeros(n_chains)
     for before, now in itertools.pairwise(betas):
         field = energy.hidden_natural(parameters, batch, with_bias=False)
         log_weights += hidden_part(field, now) - hidden_part(field, before) + (now - before) * log_density_slope(batch)
         natural = parameters[HIDDEN_BIAS] + np.float32(now) * field
-        batch = sample_views(energy, at(now), energy.hidden.sample(natural, rng), rng, rows)
+        batch = sample_views(energy, at(now), layer.sample(natural, rng), rng, rows)
     log_mean = logsumexp(log_weights) - np.log(n_chains)
     relative = np.exp(log_weights - log_weights.max())
     error = relative.std(ddof=1) / (relative.mean() * np.sqrt(n_chains))

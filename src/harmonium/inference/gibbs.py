@@ -65,7 +65,7 @@ def gibbs_step(
 ) -> tuple[np.ndarray, Batch]:
     """One sweep: views given hidden, hidden given views. Returns the new hidden state and the views drawn."""
     batch = sample_views(energy, parameters, hidden, rng, sizes, sparse)
-    return energy.hidden.sample(energy.hidden_natural(parameters, batch), rng), batch
+    return energy.layer(parameters).sample(energy.hidden_natural(parameters, batch), rng), batch
 
 
 def _sample_sparse(

@@ -47,11 +47,12 @@ def fill_missing(
     }
     fills = {name: np.where(mask, reference[name], np.float32(0)) for name, mask in masks.items()}
     naturals: dict[str, np.ndarray] = {}
+    layer = energy.layer(parameters)
     for _ in range(n_iterations):
         natural = observed_natural.copy()
         for name, fill in fills.items():
             natural += fill @ parameters[weights_of(name)]
-        hidden_mean = energy.hidden.mean(natural)
+        hidden_mean = layer.mean(natural)
         for name, mask in masks.items():
             family = energy.families[name]
             naturals[name] = clamp(energy.view_natural(parameters, name, hidden_mean), family)
@@ -115,7 +116,7 @@ def mean_field_free_energy(
     E_q[log q(x) - log r(x)] = natural·mean - log-partition, only log-partitions and means are needed.
     """
     hidden_natural = energy.hidden_natural(parameters, batch)
-    total = -energy.hidden.log_partition(hidden_natural).sum(axis=1, dtype=np.float64)
+    total = -energy.layer(parameters).log_partition(hidden_natural).sum(axis=1, dtype=np.float64)
     for name, natural in naturals.items():
         view = batch.views[name]
         log_partition = energy.families[name].log_partition(natural, energy.own(parameters, name), view.size)

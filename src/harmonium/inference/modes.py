@@ -17,7 +17,8 @@ def iterate_modes(
 
     Each half-step maximises the joint density over its block, so the density never falls.
     """
-    hidden = energy.hidden.mode(energy.hidden_natural(parameters, batch))
+    layer = energy.layer(parameters)
+    hidden = layer.mode(energy.hidden_natural(parameters, batch))
     for _ in range(max_iterations):
         views = {}
         for name, family in energy.families.items():
@@ -25,7 +26,7 @@ def iterate_modes(
             natural = clamp(energy.view_natural(parameters, name, hidden), family)
             views[name] = ViewBatch(family.mode(natural, energy.own(parameters, name), size), size)
         batch = Batch(views, len(hidden))
-        climbed = energy.hidden.mode(energy.hidden_natural(parameters, batch))
+        climbed = layer.mode(energy.hidden_natural(parameters, batch))
         if np.allclose(climbed, hidden, rtol=1e-5, atol=1e-6):
             break
         hidden = climbed

@@ -61,7 +61,7 @@ class _Probe:
     """Conditional log-probability of a site drawn at random, times the number of sites."""
 
     def __init__(self, energy: Energy, parameters: Parameters, name: str) -> None:
-        self._energy = energy
+        self._layer = energy.layer(parameters)
         self._family: Family = energy.families[name]
         self._weights = parameters[weights_of(name)]
         self._bias = parameters[bias_of(name)].astype(np.float64)
@@ -74,7 +74,7 @@ class _Probe:
         return self._independent(values, sites, natural, rng)
 
     def _hidden_part(self, naturals: np.ndarray) -> np.ndarray:
-        return self._energy.hidden.log_partition(naturals).sum(axis=1)
+        return self._layer.log_partition(naturals).sum(axis=1)
 
     def _independent(
         self, values: np.ndarray, sites: np.ndarray, natural: np.ndarray, rng: np.random.Generator
@@ -87,7 +87,7 @@ class _Probe:
             return states * self._bias[site] + base + self._hidden_part(natural + np.outer(states - present, weight))
 
         own = {name: value[[site]] for name, value in self._own.items()}
-        given_hidden = np.array([[self._bias[site] + self._energy.hidden.mean(natural) @ weight]])
+        given_hidden = np.array([[self._bias[site] + self._layer.mean(natural) @ weight]])
         centre = float(self._family.mean(np.clip(given_hidden, *self._family.natural_limits), own)[0, 0])
         observed = float(log_density(np.array([present]))[0])
         return (observed - self._log_sum(log_density, present, centre, own)) * len(sites)

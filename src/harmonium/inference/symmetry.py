@@ -25,7 +25,8 @@ def canonical_signs(
     result = copy_parameters(parameters)
     aligned = sum(reference[name] @ parameters[weights_of(name)] for name in energy.families)
     turned = np.asarray(aligned) < 0
-    result[HIDDEN_BIAS][turned] *= -1
+    bias = parameters[HIDDEN_BIAS]
+    result[HIDDEN_BIAS] = np.where(turned, energy.layer(parameters).turned_bias(bias), bias)
     for name in energy.families:
         weights = result[weights_of(name)]
         result[bias_of(name)] += energy.hidden.support.upper * weights[:, turned].sum(axis=1)

@@ -64,6 +64,36 @@ def _adam(
         gradient[i] = 0
 
 
+@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+def _shared_adam(
+    value: np.ndarray,
+    gradient: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    scale: np.float32,
+    step: np.float32,
+    beta1: np.float32,
+    beta2: np.float32,
+    epsilon: np.float32,
+    decay: np.float32,
+) -> None:
+    for i in range(value.shape[0]):
+        largest = np.float32(0)
+        for k in range(value.shape[1]):
+            size = abs(gradient[i, k])
+            largest = size if size > largest else largest
+        v = beta2 * second[i] + (np.float32(1) - beta2) * (scale * largest) * (scale * largest)
+        v = v if v > np.float32(1e-36) else np.float32(0)
+        second[i] = v
+        rate = step / (np.sqrt(v) + epsilon)
+        for k in range(value.shape[1]):
+            m = beta1 * first[i, k] + (np.float32(1) - beta1) * scale * gradient[i, k]
+            m = m if abs(m) > np.float32(1e-18) else np.float32(0)
+            first[i, k] = m
+            value[i, k] -= rate * m + decay * value[i, k]
+            gradient[i, k] = 0
+
+
 def descent_update(value: np.ndarray, gradient: np.ndarray, step: float, decay: float) -> None:
     """value -= step · gradient + decay · value."""
     v, g = value.reshape(-1), gradient.reshape(-1)
@@ -110,5 +140,38 @@ def adam_update(
     def task(block: int) -> None:
         part = slice(*block_bounds(len(v), n_blocks, block))
         _adam(v[part], g[part], m1[part], m2[part], *constants)
+
+    run_blocks(task, n_blocks)
+
+
+def shared_adam_update(
+    value: np.ndarray,
+    gradient: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    scale: float,
+    step: float,
+    betas: tuple[float, float],
+    epsilon: float,
+    decay: float,
+    axis: int,
+) -> None:
+    """Adam whose second moment is that of the largest gradient along an axis, for all entries along it.
+
+    Arrays with units along the first axis are small (a head's weights, a bias): they are copied to have them last.
+    """
+    constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
+    if axis == 0:
+        turned = [np.ascontiguousarray(np.atleast_2d(array.T)) for array in (value, gradient, first)]
+        _shared_adam(*turned, second.reshape(-1), *constants)
+        for array, copy in zip((value, gradient, first), turned, strict=True):
+            array[...] = copy.T.reshape(array.shape)
+        return
+    m2 = second.reshape(-1)
+    n_blocks = block_count(value.size, _BLOCK)
+
+    def task(block: int) -> None:
+        part = slice(*block_bounds(len(value), n_blocks, block))
+        _shared_adam(value[part], gradient[part], first[part], m2[part], *constants)
 
     run_blocks(task, n_blocks)

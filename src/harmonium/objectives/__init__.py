@@ -4,6 +4,7 @@ from harmonium.objectives.base import Objective, Problem
 from harmonium.objectives.contrastive import MeanFieldCD, PersistentCD, SampledCD
 from harmonium.objectives.discriminative import Discriminative
 from harmonium.objectives.exact import ExactLikelihood
+from harmonium.objectives.relevance import Relevance
 from harmonium.objectives.statistics import Statistics
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Objective",
     "PersistentCD",
     "Problem",
+    "Relevance",
     "SampledCD",
     "Statistics",
 ]

@@ -10,9 +10,10 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.heads import Head, LinearHead
+from harmonium.hidden import HiddenLayer, SpikeSlab
 from harmonium.inference.mean_field import fill_missing
 from harmonium.objectives.statistics import Statistics, Term
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN, LOG_ODDS, Parameters, own_of
 from harmonium.parts import Part
 from harmonium.validation import check_whole
 
@@ -39,20 +40,29 @@ class Problem:
         """The completed batch as a term of the gradient, with what the head makes of it, and its hidden naturals."""
         batch = self.complete(parameters, batch)
         natural = self.energy.hidden_natural(parameters, batch)
-        hidden_mean = self.energy.hidden.mean(natural)
+        layer = self.energy.layer(parameters)
+        hidden_mean = layer.mean(natural)
         term = Term(batch, hidden_mean, -1.0)
         if isinstance(self.head, LinearHead) and batch.targets is not None:
             loss, term.pull = self.head.add_statistics(
-                into.gradient, parameters, self.energy.hidden, natural, hidden_mean, batch.targets, self.strength
+                into.gradient, parameters, layer, natural, hidden_mean, batch.targets, self.strength
             )
             into.loss += loss if with_loss else 0.0
+        count_presence(into, layer, natural, hidden_mean)
         return term, natural
 
     def moving(self, parameters: Parameters) -> Parameters:
-        """Parameters that gradients move: a head that is solved for exactly stands still meanwhile."""
+        """Parameters that gradients move: not the prior of hidden units, nor a head that is solved for exactly."""
+        still = {own_of(HIDDEN, name) for name in self.energy.hidden.own_parameters()}
         if isinstance(self.head, LinearHead) and self.head.solver == "alternate":
-            return {name: value for name, value in parameters.items() if name not in (HEAD_WEIGHTS, HEAD_BIAS)}
-        return parameters
+            still |= {HEAD_WEIGHTS, HEAD_BIAS}
+        return {name: value for name, value in parameters.items() if name not in still}
+
+
+def count_presence(into: Statistics, layer: HiddenLayer, natural: np.ndarray, mean: np.ndarray | None = None) -> None:
+    """Add how many rows have each unit, the statistic that the prior of a layer that selects units learns from."""
+    if isinstance(layer, SpikeSlab):
+        into.gradient[LOG_ODDS] += layer.presence(natural, mean).sum(axis=0)
 
 
 class Objective(Part):

@@ -43,13 +43,14 @@ class SampledCD(Objective):
         """Data statistics minus those after n steps, with the sign of a loss."""
         check_steps("SampledCD", self.n_steps)
         energy = problem.energy
+        layer = energy.layer(parameters)
         data, natural = problem.data_term(parameters, batch, into)
         sizes, sparse = sizes_of(data.batch), sparse_views(data.batch)
         for _ in range(self.n_steps):
-            hidden = energy.hidden.sample(natural, rng)
+            hidden = layer.sample(natural, rng)
             batch = sample_views(energy, parameters, hidden, rng, sizes, sparse)
             natural = energy.hidden_natural(parameters, batch)
-        model = Term(batch, energy.hidden.mean(natural), +1.0)
+        model = Term(batch, layer.mean(natural), +1.0)
         add_sufficient_statistics(into, energy, parameters, data, model)
         into.count += batch.n_rows
 
@@ -94,6 +95,7 @@ class PersistentCD(Objective):
         """Data statistics minus those of the chains."""
         check_steps("PersistentCD", self.n_steps)
         energy = problem.energy
+        layer = energy.layer(parameters)
         chains = self.start(problem, batch, rng) if state is None else state
         data, _ = problem.data_term(parameters, batch, into)
         batch = data.batch
@@ -102,8 +104,8 @@ class PersistentCD(Objective):
         for _ in range(self.n_steps):
             fantasy = sample_views(energy, parameters, chains.hidden, rng, sizes, sparse_views(batch))
             natural = energy.hidden_natural(parameters, fantasy)
-            chains.hidden = energy.hidden.sample(natural, rng)
-        model = Term(fantasy, energy.hidden.mean(natural), batch.n_rows / fantasy.n_rows)
+            chains.hidden = layer.sample(natural, rng)
+        model = Term(fantasy, layer.mean(natural), batch.n_rows / fantasy.n_rows)
         add_sufficient_statistics(into, energy, parameters, data, model)
         into.count += batch.n_rows
 
@@ -139,11 +141,12 @@ class MeanFieldCD(Objective):
         """Data statistics minus those of the means after n steps, with the sign of a loss."""
         check_steps("MeanFieldCD", self.n_steps)
         energy = problem.energy
+        layer = energy.layer(parameters)
         data, _ = problem.data_term(parameters, batch, into, with_loss)
         batch, hidden_mean = data.batch, data.hidden_mean
         for _ in range(self.n_steps):
             means, naturals = mean_views(energy, parameters, hidden_mean, sizes_of(batch))
-            hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, means))
+            hidden_mean = layer.mean(energy.hidden_natural(parameters, means))
         model = Term(means, hidden_mean, +1.0, are_samples=False)
         add_sufficient_statistics(into, energy, parameters, data, model)
         into.count += batch.n_rows

@@ -11,7 +11,7 @@ from harmonium.batch import Batch
 from harmonium.families import Categorical
 from harmonium.heads.label_view import LABEL, LabelView, class_scores, natural_without_label
 from harmonium.kernels.products import add_outer_products
-from harmonium.objectives.base import Objective, Problem
+from harmonium.objectives.base import Objective, Problem, count_presence
 from harmonium.objectives.contrastive import SampledCD
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
@@ -75,8 +75,8 @@ class Discriminative(Objective):
         if self.generative:
             joint = Statistics.zeros_like(parameters)
             SampledCD(self.n_steps).accumulate(problem, parameters, batch, joint, rng)
-            for name, value in joint.gradient.items():
-                into.gradient[name] += self.generative * value
+            for name in problem.moving(parameters):
+                into.gradient[name] += self.generative * joint.gradient[name]
         self._add_conditional(problem, parameters, batch, into)
         into.count += batch.n_rows
 
@@ -95,9 +95,11 @@ class Discriminative(Objective):
         into.loss += float(weight @ (log_total - (truth * scores).sum(axis=1)))
         by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(natural.dtype)
         by_natural = np.zeros_like(natural)
+        layer = energy.layer(parameters)
+        count_presence(into, layer, natural)
         class_weights = parameters[weights_of(LABEL)]
         for number, row in enumerate(class_weights):
-            share = by_score[:, number, None] * energy.hidden.mean(natural + row)
+            share = by_score[:, number, None] * layer.mean(natural + row)
             into.gradient[weights_of(LABEL)][number] += share.sum(axis=0)
             by_natural += share
         into.gradient[bias_of(LABEL)] += by_score.sum(axis=0)

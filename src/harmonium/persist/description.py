@@ -11,8 +11,8 @@ import numpy as np
 
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
 from harmonium.families import Family
-from harmonium.hidden import HiddenLayer
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
+from harmonium.hidden import HiddenLayer, SpikeSlab
+from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
 from harmonium.persist.values import check_names, decode, decode_part, encode, encode_part
 
 SCHEMA = 1
@@ -263,7 +263,8 @@ def _hidden(entry: dict[str, Any]) -> HiddenLayer:
             f"{str(n_units)[:20]}; save the model again."
         )
     try:
-        return hidden.bind(n_units)
+        bound = hidden.bind(n_units)
+        return bound.keep(n_units) if isinstance(bound, SpikeSlab) else bound  # units may have been removed
     except (ValueError, TypeError) as error:
         raise ModelFileError(
             f"The hidden layer of a model file must be valid; it is not ({str(error).rstrip('.')}); save the "
@@ -304,6 +305,7 @@ def _check_parameters(fitted: Fitted) -> None:
     """Names, shapes and values of parameters and reference means, as the families and the hidden layer imply them."""
     units = fitted.hidden.n_units_
     shapes: dict[str, tuple[int, ...]] = {HIDDEN_BIAS: (units,)}
+    shapes |= {own_of(HIDDEN, name): np.shape(value) for name, value in fitted.hidden.own_parameters().items()}
     for view, family in fitted.families.items():
         shapes |= {weights_of(view): (family.n_features_, units), bias_of(view): (family.n_features_,)}
         shapes |= {own_of(view, name): np.shape(value) for name, value in family.own_parameters().items()}

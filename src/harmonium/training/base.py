@@ -36,6 +36,8 @@ class Training:
     dual: Any = None
     average: Parameters | None = None
     n_averaged: int = 0
+    n_items: int = 0
+    n_settled: int = 0
 
     @property
     def result(self) -> Parameters:
@@ -95,7 +97,8 @@ def solve_head(problem: Problem, views: Views, rows: np.ndarray, training: Train
     for items in np.array_split(rows, -(-len(rows) // _BLOCK)):
         batch = problem.complete(training.parameters, views.batch(items, problem.energy.families))
         assert batch.targets is not None
-        means.append(problem.energy.hidden.mean(problem.energy.hidden_natural(training.parameters, batch)))
+        natural = problem.energy.hidden_natural(training.parameters, batch)
+        means.append(problem.energy.layer(training.parameters).mean(natural))
         targets.append(batch.targets)
     together = Targets(np.concatenate([t.values for t in targets]), np.concatenate([t.weight for t in targets]))
     tolerance = TOLERANCE if last else _IN_BETWEEN

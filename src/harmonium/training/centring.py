@@ -13,7 +13,8 @@ import numpy as np
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.kernels.sparse import SparseRows
-from harmonium.objectives import Problem
+from harmonium.hidden import SpikeSlab
+from harmonium.objectives import Problem, Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
 
 # totals up to which the steps of the bias itself are enough: documents of a few hundred words train well without
@@ -24,7 +25,19 @@ class Centring:
     """Moves the hidden bias against the shift of the mean item's natural."""
 
     def __init__(self, problem: Problem) -> None:
-        self._means = {name: mean for name, mean in problem.reference.items() if np.abs(mean).sum() > _LARGE_TOTAL}
+        self._centred = isinstance(problem.energy.hidden, SpikeSlab)
+        self._means = {
+            name: mean
+            for name, mean in problem.reference.items()
+            if self._centred or np.abs(mean).sum() > _LARGE_TOTAL
+        }
+
+    def centre(self, statistics: Statistics) -> None:
+        """Turn the gradient of the weights into that of a model of centred views, for layers that select units."""
+        if self._centred:
+            by_bias = statistics.gradient[HIDDEN_BIAS]
+            for name, mean in self._means.items():
+                statistics.gradient[weights_of(name)] -= np.outer(mean, by_bias)
 
     def natural_of_mean_item(self, parameters: Parameters) -> np.ndarray | None:
         """Part of the mean item's hidden natural that comes from views with large totals; None if there are none."""

@@ -7,7 +7,7 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.sparse import SparseRows
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.views import Summary, Views
 
 # standard deviation over items of the hidden naturals at the start
@@ -40,7 +40,8 @@ def initial_parameters(
     n_units = energy.hidden.n_units_
     sample = rng.permutation(len(views))[:_SAMPLE]
     hidden_bias = np.zeros(n_units)
-    centre = energy.hidden.mean(np.zeros(n_units))
+    own = energy.hidden.own_parameters()
+    centre = energy.hidden.at(own).mean(np.zeros(n_units))
     parameters: Parameters = {HIDDEN_BIAS: np.zeros(n_units, dtype=np.float32)}
     batch = views.batch(np.sort(sample), energy.families)
     for name, family in energy.families.items():
@@ -55,6 +56,7 @@ def initial_parameters(
         for own_name, value in family.own_parameters().items():
             parameters[own_of(name, own_name)] = value.astype(np.float32)
     parameters[HIDDEN_BIAS] = hidden_bias.astype(np.float32)
+    parameters.update({own_of(HIDDEN, own_name): value.astype(np.float32) for own_name, value in own.items()})
     return parameters
 
 

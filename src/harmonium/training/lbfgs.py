@@ -13,6 +13,7 @@ from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.monitor import Monitor
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
+from harmonium.training.selection import Selection
 from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
@@ -85,13 +86,19 @@ class LBFGS(Driver):
         monitor.read(training.parameters, 0)
         moving = problem.moving(training.parameters)
         bounds = self._bounds(problem, moving)
+        training.n_items = len(rows)
+        selection = Selection.of(problem, len(rows))
+        seen: list[Statistics] = []  # of the last point asked about
 
         def loss_and_gradient(vector: np.ndarray) -> tuple[float, np.ndarray]:
             parameters = training.parameters | unflatten(vector, moving)
             statistics = Statistics.zeros_like(parameters)
+            seen[:] = [statistics]
             for first in range(0, len(rows), self.batch_size):
                 batch = views.batch(rows[first : first + self.batch_size], problem.energy.families)
                 objective.accumulate(problem, parameters, batch, statistics, rng, with_loss=True)
+            if selection is not None:
+                selection.charge(statistics, parameters, len(rows), at_once=True)
             gradient = {name: value / statistics.count for name, value in statistics.gradient.items()}
             loss = statistics.loss / statistics.count
             for name, value in parameters.items():
@@ -115,11 +122,15 @@ class LBFGS(Driver):
             )
             training.parameters.update(unflatten(result.x, moving))
             project(problem.energy, training.parameters)
+            if selection is not None:
+                selection.settle(training.parameters, seen[0])
             solve_head(problem, views, rows, training)
             done += max(1, result.nit)
             training.n_iter += max(1, result.nit)
             entry = {"epoch": training.n_iter, "loss": float(result.fun)}
             entry |= monitor.read(training.parameters, training.n_iter)
+            if selection is not None:
+                entry |= selection.read(training.parameters, monitor.presence(training.parameters))
             training.record({**entry, "seconds": time.perf_counter() - begin})
             reporter.batch(len(rows) * max(1, result.nit))
             reporter.epoch(training.n_iter, entry)

@@ -10,6 +10,7 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
 from harmonium.families.base import Own
+from harmonium.hidden import SpikeSlab
 from harmonium.inference.gibbs import clamp
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
@@ -70,11 +71,21 @@ class Monitor:
             record["free_energy_gap"] = (held_out.free_energy - train.free_energy) / spread
         return record
 
-    def idle_units(self, parameters: Parameters) -> int:
-        """Number of hidden units that are the same for all the training rows watched."""
+    def presence(self, parameters: Parameters) -> np.ndarray:
+        """Share of the training rows watched that have each unit, where units are had or lacked."""
         energy = self._problem.energy
+        layer = energy.layer(parameters)
+        assert isinstance(layer, SpikeSlab)
         batch = self._problem.complete(parameters, self._train)
-        means = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+        return layer.presence(energy.hidden_natural(parameters, batch)).mean(axis=0, dtype=np.float64)
+
+    def idle_units(self, parameters: Parameters) -> int:
+        """Number of hidden units that are the same for all the training rows watched, where none should be."""
+        energy = self._problem.energy
+        if isinstance(energy.hidden, SpikeSlab):
+            return 0
+        batch = self._problem.complete(parameters, self._train)
+        means = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
         scale = energy.hidden.support.upper if energy.hidden.bounded else 1.0
         return int((np.ptp(means, axis=0) < 1e-3 * scale).sum()) if batch.n_rows > 1 else 0
 
@@ -100,7 +111,7 @@ def reconstruct(problem: Problem, parameters: Parameters, batch: Batch) -> Readi
     """-log p(x_v | h at its mean) for each view, over observed sites, and the free energy."""
     energy = problem.energy
     batch = problem.complete(parameters, batch)
-    hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+    hidden_mean = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
     losses = view_losses(problem, parameters, batch, hidden_mean)
     free = energy.free_energy(parameters, batch)
     means = {name: float(loss.mean()) for name, loss in losses.items()}

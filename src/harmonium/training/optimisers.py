@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 
-from harmonium.kernels.updates import adam_update, descent_update, momentum_update
+from harmonium.kernels.updates import adam_update, descent_update, momentum_update, shared_adam_update
 from harmonium.objectives import Statistics
-from harmonium.params import Parameters
+from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters
 from harmonium.parts import Part
 
 Slots = dict[str, dict[str, np.ndarray]]
@@ -50,6 +51,13 @@ def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:
 
 def _decay(name: str, rate: float, decay: float) -> float:
     return rate * decay if name.endswith(".weights") else 0.0
+
+
+def _unit_axis(name: str) -> int | None:
+    """Axis of an array that runs over hidden units; None if there is none."""
+    if name in (HEAD_WEIGHTS, HIDDEN_BIAS):
+        return 0
+    return 1 if name.endswith(".weights") else None
 
 
 class Momentum(Optimiser):
@@ -98,16 +106,28 @@ class Adam(Optimiser):
         Memory of the first and second moments.
     epsilon : float, default=1e-8
         Added to the root of the second moment.
+    shared : bool, default=False
+        Units share their second moment, that of the one with the largest gradient. Then units that gradients hardly
+        reach move as little as they should; with one for each weight, all move alike and noise finds work for them.
     """
 
-    def __init__(self, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8) -> None:
+    def __init__(
+        self, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, shared: bool = False
+    ) -> None:
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon
+        self.shared = shared
 
     def start(self, parameters: Parameters) -> Slots:
         """First and second moments."""
-        return {"first": _zeros(parameters), "second": _zeros(parameters)}
+        second = _zeros(parameters)
+        if self.shared:
+            for name, value in parameters.items():
+                axis = _unit_axis(name)
+                if axis is not None:
+                    second[name] = np.zeros_like(value.max(axis=axis, keepdims=True))
+        return {"first": _zeros(parameters), "second": second}
 
     def update(
         self,
@@ -123,7 +143,9 @@ class Adam(Optimiser):
         correction = float(np.sqrt(1 - self.beta2**step))
         for name, value in parameters.items():
             own = rate * shares.get(name, 1.0)
-            adam_update(
+            axis = _unit_axis(name) if self.shared else None
+            update = adam_update if axis is None else partial(shared_adam_update, axis=axis)
+            update(
                 value,
                 statistics.gradient[name],
                 slots["first"][name],

@@ -58,8 +58,7 @@ def _bound_norm(energy: Energy, parameters: Parameters, views: list[str]) -> Non
         weights = parameters[weights_of(name)]
         variance = np.exp(parameters[own_of(name, "log_variance")])
         gram += (weights * variance[:, None]).T @ weights
-    variance_of_units = float(energy.hidden.mean_derivative(np.zeros(1))[0])
-    norm = float(np.sqrt(max(np.linalg.eigvalsh(gram)[-1], 0.0) * variance_of_units))
+    norm = float(np.sqrt(max(np.linalg.eigvalsh(gram)[-1], 0.0) * energy.hidden.conditional_variance))
     if norm > _LARGEST_NORM:
         for name in views:
             parameters[weights_of(name)] *= np.float32(_LARGEST_NORM / norm)

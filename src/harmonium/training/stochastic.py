@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from harmonium.hidden import SpikeSlab
 from harmonium.objectives import Objective, Problem, Statistics
 from harmonium.params import copy_parameters, weights_of
 from harmonium.training.base import Driver, Training, Watch, solve_head
@@ -15,14 +16,17 @@ from harmonium.training.monitor import Monitor, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
+from harmonium.training.selection import Selection
 from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
 # updates that are enough, with a step that goes down and with a running average of the parameters
 _UPDATES, _UPDATES_AVERAGED = 3000, 1500
 _SAMPLE = 100
-# a running average spans so many epochs, and at least so many updates; it need not see every single one
-_HORIZON_EPOCHS, _HORIZON_UPDATES, _AVERAGED_AN_EPOCH = 2, 200, 10
+# a running average spans so many epochs, and at least so many updates
+_HORIZON_EPOCHS, _HORIZON_UPDATES = 2, 200
+# neither the average nor the prior of the units need see every single update
+_TIMES_AN_EPOCH = 10
 _SCHEDULES = ("constant", "linear", "inverse")
 _CRITERIA = {"reconstruction": "validation_reconstruction", "free_energy_gap": "free_energy_gap"}
 
@@ -156,7 +160,9 @@ class Stochastic(Driver):
         monitor = Monitor(problem, views, train, validation)
         monitor.read(training.parameters, 0)
         n_epochs = self.epochs(len(train))
+        training.n_items = len(train)
         stopping = _Stopping(self)
+        selection = Selection.of(problem, len(train))
         for epoch in range(1, min(n_epochs, last or n_epochs) + 1):
             begin = time.perf_counter()
             self.epoch(problem, objective, views, train, training, rng, reporter, (epoch - 1, n_epochs))
@@ -164,6 +170,8 @@ class Stochastic(Driver):
             seconds = time.perf_counter() - begin
             training.n_iter += 1
             entry = {"epoch": training.n_iter, **monitor.read(training.result, epoch, self.learning_rate)}
+            if selection is not None:
+                entry |= selection.read(training.result, monitor.presence(training.result))
             training.record({**entry, "seconds": seconds})
             reporter.epoch(epoch, entry)
             if stopping.says_stop(entry, training):
@@ -189,7 +197,8 @@ class Stochastic(Driver):
         position: tuple[int, int] | None = None,
     ) -> None:
         """One pass over the rows; ``position`` (epochs done, epochs planned) tells the schedule where it stands."""
-        optimiser = self.optimiser if self.optimiser is not None else Adam()
+        optimiser = self._optimiser(problem)
+        selection = Selection.of(problem, training.n_items)
         if training.slots is None:
             training.slots = optimiser.start(training.parameters)
         statistics = Statistics.zeros_like(training.parameters)
@@ -198,7 +207,7 @@ class Stochastic(Driver):
         order = rng.permutation(rows)
         batch_size = self.rows_of_batch(len(order))
         n_batches = -(-len(order) // batch_size)
-        every = max(1, n_batches // _AVERAGED_AN_EPOCH)
+        every = max(1, n_batches // _TIMES_AN_EPOCH)
         moving = problem.moving(training.parameters)
         for number in range(n_batches):
             items = order[number * batch_size : (number + 1) * batch_size]
@@ -211,6 +220,9 @@ class Stochastic(Driver):
             decay = self.weight_decay
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
+                if selection is not None:
+                    selection.charge(statistics, training.parameters, len(items))
+                centring.centre(statistics)
                 before = centring.natural_of_mean_item(training.parameters)
                 optimiser.update(moving, statistics, training.slots, rate, decay, training.n_updates, shares)
                 centring.keep(training.parameters, before)
@@ -219,10 +231,18 @@ class Stochastic(Driver):
                 # samplers and decompositions refuse what is not finite: say where it comes from
                 check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
                 raise
+            if selection is not None and (number + 1) % every == 0:
+                selection.settle(training.parameters, statistics, training.n_settled)
+                training.n_settled += 1
             if self.average and (number + 1) % every == 0:
                 self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
             reporter.batch(len(items))
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
+
+    def _optimiser(self, problem: Problem) -> Optimiser:
+        if self.optimiser is not None:
+            return self.optimiser
+        return Adam(shared=isinstance(problem.energy.hidden, SpikeSlab))
 
     def _shares(self, problem: Problem, views: Views, rows: np.ndarray) -> dict[str, float]:
         """Share of the step that the weights of each view take, where it is not all of it."""

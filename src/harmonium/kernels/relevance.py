@@ -1,0 +1,24 @@
+"""Passes over weights for what units cost: weighted squares by column, and a rank-one scaled copy added to a gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def column_squares(weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Σ_i scale_i W_ik², in float64."""
+    total = np.zeros(weights.shape[1])
+    for i in range(weights.shape[0]):
+        for k in range(weights.shape[1]):
+            total[k] += scale[i] * weights[i, k] * weights[i, k]
+    return total
+
+
+@njit(nogil=True, fastmath=True, cache=True)
+def add_scaled(gradient: np.ndarray, weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
+    """G_ik += rows_i columns_k W_ik."""
+    for i in range(weights.shape[0]):
+        for k in range(weights.shape[1]):
+            gradient[i, k] += rows[i] * columns[k] * weights[i, k]

@@ -1,0 +1,123 @@
+"""Which units are of use: their prior follows the data while training, and those without evidence go at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.energy import Energy
+from harmonium.hidden import SpikeSlab
+from harmonium.objectives import Problem, Relevance, Statistics
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN, HIDDEN_BIAS, LOG_ODDS, Parameters, bias_of, own_of, weights_of
+from harmonium.views import Views
+
+# the cost of weights changes slowly: it is charged for so many batches at a time
+_CHARGED_EVERY = 5
+# Robbins-Monro: steps t^-κ of the posterior of the sticks when counts come from a part of the items
+_FORGETTING = 0.6
+_BLOCK = 1000
+
+
+class Selection:
+    """Follows the use of units during a pass over the data."""
+
+    def __init__(self, problem: Problem, n_items: int) -> None:
+        layer = problem.energy.hidden
+        assert isinstance(layer, SpikeSlab)
+        self._layer = layer
+        self._n_items = n_items
+        self._relevance = Relevance(problem, n_items)
+        self._rows = self._uncharged = self._batches = 0
+
+    @classmethod
+    def of(cls, problem: Problem, n_items: int) -> Selection | None:
+        """None if the hidden layer uses all its units."""
+        return cls(problem, n_items) if isinstance(problem.energy.hidden, SpikeSlab) else None
+
+    def charge(self, statistics: Statistics, parameters: Parameters, n_rows: int, at_once: bool = False) -> None:
+        """Charge a batch for the weights of the units; ``at_once`` if it is all the items, counted afresh."""
+        self._rows = n_rows if at_once else self._rows + n_rows
+        self._uncharged = n_rows if at_once else self._uncharged + n_rows
+        self._batches += 1
+        if at_once or self._batches % _CHARGED_EVERY == 0:
+            self._relevance.add(statistics, parameters, self._uncharged)
+            self._uncharged = 0
+
+    def settle(self, parameters: Parameters, statistics: Statistics, n_before: int | None = None) -> None:
+        """Update the prior by the use counted since the last time; ``n_before`` such steps on a part of the items.
+
+        None stands for counts over all items: a whole step of coordinate ascent.
+        """
+        counts = statistics.gradient[LOG_ODDS]
+        use = counts.astype(np.float64) * (self._n_items / max(self._rows, 1))
+        share = 1.0 if n_before is None else (1.0 + n_before) ** -_FORGETTING
+        own = self._layer.settle(
+            self._own(parameters), use, self._n_items, self._relevance.evidence(parameters), share
+        )
+        for name, value in own.items():
+            parameters[own_of(HIDDEN, name)][:] = value
+        counts[:] = 0
+        self._rows = 0
+
+    def _own(self, parameters: Parameters) -> Mapping[str, np.ndarray]:
+        return {name: parameters[own_of(HIDDEN, name)] for name in self._layer.own_parameters()}
+
+    def read(self, parameters: Parameters, presence: np.ndarray) -> dict[str, float]:
+        """For the history: units that stand out, and the bound on the prior terms, in nats an item."""
+        evidence = self._relevance.evidence(parameters)
+        counts = np.sort(presence.astype(np.float64))[::-1] * self._n_items
+        bound = self._layer.prior_bound(self._own(parameters), counts, self._n_items)
+        return {"n_components": float((evidence >= 1).sum()), "prior_bound": bound / self._n_items}
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What is left after units without evidence were removed."""
+
+    problem: Problem
+    parameters: Parameters
+    usage: np.ndarray
+    n_found: int
+
+
+def prune(problem: Problem, parameters: Parameters, views: Views) -> Selected:
+    """Keep the units that stand out (at least one), and fold the mean effect of the others into the biases."""
+    layer = problem.energy.hidden
+    assert isinstance(layer, SpikeSlab)
+    evidence = Relevance(problem, len(views)).evidence(parameters)
+    presence, mean = mean_presence(problem, parameters, views)
+    found = evidence >= 1
+    kept = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
+    smaller = Problem(
+        Energy(problem.energy.families, layer.keep(int(kept.sum()))), problem.reference, problem.head, problem.strength
+    )
+    result = dict(parameters)
+    for name in problem.energy.families:
+        weights = parameters[weights_of(name)]
+        result[bias_of(name)] = parameters[bias_of(name)] + weights[:, ~kept] @ mean[~kept]
+        result[weights_of(name)] = np.ascontiguousarray(weights[:, kept])
+    if HEAD_WEIGHTS in parameters:
+        result[HEAD_BIAS] = parameters[HEAD_BIAS] + mean[~kept] @ parameters[HEAD_WEIGHTS][~kept]
+        result[HEAD_WEIGHTS] = parameters[HEAD_WEIGHTS][kept]
+    for name in (HIDDEN_BIAS, LOG_ODDS):
+        result[name] = parameters[name][kept]
+    beta = own_of(HIDDEN, "beta")
+    result[beta] = parameters[beta][: len(result[LOG_ODDS])]  # units that stand out rank first
+    return Selected(smaller, result, presence[kept], int(found.sum()))
+
+
+def mean_presence(problem: Problem, parameters: Parameters, views: Views) -> tuple[np.ndarray, np.ndarray]:
+    """Share of the items that have each unit, and each unit's mean over the items."""
+    energy = problem.energy
+    layer = energy.layer(parameters)
+    assert isinstance(layer, SpikeSlab)
+    presence = np.zeros(layer.n_units_)
+    total = np.zeros(layer.n_units_)
+    for items in np.array_split(np.arange(len(views)), -(-len(views) // _BLOCK)):
+        natural = energy.hidden_natural(parameters, problem.complete(parameters, views.batch(items, energy.families)))
+        mean = layer.mean(natural)
+        presence += layer.presence(natural, mean).sum(axis=0, dtype=np.float64)
+        total += mean.sum(axis=0, dtype=np.float64)
+    return (presence / len(views)).astype(np.float32), (total / len(views)).astype(np.float32)
