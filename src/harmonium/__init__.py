@@ -24,7 +24,7 @@ from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLab
 from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
-from harmonium.recipes import DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM
+from harmonium.recipes import DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM, iEFH, iMMH
 from harmonium.training import LBFGS, Adam, Momentum, Stochastic
 from harmonium.views import Columns, Views
 
@@ -75,6 +75,8 @@ __all__ = [
     "Stochastic",
     "Views",
     "__version__",
+    "iEFH",
+    "iMMH",
     "load",
     "recipes",
 ]

@@ -46,7 +46,7 @@ def registered(role: str) -> dict[str, type[Part]]:
     --------
     >>> import harmonium
     >>> sorted(registered("hidden"))
-    ['BernoulliUnits', 'BinomialUnits', 'GaussianUnits']
+    ['BernoulliUnits', 'BinomialUnits', 'GaussianUnits', 'IBP', 'SpikeSlab']
     """
     return {key.split(":")[1]: part for key, part in _REGISTRY.items() if key.startswith(f"{role}:")}
 

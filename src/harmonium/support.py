@@ -38,7 +38,9 @@ class Support:
             values = np.arange(self.lower, upper + 1, dtype=np.float64)
             return values, np.zeros_like(values)
         # with an even number of points none is at zero, where an atom may be
-        values = np.linspace(max(self.lower, -width), min(self.upper, width), points - points % 2 if self.atom else points)
+        values = np.linspace(
+            max(self.lower, -width), min(self.upper, width), points - points % 2 if self.atom else points
+        )
         # the trapezoid rule converges geometrically for integrands that vanish with all derivatives at the ends
         log_weights = np.full_like(values, np.log(values[1] - values[0]))
         if self.atom:

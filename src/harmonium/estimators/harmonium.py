@@ -40,9 +40,8 @@ from harmonium.training.projection import project
 from harmonium.training.selection import prune
 from harmonium.views import Views
 
-
 # units that share their second moment take smaller steps, all but one
-RATE_OF_SELECTION = 0.06
+_RATE_OF_SELECTION = 0.09
 
 
 def trains_by_batches(estimator: Harmonium) -> bool:
@@ -250,7 +249,13 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
 
     def _last(self) -> Training:
         """Where the last fit ended, with an optimiser that starts afresh."""
-        return Training(copy_parameters(self.parameters_), n_iter=self.n_iter_, history=deepcopy(self.history_))
+        return Training(
+            copy_parameters(self.parameters_),
+            n_iter=self.n_iter_,
+            history=deepcopy(self.history_),
+            n_items=self._training.n_items,
+            n_settled=self._training.n_settled,
+        )
 
     @available_if(trains_by_batches)
     @_fit_context(prefer_skip_nested_validation=True)
@@ -324,7 +329,9 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
     def _driver(self) -> Driver:
         if self.driver is not None:
             return self.driver
-        return Stochastic(learning_rate=RATE_OF_SELECTION) if isinstance(self.hidden, SpikeSlab) else Stochastic()
+        if isinstance(self.hidden, SpikeSlab):
+            return Stochastic(batch_size=None, learning_rate=_RATE_OF_SELECTION)
+        return Stochastic()
 
     def _layer(self) -> HiddenLayer:
         hidden = self.hidden if self.hidden is not None else BernoulliUnits()
@@ -367,6 +374,13 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             "history_": self.history_,
             "n_iter_": self.n_iter_,
         }
+        if isinstance(self._problem.energy.hidden, SpikeSlab):
+            facts |= {
+                "n_items": self._training.n_items,
+                "n_settled": self._training.n_settled,
+                "unit_usage_": getattr(self, "unit_usage_", None),  # only fit knows
+                "truncation_reached_": getattr(self, "truncation_reached_", None),
+            }
         energy, reference = self._problem.energy, self._problem.reference
         return Fitted(energy.families, energy.hidden, self.parameters_, reference, self.feature_names_, facts)
 
@@ -375,6 +389,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         history, n_iter = dict(fitted.facts["history_"]), int(fitted.facts["n_iter_"])
         self._problem = Problem(Energy(fitted.families, fitted.hidden), fitted.reference)
         self._training = Training(fitted.parameters, n_iter=n_iter, history=history)
+        if isinstance(fitted.hidden, SpikeSlab):
+            self._restore_selection(fitted)
         self._stream = self._generator()
         self.families_, self.feature_names_ = fitted.families, fitted.feature_names
         self.n_components_, self.history_, self.n_iter_ = fitted.hidden.n_units_, history, n_iter
@@ -382,6 +398,15 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             if fitted.facts[name] is not None:
                 setattr(self, name, fitted.facts[name])
         return self
+
+    def _restore_selection(self, fitted: Fitted) -> None:
+        usage, reached = fitted.facts["unit_usage_"], fitted.facts["truncation_reached_"]
+        self._training.n_items = int(fitted.facts["n_items"])
+        self._training.n_settled = int(fitted.facts["n_settled"])
+        if usage is not None:
+            if np.shape(usage) != (fitted.hidden.n_units_,):
+                raise ValueError(f"unit_usage_ must have {fitted.hidden.n_units_} numbers")
+            self.unit_usage_, self.truncation_reached_ = np.asarray(usage, dtype=np.float32), bool(reached)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.batch import Targets
-from harmonium.estimators.harmonium import RATE_OF_SELECTION, Harmonium
+from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.labels import Labels, check_length
 from harmonium.exceptions import HarmoniumWarning, InvalidViewError
 from harmonium.families import Family
@@ -79,9 +79,15 @@ class Supervised(Harmonium):
     def _driver(self) -> Driver:
         if self.driver is not None:
             return self.driver
-        rate = RATE_OF_SELECTION if isinstance(self.hidden, SpikeSlab) else 0.01
+        # steps of units that share their second moment are larger, in reach and against decay too
+        larger = 6.0 if isinstance(self.hidden, SpikeSlab) else 1.0
         return Stochastic(
-            batch_size=None, learning_rate=rate, reach=0.5, schedule="constant", weight_decay=0.5, average=True
+            batch_size=None,
+            learning_rate=0.01 * larger,
+            reach=0.5 * larger,
+            schedule="constant",
+            weight_decay=0.5 / larger,
+            average=True,
         )
 
     def _default_head(self, kind: str) -> Head:

@@ -7,4 +7,4 @@ from harmonium.hidden.gaussian import GaussianUnits
 from harmonium.hidden.ibp import IBP
 from harmonium.hidden.spike_slab import SpikeSlab
 
-__all__ = ["BernoulliUnits", "BinomialUnits", "IBP", "GaussianUnits", "HiddenLayer", "SpikeSlab"]
+__all__ = ["IBP", "BernoulliUnits", "BinomialUnits", "GaussianUnits", "HiddenLayer", "SpikeSlab"]

@@ -13,8 +13,8 @@ from harmonium.hidden.spike_slab import SpikeSlab
 class IBP(SpikeSlab):
     """Units under an Indian buffet process: how many are of use is inferred from the data.
 
-    The stick-breaking form π_k = Π_{j≤k} v_j, v_j ~ Beta(α, 1), with a truncated mean-field posterior (Chen et al. 2013;
-    Doshi-Velez et al. 2009). Units that nothing speaks for are removed at the end of ``fit``.
+    The stick-breaking form π_k = Π_{j≤k} v_j, v_j ~ Beta(α, 1), with a truncated mean-field posterior (Chen et al.
+    2013; Doshi-Velez et al. 2009). Units that nothing speaks for are removed at the end of ``fit``.
 
     Parameters
     ----------
@@ -42,11 +42,10 @@ class IBP(SpikeSlab):
     >>> import numpy as np
     >>> from harmonium import Harmonium
     >>> rng = np.random.default_rng(0)
-    >>> has = rng.random((300, 2)) < 0.4
-    >>> X = np.repeat(has, 8, axis=1) ^ (rng.random((300, 16)) < 0.05)
-    >>> model = Harmonium(hidden=IBP(truncation=20), random_state=0).fit(X)
-    >>> model.n_components_
-    2
+    >>> has = rng.random((500, 5)) < 0.4
+    >>> X = has @ rng.normal(size=(5, 30)) * 2 + rng.normal(size=(500, 30))
+    >>> Harmonium(hidden=IBP(truncation=50), random_state=0).fit(X).n_components_
+    5
     """
 
     def __init__(

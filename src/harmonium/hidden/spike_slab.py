@@ -19,7 +19,7 @@ _ROUNDS = 25  # of the factorised iteration; it contracts fast except near its r
 _KINDS, _INFERENCES = ("binary", "real"), ("joint", "factorised")
 # A unit nobody uses would never learn to be of use: those without evidence are kept awake, each less than the one
 # before, so that the next feature is found by one unit and not by all of them at once.
-_AWAKE, _DROWSIER = 0.2, 2 / 3
+_AWAKE, DROWSIER = 0.2, 2 / 3
 
 
 class SpikeSlab(HiddenLayer):
@@ -114,11 +114,13 @@ class SpikeSlab(HiddenLayer):
         n_items: float,
         evidence: np.ndarray,
         share: float = 1.0,
+        drowsier: float = DROWSIER,
     ) -> dict[str, np.ndarray]:
         """Own parameters after a step of coordinate ascent, or a ``share`` of it when counts are estimates.
 
         ``evidence`` says how far the weights of each unit stand out of what chance would give them; units with at least
-        1 are ranked by use, the others keep awake in the order of their evidence.
+        1 are ranked by use, the others keep awake in the order of their evidence, each by the factor ``drowsier`` less
+        than the one before.
         """
         alpha, found = float(own["alpha"][0]), evidence >= 1
         rank = np.lexsort((-np.where(found, counts, evidence), ~found))
@@ -128,7 +130,7 @@ class SpikeSlab(HiddenLayer):
             alpha += share * (sticks.best_alpha(beta, self._concentration(1.0)) - alpha)
         ranked = self._log_odds(beta)
         n_found = int(found.sum())
-        ranked[n_found:] = wakefulness(np.arange(len(rank) - n_found))
+        ranked[n_found:] = wakefulness(np.arange(len(rank) - n_found), drowsier)
         log_odds = np.empty(len(rank))
         log_odds[rank] = ranked
         return {"log_odds": log_odds, "beta": beta, "alpha": np.array([alpha])}
@@ -239,7 +241,7 @@ class SpikeSlab(HiddenLayer):
         return there * (self.variance * natural) if self._real else there
 
 
-def wakefulness(place: np.ndarray) -> np.ndarray:
+def wakefulness(place: np.ndarray, drowsier: float = DROWSIER) -> np.ndarray:
     """Log-odds at which units without evidence are kept, by their place in the queue."""
-    chance = _AWAKE * _DROWSIER ** np.minimum(place, 100.0)
+    chance = _AWAKE * drowsier ** np.minimum(place, 100.0)
     return np.log(chance) - np.log1p(-chance)

@@ -42,7 +42,7 @@ def independent_bound(beta: np.ndarray, counts: np.ndarray, n_items: float, alph
     return float(counts @ log_use + (n_items - counts) @ log_rest) - cost_of_sticks(beta, alpha / len(beta), 1.0)
 
 
-# ---- the Indian buffet process: π_k = Π_{j≤k} v_j, v_j ~ Beta(α, 1) ----------------------------------------------------
+# ---- the Indian buffet process: π_k = Π_{j≤k} v_j, v_j ~ Beta(α, 1) --------------------------------------------------
 def _lack(beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Exponents t_i, and the bound log Σ_{i≤k} exp(t_i) on E[log(1 - π_k)].
 
@@ -63,8 +63,8 @@ def _from_here_on(values: np.ndarray) -> np.ndarray:
 def stick_update(beta: np.ndarray, counts: np.ndarray, n_items: float, alpha: float) -> np.ndarray:
     """One round of coordinate ascent: the best blame for the sticks as they are, then the best sticks for it.
 
-    γ_k1 = α + Σ_{m≥k} n_m + Σ_{m>k} (D - n_m) Σ_{i=k+1..m} q_m(i) and γ_k2 = 1 + Σ_{m≥k} (D - n_m) q_m(k); as all q_m are
-    cut from the same exponents, suffix sums give both in time linear in the number of sticks.
+    γ_k1 = α + Σ_{m≥k} n_m + Σ_{m>k} (D - n_m) Σ_{i=k+1..m} q_m(i) and γ_k2 = 1 + Σ_{m≥k} (D - n_m) q_m(k); as all q_m
+    are cut from the same exponents, suffix sums give both in time linear in the number of sticks.
     """
     exponent, lack = _lack(beta)
     lacking = n_items - counts

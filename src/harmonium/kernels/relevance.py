@@ -1,4 +1,4 @@
-"""Passes over weights for what units cost: weighted squares by column, and a rank-one scaled copy added to a gradient."""
+"""Passes over weights for what units cost: weighted squares by column, and a scaled copy added to a gradient."""
 
 from __future__ import annotations
 

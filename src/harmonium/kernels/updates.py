@@ -162,9 +162,9 @@ def shared_adam_update(
     """
     constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
     if axis == 0:
-        turned = [np.ascontiguousarray(np.atleast_2d(array.T)) for array in (value, gradient, first)]
-        _shared_adam(*turned, second.reshape(-1), *constants)
-        for array, copy in zip((value, gradient, first), turned, strict=True):
+        v, g, m1 = (np.ascontiguousarray(np.atleast_2d(array.T)) for array in (value, gradient, first))
+        _shared_adam(v, g, m1, second.reshape(-1), *constants)
+        for array, copy in ((value, v), (gradient, g), (first, m1)):
             array[...] = copy.T.reshape(array.shape)
         return
     m2 = second.reshape(-1)

@@ -1,10 +1,11 @@
 """What the weights of a unit cost: the part of the evidence that keeps a model from using units for nothing.
 
-The weights of unit k have a common prior N(0, τ_k²), in units in which every feature has variance 1, and τ_k is the one
-that suits them best. Laplace's approximation of the evidence then charges each of the N weights ½ log(1 + D ρ τ_k²): the
-log-ratio of its spread before and after D items were seen, of which a share ρ is informative about a binary unit. The
-total ½ N log(1 + D ρ s_k² / N), with s_k² the variance that the weights give to the unit's natural, is a sum over all
-data; a batch is charged its share, so it stays additive.
+The weights of unit k have a common prior N(0, τ_k²), in units in which every feature has variance 1, and τ_k is the
+one that suits them best. Laplace's approximation of the evidence then charges each of the N weights ½ log(1 + D ρ τ_k²):
+the log-ratio of its spread before and after D items were seen, of which a share ρ is informative about a binary unit.
+The total ½ N log(1 + D ρ s_k² / N), with s_k² the variance that the weights give to the unit's natural, is a sum over
+all data; a batch is charged its share, so it stays additive. With a head an item weighs more by the strength of its
+loss, so it counts for as many items more.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Relevance:
         assert isinstance(layer, SpikeSlab)
         self._strength = float(layer.relevance)
         self._n_items = n_items
+        self._weight_of_item = 1.0 + problem.strength
         self._n_weights = sum(family.n_features_ for family in families.values())
         self._variance = {
             name: family.statistic_variance(problem.reference[name], family.own_parameters()).astype(np.float32)
@@ -38,7 +40,7 @@ class Relevance:
     @property
     def _chance(self) -> float:
         """Variance that weights which mean nothing give to a unit's natural."""
-        return self._n_weights / (self._n_items * _INFORMATIVE)
+        return self._n_weights / (self._n_items * self._weight_of_item * _INFORMATIVE)
 
     def spread(self, parameters: Parameters) -> np.ndarray:
         """s_k²: variance of each unit's natural if features were independent, in float64."""

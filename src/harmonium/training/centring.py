@@ -12,8 +12,8 @@ import numpy as np
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.kernels.sparse import SparseRows
 from harmonium.hidden import SpikeSlab
+from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem, Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
 
@@ -27,9 +27,7 @@ class Centring:
     def __init__(self, problem: Problem) -> None:
         self._centred = isinstance(problem.energy.hidden, SpikeSlab)
         self._means = {
-            name: mean
-            for name, mean in problem.reference.items()
-            if self._centred or np.abs(mean).sum() > _LARGE_TOTAL
+            name: mean for name, mean in problem.reference.items() if self._centred or np.abs(mean).sum() > _LARGE_TOTAL
         }
 
     def centre(self, statistics: Statistics) -> None:

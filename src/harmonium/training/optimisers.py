@@ -111,9 +111,7 @@ class Adam(Optimiser):
         reach move as little as they should; with one for each weight, all move alike and noise finds work for them.
     """
 
-    def __init__(
-        self, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, shared: bool = False
-    ) -> None:
+    def __init__(self, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, shared: bool = False) -> None:
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon

@@ -9,14 +9,27 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.hidden import SpikeSlab
+from harmonium.hidden.spike_slab import DROWSIER, wakefulness
 from harmonium.objectives import Problem, Relevance, Statistics
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN, HIDDEN_BIAS, LOG_ODDS, Parameters, bias_of, own_of, weights_of
+from harmonium.params import (
+    HEAD_BIAS,
+    HEAD_WEIGHTS,
+    HIDDEN,
+    HIDDEN_BIAS,
+    LOG_ODDS,
+    Parameters,
+    bias_of,
+    own_of,
+    weights_of,
+)
 from harmonium.views import Views
 
 # the cost of weights changes slowly: it is charged for so many batches at a time
 _CHARGED_EVERY = 5
 # Robbins-Monro: steps t^-κ of the posterior of the sticks when counts come from a part of the items
 _FORGETTING = 0.6
+# what a head asks for tells units apart from the start: more of them can learn at a time
+_DROWSIER_WITH_HEAD = 0.95
 _BLOCK = 1000
 
 
@@ -29,12 +42,17 @@ class Selection:
         self._layer = layer
         self._n_items = n_items
         self._relevance = Relevance(problem, n_items)
+        self._drowsier = DROWSIER if problem.head is None else _DROWSIER_WITH_HEAD
         self._rows = self._uncharged = self._batches = 0
 
     @classmethod
     def of(cls, problem: Problem, n_items: int) -> Selection | None:
         """None if the hidden layer uses all its units."""
         return cls(problem, n_items) if isinstance(problem.energy.hidden, SpikeSlab) else None
+
+    def wake(self, parameters: Parameters) -> None:
+        """Before the first step: queue the units."""
+        parameters[LOG_ODDS][:] = wakefulness(np.arange(self._layer.n_units_), self._drowsier)
 
     def charge(self, statistics: Statistics, parameters: Parameters, n_rows: int, at_once: bool = False) -> None:
         """Charge a batch for the weights of the units; ``at_once`` if it is all the items, counted afresh."""
@@ -54,7 +72,7 @@ class Selection:
         use = counts.astype(np.float64) * (self._n_items / max(self._rows, 1))
         share = 1.0 if n_before is None else (1.0 + n_before) ** -_FORGETTING
         own = self._layer.settle(
-            self._own(parameters), use, self._n_items, self._relevance.evidence(parameters), share
+            self._own(parameters), use, self._n_items, self._relevance.evidence(parameters), share, self._drowsier
         )
         for name, value in own.items():
             parameters[own_of(HIDDEN, name)][:] = value

@@ -201,6 +201,8 @@ class Stochastic(Driver):
         selection = Selection.of(problem, training.n_items)
         if training.slots is None:
             training.slots = optimiser.start(training.parameters)
+        if selection is not None and not training.n_settled:
+            selection.wake(training.parameters)
         statistics = Statistics.zeros_like(training.parameters)
         centring = Centring(problem)
         shares = self._shares(problem, views, rows)
