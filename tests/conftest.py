@@ -12,8 +12,8 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Binomial, Family, Growth
-from harmonium.hidden import BinomialUnits, HiddenLayer
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.hidden import BinomialUnits, HiddenLayer, SpikeSlab
+from harmonium.params import HIDDEN, HIDDEN_BIAS, LOG_ODDS, Parameters, bias_of, own_of, weights_of
 from harmonium.parts import registered
 from harmonium.training.projection import project
 
@@ -34,7 +34,17 @@ def make_family(name: str) -> Family:
     return family.restore(3, constants)
 
 
+# units that are real where they are there are as good as another layer; both layers that can have them share the code
+REAL = "SpikeSlab-real"
+
+
+def hidden_names() -> list[str]:
+    return sorted([*registered("hidden"), REAL])
+
+
 def make_hidden(name: str, n_units: int = 2) -> HiddenLayer:
+    if name == REAL:
+        return SpikeSlab(kind="real", variance=0.8).bind(n_units)
     hidden_class = registered("hidden")[name]
     hidden = BinomialUnits(M=3) if hidden_class is BinomialUnits else hidden_class()
     return hidden.bind(n_units)
@@ -50,6 +60,10 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
         parameters[bias_of(name)] = rng.normal(size=family.n_features_) * scale + shift
         for own_name, value in family.own_parameters().items():
             parameters[own_of(name, own_name)] = value + rng.normal(size=value.shape) * 0.2 - 0.5
+    for own_name, value in energy.hidden.own_parameters().items():
+        parameters[own_of(HIDDEN, own_name)] = value
+    if LOG_ODDS in parameters:
+        parameters[LOG_ODDS] = rng.normal(size=n_units) * 0.7
     project(energy, parameters)
     return {name: value.astype(dtype) for name, value in parameters.items()}
 
@@ -57,7 +71,7 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
 def compatible_pairs() -> list[tuple[str, str]]:
     pairs = []
     for family in registered("family"):
-        for hidden in registered("hidden"):
+        for hidden in hidden_names():
             try:
                 Energy({"x": make_family(family)}, make_hidden(hidden))
             except IncompatiblePartsError:
@@ -75,7 +89,7 @@ def sizes_for(energy: Energy, n_rows: int) -> dict[str, np.ndarray]:
 def random_batch(energy: Energy, parameters: Parameters, n_rows: int, seed: int = 0) -> Batch:
     """Rows drawn from the views at random hidden states."""
     rng = np.random.default_rng(seed)
-    hidden = energy.hidden.sample(np.zeros((n_rows, energy.hidden.n_units_)), rng)
+    hidden = energy.layer(parameters).sample(np.zeros((n_rows, energy.hidden.n_units_)), rng)
     sizes = sizes_for(energy, n_rows)
     views = {}
     for name, family in energy.families.items():

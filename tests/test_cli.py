@@ -58,6 +58,22 @@ def test_show_prints_views_and_topics(demo: tuple[Path, str]) -> None:
     assert result.exit_code == 0
     for text in ("Harmonium with 64 topics", "Binomial(n=16)", "Gaussian(variance=0.2)", "pixels_", "3 of 64 topics"):
         assert text in result.output
+    assert "in use" not in result.output and "usage" not in result.output
+
+
+def test_show_prints_which_units_are_in_use(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    has = rng.random((300, 3)) < [0.6, 0.4, 0.2]
+    X = has @ rng.normal(size=(3, 20)) * 3 + rng.normal(size=(300, 20))
+    model = harmonium.iEFH(8, random_state=0).fit(X)
+    model.save(tmp_path / "model.safetensors")
+    result = RUNNER.invoke(app, ["show", str(tmp_path / "model.safetensors"), "--features", "2"])
+    assert result.exit_code == 0
+    assert f"{model.n_components_} of truncation 8 units in use" in result.output
+    rows = [line.split("│")[1:3] for line in result.output.splitlines() if "%" in line]
+    order = np.argsort(-model.unit_usage_)
+    assert [int(topic) for topic, _ in rows] == order.tolist()
+    assert [usage.strip() for _, usage in rows] == [f"{share:.0%}" for share in model.unit_usage_[order]]
 
 
 def test_show_refuses_in_one_sentence(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ PAIRS = compatible_pairs()
 
 
 def small_problem(family: str, hidden: str, scale: float = 0.4, seed: int = 1):
-    if family == "Gaussian" and hidden == "GaussianUnits":
-        scale = 0.2
     energy = Energy({"x": make_family(family)}, make_hidden(hidden))
+    if family == "Gaussian" and not energy.hidden.bounded:
+        scale = 0.2
     parameters = make_parameters(energy, seed=seed, scale=scale)
     reference = {"x": np.full(3, 0.3)}
     return Problem(energy, reference), parameters
@@ -43,7 +43,7 @@ def test_exact_gradient_by_finite_differences(family: str, hidden: str) -> None:
     if family == "Gaussian":
         problem.energy.families["x"].variance = "learn"  # so that the own parameters take part
     gradient = statistics_of(ExactLikelihood(), problem, parameters, batch).gradient
-    for name, value in parameters.items():
+    for name, value in problem.moving(parameters).items():
         for index in np.ndindex(value.shape):
             losses = []
             for sign in (1, -1):
@@ -61,10 +61,11 @@ def test_mean_field_gradient_by_finite_differences_at_fixed_means(family: str, h
     energy = problem.energy
     batch = random_batch(energy, parameters, 5)
     gradient = statistics_of(MeanFieldCD(n_steps=2), problem, parameters, batch).gradient
-    hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, batch))
+    layer = energy.layer(parameters)
+    hidden_mean = layer.mean(energy.hidden_natural(parameters, batch))
     for _ in range(2):
         means, naturals = mean_views(energy, parameters, hidden_mean, sizes_of(batch))
-        hidden_mean = energy.hidden.mean(energy.hidden_natural(parameters, means))
+        hidden_mean = layer.mean(energy.hidden_natural(parameters, means))
 
     def loss(moved: dict[str, np.ndarray]) -> float:
         data = energy.free_energy(moved, batch).sum()
@@ -116,9 +117,11 @@ def test_sampled_cd_has_the_exact_expectation(family: str, hidden: str) -> None:
     assert np.all(np.abs(got[bias_of("x")] / n_copies - expected) < 5 * spread / np.sqrt(n_copies))
 
 
+@pytest.mark.parametrize("hidden", ["BernoulliUnits", "SpikeSlab"])
 @pytest.mark.parametrize("name", sorted(registered("objective")))
-def test_statistics_are_additive(name: str) -> None:
-    problem, parameters = small_problem("Bernoulli", "BernoulliUnits")
+def test_statistics_are_additive(name: str, hidden: str) -> None:
+    """Counts of how often units are there included, where the layer learns from them."""
+    problem, parameters = small_problem("Bernoulli", hidden)
     if name == "Discriminative":
         head = LabelView().bind(Targets(np.array([[0], [1], [2]]), np.ones(3)), [3])
         energy = Energy({"x": make_family("Bernoulli"), "label": make_family("Categorical")}, problem.energy.hidden)

@@ -70,7 +70,7 @@ class Energy:
 
     def layer(self, parameters: Parameters) -> HiddenLayer:
         """The hidden layer at its own parameters, if it has any."""
-        return self.hidden.at({name: parameters[own_of(HIDDEN, name)] for name in self.hidden.own_parameters()})
+        return self.hidden.at({name: parameters[own_of(HIDDEN, name)] for name in self.hidden.own_names})
 
     # ---- log-densities -------------------------------------------------------------------------------------------
     def log_visible(self, parameters: Parameters, batch: Batch) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Parameter arrays of a model, by name.
 
-``hidden.bias`` (and, with a prior that selects units, its ``hidden.log_odds``, …); for a view ``<view>.weights``, ``<view>.bias``, …; for a head ``head.weights`` and ``head.bias``.
+``hidden.bias`` and the layer's own, such as ``hidden.log_odds``; for a view ``<view>.weights``, ``<view>.bias``, …; for
+a head ``head.weights`` and ``head.bias``.
 """
 
 from __future__ import annotations

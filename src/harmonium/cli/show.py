@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -13,6 +14,8 @@ from harmonium.persist import load_model
 
 def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> None:
     """Print views, families and sizes of a saved model, and the features that load most on each topic.
+
+    If the model selected its units, also how many, and the share of training rows that have each, most used ones first.
 
     Parameters
     ----------
@@ -28,6 +31,12 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     console.print(
         f"[bold]{type(model).__name__}[/bold] with {model.n_components_} topics of {layer}, {model.n_iter_} epochs"
     )
+    # only fit knows how much units are used, and only of layers that select them
+    usage = getattr(model, "unit_usage_", None)
+    order = range(model.n_components_) if usage is None else np.argsort(-usage, kind="stable")
+    if usage is not None:
+        more = "; there may be more to find" if model.truncation_reached_ else ""
+        console.print(f"{model.n_components_} of truncation {model._layer().n_units_} units in use{more}")
     views = Table(title="Views", title_justify="left")
     for column in ("view", "family", "columns", "features"):
         views.add_column(column, justify="right" if column in ("columns", "features") else "left")
@@ -40,9 +49,12 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
             continue
         shown = Table(title=f"Top features of view {escape(name)}", title_justify="left")
         shown.add_column("topic", justify="right")
+        if usage is not None:
+            shown.add_column("usage", justify="right")
         shown.add_column("features, strongest first")
-        for topic, features in list(model.topics(name, n_features).iterrows())[:n_topics]:
-            shown.add_row(str(topic), escape(", ".join(map(str, features))))
+        for topic, features in list(model.topics(name, n_features).loc[order].iterrows())[:n_topics]:
+            used = [] if usage is None else [f"{usage[topic]:.0%}"]
+            shown.add_row(str(topic), *used, escape(", ".join(map(str, features))))
         if model.n_components_ > n_topics:
             shown.caption = f"{n_topics} of {model.n_components_} topics; ask for more with --topics."
         console.print(shown)

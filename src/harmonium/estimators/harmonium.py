@@ -184,6 +184,9 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             self._stream = rng
             if isinstance(problem.energy.hidden, SpikeSlab):
                 problem = self._select(problem, training, views)
+            else:  # what an earlier fit with another layer found
+                for name in {"unit_usage_", "truncation_reached_"} & set(vars(self)):
+                    delattr(self, name)
             self._finish(problem, training, views)
         if training.idle_units:
             warnings.warn(
@@ -196,10 +199,10 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
 
     def _select(self, problem: Problem, training: Training, views: Views) -> Problem:
         """Remove the units that nothing speaks for, and say so if the number of units was too small or too large."""
-        selected = prune(problem, training.parameters, views)
+        selected = prune(problem, training.parameters, views, training.n_items)
         training.parameters, training.slots, training.chains = selected.parameters, None, None
         self.unit_usage_ = selected.usage
-        n_units = problem.energy.hidden.n_units_
+        n_units = self._layer().n_units_  # a fit that goes on has those left by the last one only
         self.truncation_reached_ = selected.n_found == n_units
         layer = type(problem.energy.hidden).__name__
         if self.truncation_reached_:

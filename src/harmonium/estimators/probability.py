@@ -25,6 +25,7 @@ class Probability(Encoding):
     """Part of every estimator: the model as a distribution."""
 
     random_state: Any
+    unit_usage_: np.ndarray
 
     def _generator(self, random_state: Any = None) -> np.random.Generator:
         """Stream of random numbers for the estimator's random state, or another one."""
@@ -169,7 +170,16 @@ class Probability(Encoding):
         that topics read alike in every run. Centred Gaussian views have a mean of zero and no say in it.
         """
         check_is_fitted(self, "families_")
-        parameters, _ = canonical_signs(self.energy_, self.parameters_, self._problem.reference)
+        parameters, turned = canonical_signs(self.energy_, self.parameters_, self._problem.reference)
+        before = self._training
         # what the optimiser remembers of the old signs would be wrong
-        self._training = Training(parameters, n_iter=self._training.n_iter, history=self._training.history)
+        self._training = Training(
+            parameters,
+            n_iter=before.n_iter,
+            history=before.history,
+            n_items=before.n_items,
+            n_settled=before.n_settled,
+        )
+        if hasattr(self, "unit_usage_"):  # rows that had a unit now lack it
+            self.unit_usage_ = np.where(turned, 1 - self.unit_usage_, self.unit_usage_)
         return self

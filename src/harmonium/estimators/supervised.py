@@ -80,7 +80,7 @@ class Supervised(Harmonium):
         if self.driver is not None:
             return self.driver
         # steps of units that share their second moment are larger, in reach and against decay too
-        larger = 6.0 if isinstance(self.hidden, SpikeSlab) else 1.0
+        larger = 3.0 if isinstance(self.hidden, SpikeSlab) else 1.0
         return Stochastic(
             batch_size=None,
             learning_rate=0.01 * larger,

@@ -36,8 +36,13 @@ class HiddenLayer(Part):
             check_whole(type(self).__name__, name, given, remedy="None takes the estimator's n_components")
         return int(given if given is not None else n_components)
 
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Names of what the layer itself learns, beside its bias."""
+        return ()
+
     def own_parameters(self) -> dict[str, np.ndarray]:
-        """Start values of what the layer itself learns, beside its bias."""
+        """Start values of what the layer itself learns."""
         return {}
 
     def at(self, own: Mapping[str, np.ndarray]) -> Self:

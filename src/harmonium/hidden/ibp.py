@@ -31,7 +31,7 @@ class IBP(SpikeSlab):
         Posterior of z and h: together and exact, or the iteration ν ↔ E[h] of the paper. The same for binary units.
     relevance : float, default=1.0
         Weight of what the weights of a unit cost: half a logarithm of the evidence for each of them, so that a unit
-        stays only if it explains more than that. 0 switches it off, and every unit finds a use.
+        stays only if it explains more than that. 0 switches it off: units are then kept on little evidence.
 
     References
     ----------
@@ -64,6 +64,10 @@ class IBP(SpikeSlab):
         """Check the settings."""
         self._check()
         return self._sized(self._size("truncation", self.truncation, n_components))
+
+    def _check(self) -> None:
+        super()._check()
+        self._size("truncation", self.truncation, 1)
 
     def _concentration(self, alpha: float) -> float:
         return alpha

@@ -41,7 +41,7 @@ class SpikeSlab(HiddenLayer):
         Posterior of z and h: together and exact, or the iteration ν ↔ E[h] of the paper. The same for binary units.
     relevance : float, default=1.0
         Weight of what the weights of a unit cost: half a logarithm of the evidence for each of them, so that a unit
-        stays only if it explains more than that. 0 switches it off, and every unit finds a use.
+        stays only if it explains more than that. 0 switches it off: units are then kept on little evidence.
     n_units : int, optional
         Number of units K; default: the estimator's ``n_components``.
 
@@ -77,6 +77,7 @@ class SpikeSlab(HiddenLayer):
 
     def _check(self) -> None:
         owner = type(self).__name__
+        self._size("n_units", self.n_units, 1)
         if self.alpha != "learn":
             check_real(owner, "alpha", self.alpha, remedy="2.0 is usual, 'learn' infers it")
         check_real(owner, "variance", self.variance, remedy="1.0 is usual")
@@ -90,10 +91,16 @@ class SpikeSlab(HiddenLayer):
         return layer.at(layer.own_parameters())
 
     def keep(self, n_units: int) -> Self:
-        """The layer with fewer units."""
+        """The layer with so many units, those that are left."""
+        self._check()
         return self._sized(n_units)
 
     # ---- the prior and its posterior -----------------------------------------------------------------------------
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """As in `own_parameters`."""
+        return ("log_odds", "beta", "alpha")
+
     def own_parameters(self) -> dict[str, np.ndarray]:
         """Log-odds of each unit, the Beta parameters behind them (units in order of rank), and α."""
         alpha = 2.0 if self.alpha == "learn" else float(self.alpha)

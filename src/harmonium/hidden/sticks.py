@@ -27,7 +27,7 @@ def cost_of_sticks(beta: np.ndarray, a: np.ndarray | float, b: np.ndarray | floa
 # ---- independent units: π_k ~ Beta(α / K, 1) ---------------------------------------------------------------------
 def independent_update(counts: np.ndarray, n_items: float, alpha: float) -> np.ndarray:
     """The exact posterior of each π_k."""
-    return np.stack([alpha / len(counts) + counts, 1.0 + n_items - counts], axis=1)
+    return np.stack([alpha / len(counts) + counts, 1.0 + np.maximum(n_items - counts, 0.0)], axis=1)
 
 
 def independent_log_odds(beta: np.ndarray) -> np.ndarray:

@@ -70,6 +70,8 @@ def _shared_adam(
     gradient: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
+    centre: np.ndarray,
+    by_bias: np.ndarray,
     scale: np.float32,
     step: np.float32,
     beta1: np.float32,
@@ -80,6 +82,7 @@ def _shared_adam(
     for i in range(value.shape[0]):
         largest = np.float32(0)
         for k in range(value.shape[1]):
+            gradient[i, k] -= centre[i] * by_bias[k]
             size = abs(gradient[i, k])
             largest = size if size > largest else largest
         v = beta2 * second[i] + (np.float32(1) - beta2) * (scale * largest) * (scale * largest)
@@ -155,23 +158,29 @@ def shared_adam_update(
     epsilon: float,
     decay: float,
     axis: int,
+    centre: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> None:
     """Adam whose second moment is that of the largest gradient along an axis, for all entries along it.
 
-    Arrays with units along the first axis are small (a head's weights, a bias): they are copied to have them last.
+    The outer product of the two arrays of ``centre`` is taken off the gradient first, in the same pass. Arrays with
+    units along the first axis are small (a head's weights, a bias): they are copied to have them last.
     """
     constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
     if axis == 0:
         v, g, m1 = (np.ascontiguousarray(np.atleast_2d(array.T)) for array in (value, gradient, first))
-        _shared_adam(v, g, m1, second.reshape(-1), *constants)
+        mean, by_bias = np.zeros(len(v), np.float32), np.zeros(v.shape[1], np.float32)
+        _shared_adam(v, g, m1, second.reshape(-1), mean, by_bias, *constants)
         for array, copy in ((value, v), (gradient, g), (first, m1)):
             array[...] = copy.T.reshape(array.shape)
         return
     m2 = second.reshape(-1)
+    if centre is None:
+        centre = np.zeros(len(value), np.float32), np.zeros(value.shape[1], np.float32)
+    mean, by_bias = centre
     n_blocks = block_count(value.size, _BLOCK)
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(value), n_blocks, block))
-        _shared_adam(value[part], gradient[part], first[part], m2[part], *constants)
+        _shared_adam(value[part], gradient[part], first[part], m2[part], mean[part], by_bias, *constants)
 
     run_blocks(task, n_blocks)

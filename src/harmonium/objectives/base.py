@@ -53,7 +53,7 @@ class Problem:
 
     def moving(self, parameters: Parameters) -> Parameters:
         """Parameters that gradients move: not the prior of hidden units, nor a head that is solved for exactly."""
-        still = {own_of(HIDDEN, name) for name in self.energy.hidden.own_parameters()}
+        still = {own_of(HIDDEN, name) for name in self.energy.hidden.own_names}
         if isinstance(self.head, LinearHead) and self.head.solver == "alternate":
             still |= {HEAD_WEIGHTS, HEAD_BIAS}
         return {name: value for name, value in parameters.items() if name not in still}

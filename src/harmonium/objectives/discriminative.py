@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from harmonium.batch import Batch
 from harmonium.families import Categorical
 from harmonium.heads.label_view import LABEL, LabelView, class_scores, natural_without_label
+from harmonium.hidden import SpikeSlab
 from harmonium.kernels.products import add_outer_products
 from harmonium.objectives.base import Objective, Problem, count_presence
 from harmonium.objectives.contrastive import SampledCD
@@ -53,6 +54,11 @@ class Discriminative(Objective):
     def _check(self, problem: Problem) -> None:
         """Refuse a model without classes to tell apart."""
         check_real("Discriminative", "generative", self.generative, inclusive=True, remedy="0 leaves it out")
+        if not self.generative and isinstance(problem.energy.hidden, SpikeSlab):
+            raise ValueError(
+                f"{type(problem.energy.hidden).__name__} selects units by what they explain of the views, which "
+                "Discriminative() leaves out; got generative=0; pass a share such as Discriminative(generative=0.1)."
+            )
         label = problem.energy.families.get(LABEL)
         if not isinstance(problem.head, LabelView) or not isinstance(label, Categorical):
             raise ValueError(

@@ -218,7 +218,7 @@ def _fitted(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Fitt
         _check_fields(entry, _VIEW_FIELDS, f"View {view!r} of a model file")
     fitted = Fitted(
         families={},
-        hidden=_hidden(dict(description["hidden"])),
+        hidden=_hidden(dict(description["hidden"]), tensors.get(f"parameters/{HIDDEN_BIAS}")),
         parameters=_under("parameters/", tensors),
         reference=_under("reference/", tensors),
         feature_names={
@@ -254,7 +254,7 @@ def _names(view: str, entry: dict[str, Any]) -> list[str]:
     return list(names)
 
 
-def _hidden(entry: dict[str, Any]) -> HiddenLayer:
+def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:
     n_units = entry.pop("n_units", None)
     hidden = decode_part(entry, "hidden")
     if isinstance(n_units, bool) or not isinstance(n_units, int) or n_units < 1 or not isinstance(hidden, HiddenLayer):
@@ -262,9 +262,11 @@ def _hidden(entry: dict[str, Any]) -> HiddenLayer:
             f"A model file must have a hidden layer of at least one unit; found {type(hidden).__name__} with "
             f"{str(n_units)[:20]}; save the model again."
         )
+    # the number is checked against a tensor before anything of that size is made
+    _check_shape(f"parameters/{HIDDEN_BIAS}", bias, (n_units,))
     try:
-        bound = hidden.bind(n_units)
-        return bound.keep(n_units) if isinstance(bound, SpikeSlab) else bound  # units may have been removed
+        # units may have been removed
+        return hidden.keep(n_units) if isinstance(hidden, SpikeSlab) else hidden.bind(n_units)
     except (ValueError, TypeError) as error:
         raise ModelFileError(
             f"The hidden layer of a model file must be valid; it is not ({str(error).rstrip('.')}); save the "

@@ -17,11 +17,13 @@ from harmonium.report.displays import ClassTopicsDisplay, ExplainedDisplay, Feat
 from harmonium.report.displays_curves import RetrievalDisplay, SensitivityDisplay
 from harmonium.report.displays_map import MapDisplay
 from harmonium.report.displays_topics import TopicsDisplay
+from harmonium.report.displays_usage import UsageDisplay
 from harmonium.report.drawing import Display
 from harmonium.report.explained import explained_table
 from harmonium.report.latent import latent_means
 from harmonium.report.sensitivity import sensitivity_table
 from harmonium.report.tables import class_profiles, class_table, feature_table, topic_table
+from harmonium.report.usage import feature_examples, usage_table
 
 __all__ = [
     "ClassTopicsDisplay",
@@ -32,11 +34,14 @@ __all__ = [
     "RetrievalDisplay",
     "SensitivityDisplay",
     "TopicsDisplay",
+    "UsageDisplay",
     "class_profiles",
     "class_table",
     "explained_table",
+    "feature_examples",
     "feature_table",
     "latent_means",
     "sensitivity_table",
     "topic_table",
+    "usage_table",
 ]

@@ -18,6 +18,7 @@ from harmonium.report.drawing import (
     heat_map_size,
     require_matplotlib,
     shortened,
+    sparse_ticks,
     style,
 )
 from harmonium.report.explained import explained_table
@@ -134,8 +135,7 @@ class FeatureWeightsDisplay(Display):
         ax.axhline(0, color="black", linewidth=0.8)
         for boundary in np.arange(1, n_topics) - 0.5:
             ax.axvline(boundary, color="0.9", linewidth=0.6, zorder=0)
-        step = -(-n_topics // 30)
-        ax.set_xticks(range(0, n_topics, step), [str(topic) for topic in self.table.columns[::step]])
+        sparse_ticks(ax, self.table.columns)
         ax.set_xlim(-0.6, n_topics - 0.4)
         ax.set_xlabel("topic")
         ax.set_ylabel("weight")

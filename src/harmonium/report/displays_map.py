@@ -12,7 +12,7 @@ from sklearn.manifold import TSNE
 from harmonium.estimators import Harmonium
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.report.drawing import MARKERS, Display, require_matplotlib, shortened, style
-from harmonium.report.latent import latent_means
+from harmonium.report.latent import is_scale, known_labels, latent_means
 from harmonium.validation import check_whole
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class MapDisplay(Display):
         latent = latent_means(model, X)
         if len(latent) < _FEWEST_ITEMS:
             raise ValueError(f"A map needs at least {_FEWEST_ITEMS} rows of X; got {len(latent)}; pass more items.")
-        labels = _labels(y, len(latent))
+        labels = known_labels(y, len(latent))
         rows = np.linspace(0, len(latent) - 1, min(max_items, len(latent))).astype(int)
         start = "pca" if latent.shape[1] > 1 else "random"
         reduction = TSNE(2, init=start, perplexity=min(30.0, len(rows) / 4), max_iter=500, random_state=random_state)
@@ -102,7 +102,7 @@ class MapDisplay(Display):
         name = None if unknown.all() else "unlabelled"
         if unknown.any():
             ax.scatter("x", "y", s=size, data=self.map[unknown], color="0.75", label=name, linewidths=0)
-        if _is_scale(labels):
+        if is_scale(labels):
             known = self.map[~unknown].astype({"label": float})
             points = ax.scatter("x", "y", s=size, c="label", data=known, cmap="cividis", linewidths=0)
             ax.figure.colorbar(points, ax=ax, label="y")
@@ -134,33 +134,8 @@ class MapDisplay(Display):
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), markerscale=2, fontsize=8, ncols=columns, frameon=False)
 
 
-def _labels(y: Any, n_rows: int) -> np.ndarray:
-    """Labels as objects, None where they are unknown."""
-    labels = np.full(n_rows, None) if y is None else np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"y must have one label for each of the {n_rows} rows of X; got shape {labels.shape}; pass labels and "
-            "views of the same items."
-        )
-    unknown = pd.isna(labels)
-    if not _is_scale(labels):
-        unknown[~unknown] = labels[~unknown] == -1
-        if labels.dtype.kind == "f":
-            # whole numbers that are floats only because NaN is one
-            labels = np.where(unknown, -1, labels).astype(np.int64)
-    result = labels.astype(object)
-    result[unknown] = None
-    return result
-
-
-def _is_scale(labels: np.ndarray) -> bool:
-    """Whether labels are numbers to be shown by a scale of colours: some of them are not whole."""
-    known = np.array(labels[~pd.isna(labels)].tolist())
-    return known.dtype.kind == "f" and bool((known != np.round(known)).any())
-
-
 def _divergence(latent: np.ndarray, labels: np.ndarray) -> float:
     """How far the classes are apart, NaN if there are not at least two."""
-    if _is_scale(labels) or len(set(labels) - {None}) < 2:
+    if is_scale(labels) or len(set(labels) - {None}) < 2:
         return float("nan")
     return average_divergence(class_topic_distribution(latent, labels))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from harmonium.estimators import Harmonium
 from harmonium.metrics import class_topic_distribution, topic_distribution
-from harmonium.report.drawing import COLOURS, Display, require_matplotlib, shortened
+from harmonium.report.drawing import COLOURS, Display, place_to_divide, require_matplotlib, shortened
 from harmonium.report.latent import check_model, latent_means
 from harmonium.report.tables import class_profiles
 from harmonium.validation import check_whole
@@ -131,10 +131,7 @@ class TopicsDisplay(Display):
         return columns * (2.8 if self.profiles is None else 5.6), 0.3 + rows * (0.7 + 0.16 * bars)
 
     def _draw(self, ax: Axes) -> np.ndarray:
-        place = ax.get_subplotspec()
-        if place is None:
-            raise ValueError("ax must have a place that can be divided; got free axes; pass one that subplots() gave.")
-        ax.set_axis_off()
+        place = place_to_divide(ax)
         rows, columns = self._layout()
         panels = 1 if self.profiles is None else 2
         axes = place.subgridspec(rows, columns * panels, **self._gaps(ax, columns * panels)).subplots(squeeze=False)

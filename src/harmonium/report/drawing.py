@@ -11,6 +11,7 @@ import pandas as pd
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.gridspec import SubplotSpec
 
 # chosen by Okabe and Ito (2008) to be told apart by colour-blind people too; yellow is hard to see on white
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
@@ -109,7 +110,22 @@ def heat_map_size(table: pd.DataFrame) -> tuple[float, float]:
     return float(np.clip(3.2 + cell * columns, 5, 14)), float(np.clip(1.6 + 0.3 * rows, 2.6, 14))
 
 
-def heat_map(ax: Axes, table: pd.DataFrame, label: str, form: str) -> None:
+def place_to_divide(ax: Axes) -> SubplotSpec:
+    """Make room for several panels in the place of one."""
+    place = ax.get_subplotspec()
+    if place is None:
+        raise ValueError("ax must have a place that can be divided; got free axes; pass one that subplots() gave.")
+    ax.set_axis_off()
+    return place
+
+
+def sparse_ticks(ax: Axes, names: pd.Index, most: int = _MOST_TICKS) -> None:
+    """Name the places 0, 1, 2, … of the horizontal axis, but only as many of them as there is room for."""
+    step = -(-len(names) // most)
+    ax.set_xticks(range(0, len(names), step), [str(name) for name in names[::step]])
+
+
+def heat_map(ax: Axes, table: pd.DataFrame, label: str, form: str, signed: bool = False) -> None:
     """Draw a table as colours, with numbers in the cells if they are few; the darkest cell is the largest.
 
     Parameters
@@ -117,24 +133,32 @@ def heat_map(ax: Axes, table: pd.DataFrame, label: str, form: str) -> None:
     ax : Axes
         Where.
     table : DataFrame
-        Numbers, of which negative ones have the colour of 0.
+        Numbers, of which negative ones have the colour of 0 unless ``signed``.
     label : str
         What the numbers are.
     form : str
         How to write them, such as ".2f".
+    signed : bool, default=False
+        Whether negative numbers have a colour of their own, as dark as positive ones of the same size.
     """
     values = table.to_numpy(dtype=float)
-    top = max(float(np.nanmax(values, initial=0.0)), 1e-12)
-    picture = ax.imshow(values, cmap="Blues", vmin=0, vmax=top, aspect="auto", interpolation="nearest")
-    step = -(-table.shape[1] // _MOST_TICKS)
-    ax.set_xticks(range(0, table.shape[1], step), [str(name) for name in table.columns[::step]])
+    top = max(float(np.nanmax(np.abs(values) if signed else values, initial=0.0)), 1e-12)
+    picture = ax.imshow(
+        values,
+        cmap="RdBu" if signed else "Blues",
+        vmin=-top if signed else 0,
+        vmax=top,
+        aspect="auto",
+        interpolation="nearest",
+    )
+    sparse_ticks(ax, table.columns)
     ax.set_yticks(range(table.shape[0]), [shortened(name) for name in table.index])
     ax.tick_params(labelsize=8, length=0)
     ax.set_xlabel(str(table.columns.name))
     ax.set_ylabel(str(table.index.name))
     if table.size <= _MOST_NUMBERS:
         for (row, column), value in np.ndenumerate(values):
-            colour = "white" if value > 0.6 * top else "black"
+            colour = "white" if (abs(value) if signed else value) > 0.6 * top else "black"
             text = "" if np.isnan(value) else format(value, form)
             ax.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
     ax.figure.colorbar(picture, ax=ax, label=label)

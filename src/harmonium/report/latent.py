@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators import Harmonium
+from harmonium.hidden import SpikeSlab
 from harmonium.kernels.threads import compute
 
 
@@ -39,6 +42,62 @@ def latent_means(model: Harmonium, X: Any) -> np.ndarray:
     views = model._known(X)
     with compute(model.n_jobs):
         return model._encode(views, "mean")
+
+
+@dataclass
+class UnitUse:
+    """How rows use the hidden units, (rows, units) each, in float64.
+
+    Attributes
+    ----------
+    natural : ndarray
+        Natural parameters: in the same order as the means, as those grow with them, but different where means are
+        rounded to 1.
+    mean : ndarray
+        E[h], or E[z h] of units that a row may lack.
+    presence : ndarray
+        E[z], the probability that the row has the unit; the mean for layers whose units every row has.
+    """
+
+    natural: np.ndarray
+    mean: np.ndarray
+    presence: np.ndarray
+
+
+def unit_use(model: Harmonium, X: Any) -> UnitUse:
+    """Naturals, means and presences of the hidden units of each row."""
+    check_model(model)
+    views = model._known(X)
+    with compute(model.n_jobs):
+        natural = model._encode(views, "natural").astype(np.float64)
+    layer = model.energy_.layer(model.parameters_)
+    mean = layer.mean(natural)
+    return UnitUse(natural, mean, layer.presence(natural, mean) if isinstance(layer, SpikeSlab) else mean)
+
+
+def known_labels(y: Any, n_rows: int) -> np.ndarray:
+    """Labels as objects, None where they are unknown."""
+    labels = np.full(n_rows, None) if y is None else np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"y must have one label for each of the {n_rows} rows of X; got shape {labels.shape}; pass labels and "
+            "views of the same items."
+        )
+    unknown = pd.isna(labels)
+    if not is_scale(labels):
+        unknown[~unknown] = labels[~unknown] == -1
+        if labels.dtype.kind == "f":
+            # whole numbers that are floats only because NaN is one
+            labels = np.where(unknown, -1, labels).astype(np.int64)
+    result = labels.astype(object)
+    result[unknown] = None
+    return result
+
+
+def is_scale(labels: np.ndarray) -> bool:
+    """Whether labels are numbers to be shown by a scale of colours: some of them are not whole."""
+    known = np.array(labels[~pd.isna(labels)].tolist())
+    return known.dtype.kind == "f" and bool((known != np.round(known)).any())
 
 
 def check_model(model: Any) -> None:

@@ -14,7 +14,7 @@ from harmonium.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.hidden import SpikeSlab
 from harmonium.kernels.sparse import SparseRows
-from harmonium.objectives import Problem, Statistics
+from harmonium.objectives import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
 
 # totals up to which the steps of the bias itself are enough: documents of a few hundred words train well without
@@ -22,26 +22,26 @@ _LARGE_TOTAL = 500.0
 
 
 class Centring:
-    """Moves the hidden bias against the shift of the mean item's natural."""
+    """Moves the hidden bias against the shift of the mean item's natural.
+
+    Layers that select units learn as if all views were centred, gradients included: units that are found one after the
+    other would otherwise first learn the mean.
+    """
 
     def __init__(self, problem: Problem) -> None:
-        self._centred = isinstance(problem.energy.hidden, SpikeSlab)
+        everywhere = isinstance(problem.energy.hidden, SpikeSlab)
         self._means = {
-            name: mean for name, mean in problem.reference.items() if self._centred or np.abs(mean).sum() > _LARGE_TOTAL
+            weights_of(name): mean
+            for name, mean in problem.reference.items()
+            if everywhere or np.abs(mean).sum() > _LARGE_TOTAL
         }
-
-    def centre(self, statistics: Statistics) -> None:
-        """Turn the gradient of the weights into that of a model of centred views, for layers that select units."""
-        if self._centred:
-            by_bias = statistics.gradient[HIDDEN_BIAS]
-            for name, mean in self._means.items():
-                statistics.gradient[weights_of(name)] -= np.outer(mean, by_bias)
+        self.centres = self._means if everywhere else {}
 
     def natural_of_mean_item(self, parameters: Parameters) -> np.ndarray | None:
-        """Part of the mean item's hidden natural that comes from views with large totals; None if there are none."""
+        """Part of the mean item's hidden natural that comes from views that are centred; None if there are none."""
         if not self._means:
             return None
-        return np.sum([mean @ parameters[weights_of(name)] for name, mean in self._means.items()], axis=0)
+        return np.sum([mean @ parameters[name] for name, mean in self._means.items()], axis=0)
 
     def keep(self, parameters: Parameters, before: np.ndarray | None) -> None:
         """Give the mean item the natural it had before the step."""

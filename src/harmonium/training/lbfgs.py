@@ -88,6 +88,8 @@ class LBFGS(Driver):
         bounds = self._bounds(problem, moving)
         training.n_items = len(rows)
         selection = Selection.of(problem, len(rows))
+        if selection is not None and not training.n_settled:
+            selection.wake(training.parameters)
         seen: list[Statistics] = []  # of the last point asked about
 
         def loss_and_gradient(vector: np.ndarray) -> tuple[float, np.ndarray]:
@@ -124,6 +126,7 @@ class LBFGS(Driver):
             project(problem.energy, training.parameters)
             if selection is not None:
                 selection.settle(training.parameters, seen[0])
+                training.n_settled += 1
             solve_head(problem, views, rows, training)
             done += max(1, result.nit)
             training.n_iter += max(1, result.nit)

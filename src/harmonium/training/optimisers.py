@@ -34,11 +34,13 @@ class Optimiser(Part):
         decay: float,
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
+        centres: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """One step; ``decay`` shrinks weights (not biases) by ``rate * decay`` and ``step`` counts from 1.
 
         Parameters named in ``shares`` take only that share of the rate; they shrink as much as all others, so that
-        what they can add up to does not depend on how many or how large the values of a view are.
+        what they can add up to does not depend on how many or how large the values of a view are. Weights named in
+        ``centres`` move by the gradient of a model whose view is centred there.
 
         The statistics are used up: their gradient is zero afterwards.
         """
@@ -51,6 +53,12 @@ def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:
 
 def _decay(name: str, rate: float, decay: float) -> float:
     return rate * decay if name.endswith(".weights") else 0.0
+
+
+def take_off_centres(statistics: Statistics, centres: Mapping[str, np.ndarray]) -> None:
+    """Turn gradients of weights into those of centred views: φ(x) - centre in the place of φ(x)."""
+    for name, centre in centres.items():
+        statistics.gradient[name] -= np.outer(centre, statistics.gradient[HIDDEN_BIAS])
 
 
 def _unit_axis(name: str) -> int | None:
@@ -85,8 +93,10 @@ class Momentum(Optimiser):
         decay: float,
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
+        centres: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """Velocity first, then the parameters."""
+        take_off_centres(statistics, centres)
         for name, value in parameters.items():
             own = rate * shares.get(name, 1.0)
             scaled = own / statistics.count
@@ -136,13 +146,18 @@ class Adam(Optimiser):
         decay: float,
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
+        centres: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """Moments first, then the parameters."""
         correction = float(np.sqrt(1 - self.beta2**step))
+        if not self.shared:
+            take_off_centres(statistics, centres)
+        by_bias = statistics.gradient[HIDDEN_BIAS].copy()
         for name, value in parameters.items():
             own = rate * shares.get(name, 1.0)
             axis = _unit_axis(name) if self.shared else None
-            update = adam_update if axis is None else partial(shared_adam_update, axis=axis)
+            centre = (centres[name], by_bias) if name in centres else None
+            update = adam_update if axis is None else partial(shared_adam_update, axis=axis, centre=centre)
             update(
                 value,
                 statistics.gradient[name],

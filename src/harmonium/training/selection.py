@@ -30,6 +30,8 @@ _CHARGED_EVERY = 5
 _FORGETTING = 0.6
 # what a head asks for tells units apart from the start: more of them can learn at a time
 _DROWSIER_WITH_HEAD = 0.95
+# what the smallest unit that a head relies on adds to its scores, whose margin is 1
+_SMALLEST_DIFFERENCE = 0.02
 _BLOCK = 1000
 
 
@@ -54,12 +56,17 @@ class Selection:
         """Before the first step: queue the units."""
         parameters[LOG_ODDS][:] = wakefulness(np.arange(self._layer.n_units_), self._drowsier)
 
-    def charge(self, statistics: Statistics, parameters: Parameters, n_rows: int, at_once: bool = False) -> None:
-        """Charge a batch for the weights of the units; ``at_once`` if it is all the items, counted afresh."""
+    def charge(
+        self, statistics: Statistics, parameters: Parameters, n_rows: int, last: bool = False, at_once: bool = False
+    ) -> None:
+        """Charge a batch for the weights of the units; the ``last`` of a pass leaves nothing uncharged.
+
+        ``at_once`` if it is all the items, counted afresh.
+        """
         self._rows = n_rows if at_once else self._rows + n_rows
         self._uncharged = n_rows if at_once else self._uncharged + n_rows
         self._batches += 1
-        if at_once or self._batches % _CHARGED_EVERY == 0:
+        if at_once or last or self._batches % _CHARGED_EVERY == 0:
             self._relevance.add(statistics, parameters, self._uncharged)
             self._uncharged = 0
 
@@ -80,7 +87,7 @@ class Selection:
         self._rows = 0
 
     def _own(self, parameters: Parameters) -> Mapping[str, np.ndarray]:
-        return {name: parameters[own_of(HIDDEN, name)] for name in self._layer.own_parameters()}
+        return {name: parameters[own_of(HIDDEN, name)] for name in self._layer.own_names}
 
     def read(self, parameters: Parameters, presence: np.ndarray) -> dict[str, float]:
         """For the history: units that stand out, and the bound on the prior terms, in nats an item."""
@@ -100,13 +107,21 @@ class Selected:
     n_found: int
 
 
-def prune(problem: Problem, parameters: Parameters, views: Views) -> Selected:
-    """Keep the units that stand out (at least one), and fold the mean effect of the others into the biases."""
+def prune(problem: Problem, parameters: Parameters, views: Views, n_items: int) -> Selected:
+    """Keep the units that stand out (at least one), and fold the mean effect of the others into the biases.
+
+    With a head units stand out by little, as each item weighs much: those that the views alone do not speak for must
+    also make a difference to its scores.
+    """
     layer = problem.energy.hidden
     assert isinstance(layer, SpikeSlab)
-    evidence = Relevance(problem, len(views)).evidence(parameters)
-    presence, mean = mean_presence(problem, parameters, views)
+    evidence = Relevance(problem, n_items).evidence(parameters)
+    presence, mean, deviation = use_of_units(problem, parameters, views)
     found = evidence >= 1
+    if HEAD_WEIGHTS in parameters:
+        difference = deviation * np.abs(parameters[HEAD_WEIGHTS]).max(axis=1)
+        alone = evidence / (1.0 + problem.strength)
+        found &= (alone >= 1) | (difference >= _SMALLEST_DIFFERENCE)
     kept = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
     smaller = Problem(
         Energy(problem.energy.families, layer.keep(int(kept.sum()))), problem.reference, problem.head, problem.strength
@@ -126,16 +141,18 @@ def prune(problem: Problem, parameters: Parameters, views: Views) -> Selected:
     return Selected(smaller, result, presence[kept], int(found.sum()))
 
 
-def mean_presence(problem: Problem, parameters: Parameters, views: Views) -> tuple[np.ndarray, np.ndarray]:
-    """Share of the items that have each unit, and each unit's mean over the items."""
+def use_of_units(problem: Problem, parameters: Parameters, views: Views) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Share of the items that have each unit, and mean and standard deviation of the unit over the items."""
     energy = problem.energy
     layer = energy.layer(parameters)
     assert isinstance(layer, SpikeSlab)
-    presence = np.zeros(layer.n_units_)
-    total = np.zeros(layer.n_units_)
+    presence, total, squares = np.zeros((3, layer.n_units_))
     for items in np.array_split(np.arange(len(views)), -(-len(views) // _BLOCK)):
         natural = energy.hidden_natural(parameters, problem.complete(parameters, views.batch(items, energy.families)))
         mean = layer.mean(natural)
         presence += layer.presence(natural, mean).sum(axis=0, dtype=np.float64)
         total += mean.sum(axis=0, dtype=np.float64)
-    return (presence / len(views)).astype(np.float32), (total / len(views)).astype(np.float32)
+        squares += np.square(mean, dtype=np.float64).sum(axis=0)
+    average = total / len(views)
+    deviation = np.sqrt(np.maximum(squares / len(views) - np.square(average), 0))
+    return (presence / len(views)).astype(np.float32), average.astype(np.float32), deviation

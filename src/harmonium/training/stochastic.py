@@ -223,10 +223,10 @@ class Stochastic(Driver):
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
                 if selection is not None:
-                    selection.charge(statistics, training.parameters, len(items))
-                centring.centre(statistics)
+                    selection.charge(statistics, training.parameters, len(items), last=number + 1 == n_batches)
                 before = centring.natural_of_mean_item(training.parameters)
-                optimiser.update(moving, statistics, training.slots, rate, decay, training.n_updates, shares)
+                step = training.n_updates
+                optimiser.update(moving, statistics, training.slots, rate, decay, step, shares, centring.centres)
                 centring.keep(training.parameters, before)
                 project(problem.energy, training.parameters)
             except ValueError:

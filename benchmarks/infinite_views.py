@@ -1,0 +1,215 @@
+"""EFH, MMH, iEFH and iMMH on two-view data: binary and real units, one view and both (Fig. 3-6 and 9-10).
+
+Wikipedia keeps its own test rows, and each of 5 trials trains on a random 75 % of its training rows; BDGP has 5 random
+stratified halves. Latent spaces learned without labels have a linear SVM behind them whose C is chosen by 3-fold
+cross-validation on training rows; MMH and iMMH choose C and epochs in `fit`, from training rows. Finite models have 50
+units, infinite ones T=100. "Real" is GaussianUnits for finite models. The variances of real-valued views are learned, as
+in the paper. Trials run in two processes of one thread each.
+
+Run: ``python benchmarks/infinite_views.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import matplotlib
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+from common import RESULTS, table, write
+from harmonium import (
+    IBP,
+    Bernoulli,
+    BernoulliUnits,
+    Gaussian,
+    GaussianUnits,
+    Harmonium,
+    HarmoniumClassifier,
+    HarmoniumWarning,
+    Hinge,
+)
+from harmonium.datasets import load_bdgp, load_wikipedia
+from harmonium.report import UsageDisplay
+
+matplotlib.use("Agg")
+TRIALS = range(5)
+UNITS, TRUNCATION = 50, 100
+LOADERS = {"wikipedia": load_wikipedia, "bdgp": load_bdgp}
+MODELS = ("EFH + SVM", "iEFH + SVM", "MMH", "iMMH")
+ALPHAS, COSTS, STRENGTHS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0), (0.25, 0.5, 1.0, 2.0, 4.0, 8.0), (0.05, 0.1, 0.4, 1.6, 6.4)
+Views = dict[str, np.ndarray]
+
+
+def families(name: str, views: Iterable[str]) -> dict[str, Any]:
+    return {view: Bernoulli() if (name, view) == ("bdgp", "text") else Gaussian("learn") for view in views}
+
+
+def split(name: str, trial: int) -> tuple[Views, np.ndarray, Views, np.ndarray]:
+    loaded = LOADERS[name]()
+    y = loaded.target
+    if name == "wikipedia":
+        train, test = np.flatnonzero(loaded.split == "train"), np.flatnonzero(loaded.split == "test")
+        train, _ = train_test_split(train, train_size=0.75, random_state=trial, stratify=y[train])
+    else:
+        train, test = train_test_split(np.arange(len(y)), test_size=0.5, random_state=trial, stratify=y)
+    part = [{view: values[rows] for view, values in loaded.views.items()} for rows in (train, test)]
+    return part[0], y[train], part[1], y[test]
+
+
+def layer(infinite: bool, kind: str, **settings: Any) -> Any:
+    if infinite:
+        return IBP(truncation=TRUNCATION, kind=kind, **settings)
+    return BernoulliUnits() if kind == "binary" else GaussianUnits()
+
+
+def predicted(
+    model: str,
+    kind: str,
+    name: str,
+    train: Views,
+    y: np.ndarray,
+    test: Views,
+    seed: int,
+    head: Any = None,
+    **prior: Any,
+) -> tuple[np.ndarray, int]:
+    """Classes of the test rows, and the number of units."""
+    settings = {
+        "views": families(name, train),
+        "hidden": layer(model.startswith("i"), kind, **prior),
+        "random_state": seed,
+        "n_jobs": 1,
+    }
+    if model.endswith("MMH"):
+        fitted = HarmoniumClassifier(UNITS, head=head, **settings).fit(train, y)
+        return fitted.predict(test), fitted.n_components_
+    latent = Harmonium(UNITS, **settings).fit(train)
+    svm = GridSearchCV(
+        make_pipeline(StandardScaler(), LinearSVC(dual=False)), {"linearsvc__C": [1e-3, 1e-2, 1e-1, 1.0]}, cv=3
+    )
+    return svm.fit(latent.transform(train), y).predict(latent.transform(test)), latent.n_components_
+
+
+def trial_of(job: tuple[str, str, str, tuple[str, ...], int]) -> tuple[Any, list[float]]:
+    """Accuracy, macro F1, units and seconds of one model on one trial."""
+    name, model, kind, used, trial = job
+    warnings.simplefilter("ignore", HarmoniumWarning)
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    train, y, test, truth = split(name, trial)
+    with threadpool_limits(1):
+        begin = time.perf_counter()
+        guess, units = predicted(model, kind, name, {v: train[v] for v in used}, y, {v: test[v] for v in used}, trial)
+        seconds = time.perf_counter() - begin
+    result = [float(np.mean(guess == truth)), float(f1_score(truth, guess, average="macro")), units, seconds]
+    print(job, [round(value, 3) for value in result], flush=True)
+    return (name, model, kind, used), result
+
+
+def sensitivity_of(job: tuple[str, str, float]) -> tuple[Any, list[float]]:
+    """Accuracy and units of iMMH on both views with one setting changed, on two trials."""
+    name, what, value = job
+    warnings.simplefilter("ignore", HarmoniumWarning)
+    results = []
+    for trial in TRIALS[:2]:
+        train, y, test, truth = split(name, trial)
+        head = Hinge(C=value) if what == "C" else Hinge(cost=value) if what == "cost" else None
+        prior = {"alpha": value} if what == "alpha" else {}
+        with threadpool_limits(1):
+            guess, units = predicted("iMMH", "binary", name, train, y, test, trial, head, **prior)
+        results.append([float(np.mean(guess == truth)), units])
+    print(job, results, flush=True)
+    return job, np.mean(results, axis=0).tolist()
+
+
+def combinations(name: str) -> Iterable[tuple[str, ...]]:
+    views = tuple(LOADERS[name]().views)
+    return [(view,) for view in views] + [views]
+
+
+def shown(values: list[float]) -> str:
+    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
+
+
+def main() -> None:
+    os.environ["NUMBA_NUM_THREADS"] = "1"
+    jobs = [
+        (name, model, kind, used, trial)
+        for name in LOADERS
+        for used in combinations(name)
+        for kind in ("binary", "real")
+        for model in MODELS
+        for trial in TRIALS
+    ]
+    curves = [(name, "alpha", value) for name in LOADERS for value in ALPHAS]
+    curves += [(name, "cost", value) for name in LOADERS for value in COSTS]
+    curves += [(name, "C", value) for name in LOADERS for value in STRENGTHS]
+    results: dict[Any, list[list[float]]] = {}
+    with ProcessPoolExecutor(2) as pool:
+        for key, result in pool.map(trial_of, jobs):
+            results.setdefault(key, []).append(result)
+        sensitivity = dict(pool.map(sensitivity_of, curves))
+    sections = []
+    for name in LOADERS:
+        rows = []
+        for (of, model, kind, used), found in results.items():
+            if of == name:
+                accuracy, f1, units, seconds = (list(column) for column in zip(*found, strict=True))
+                rows.append(
+                    [
+                        " + ".join(used),
+                        kind,
+                        model,
+                        shown(accuracy),
+                        shown(f1),
+                        float(np.mean(units)),
+                        float(np.mean(seconds)),
+                    ]
+                )
+        sections.append(
+            f"## {name}\n\n" + table(["views", "units", "model", "accuracy", "macro F1", "units used", "seconds"], rows)
+        )
+        for what, values, words in (
+            ("alpha", ALPHAS, "α"),
+            ("cost", COSTS, "cost ℓ of a wrong class"),
+            ("C", STRENGTHS, "C (fixed, not chosen)"),
+        ):
+            row = [[f"{sensitivity[(name, what, v)][0]:.3f} ({sensitivity[(name, what, v)][1]:.0f})" for v in values]]
+            sections.append(
+                f"iMMH, both views, two trials, over {words}: accuracy (units)\n\n"
+                + table([f"{v:g}" for v in values], row)
+            )
+    usage_pictures()
+    sections.append("![usage](infinite_usage_wikipedia.png)\n\n![usage](infinite_usage_bdgp.png)")
+    write(
+        "infinite_views",
+        "Infinite harmoniums of two views",
+        "\n\n".join(sections),
+        "python benchmarks/infinite_views.py",
+    )
+
+
+def usage_pictures() -> None:
+    """Average expectation of each unit, and its spread among classes, as in Fig. 5-6."""
+    for name in LOADERS:
+        train, y, _, _ = split(name, 0)
+        model = HarmoniumClassifier(views=families(name, train), hidden=IBP(truncation=TRUNCATION), random_state=0).fit(
+            train, y
+        )
+        display = UsageDisplay.from_estimator(model, train, y)
+        display.figure_.savefig(RESULTS / f"infinite_usage_{name}.png", dpi=120)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""A picture of which units the data use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+
+from harmonium.estimators import Harmonium
+from harmonium.report.drawing import (
+    COLOURS,
+    Display,
+    heat_map,
+    heat_map_size,
+    place_to_divide,
+    require_matplotlib,
+    sparse_ticks,
+)
+from harmonium.report.usage import usage_table
+from harmonium.validation import check_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# more than in other pictures, as nobody can tell the numbers between those of sorted units
+_MOST_TICKS = 60
+_BARS_HEIGHT = 3.0
+
+
+@dataclass(eq=False, kw_only=True)
+class UsageDisplay(Display):
+    """Bars of the mean of every unit over the items; the lines on them show how far the means of the classes spread.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Units that are shown, in the order from left to right, as `usage_table` gives them.
+    by_class : bool
+        Whether a heat map below the bars shows the mean of every class.
+    figure_ : Figure
+        What was drawn.
+    ax_ : Axes, or ndarray of two Axes if ``by_class``
+        Where it was drawn.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Zhang (2013), Learning harmonium models with infinite latent features, Fig. 5-7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit(words)
+    >>> display = UsageDisplay.from_estimator(model, words, ["space", "cars", "cars"] * 4, by_class=True)
+    >>> display.table.shape, display.ax_.shape
+    ((2, 6), (2,))
+    """
+
+    table: pd.DataFrame
+    by_class: bool = False
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Harmonium,
+        X: Any,
+        y: Any = None,
+        *,
+        n_units: int | None = None,
+        by_class: bool = False,
+        sort: bool = True,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Compute and draw.
+
+        Parameters
+        ----------
+        model, X, y
+            As for `usage_table`.
+        n_units : int, optional
+            How many units are shown, the most used ones; default: all.
+        by_class : bool, default=False
+            Draw the mean of every class below the bars; needs y.
+        sort : bool, default=True
+            Whether the most used units come first; if not, units are in the order of their numbers.
+        ax : Axes, optional
+            Where to draw, made by ``subplots`` if ``by_class``, as its place is divided. Default: a figure of its own.
+        """
+        require_matplotlib()
+        if n_units is not None:
+            check_whole("UsageDisplay", "n_units", n_units, remedy="None shows all")
+        if by_class and y is None:
+            raise ValueError("by_class=True shows means of classes; got no y; pass the class of each row of X.")
+        table = usage_table(model, X, y).iloc[:n_units]
+        display = cls(table=table if sort else table.sort_index(), by_class=by_class)
+        display.plot(ax)
+        return display
+
+    @property
+    def _classes(self) -> pd.DataFrame:
+        """Classes by units; between two columns before and two after them, in any of which a class may have a name."""
+        return self.table.iloc[:, 2:-2].T.rename_axis(index="class", columns="topic")
+
+    def _size(self) -> tuple[float, float]:
+        if self.by_class:
+            width, height = heat_map_size(self._classes)
+            return width, _BARS_HEIGHT + height
+        return float(np.clip(2.5 + 0.2 * len(self.table), 5, 14)), _BARS_HEIGHT
+
+    def _draw(self, ax: Axes) -> Any:
+        if not self.by_class:
+            self._draw_bars(ax)
+            return ax
+        classes = self._classes
+        heights = [_BARS_HEIGHT, heat_map_size(classes)[1]]
+        axes = place_to_divide(ax).subgridspec(2, 1, height_ratios=heights).subplots(squeeze=False)[:, 0]
+        self._draw_bars(axes[0])
+        heat_map(axes[1], classes, "mean of class", "z.2f", signed=bool((classes < 0).any(axis=None)))
+        # the same places as the bars above, whose axis needs no name of its own
+        sparse_ticks(axes[1], self.table.index, _MOST_TICKS)
+        axes[1].set_xlim(axes[0].get_xlim())
+        axes[0].set_xlabel("")
+        return axes
+
+    def _draw_bars(self, ax: Axes) -> None:
+        usage, mean = (self.table.iloc[:, column] for column in (0, 1))
+        spread = self.table.iloc[:, -2] if self.table.shape[1] > 2 else None
+        places = np.arange(len(mean))
+        lines = {"elinewidth": 1, "capsize": 2, "ecolor": "0.25"}
+        ax.bar(places, mean, 0.75, yerr=spread, color=COLOURS[0], error_kw=lines)
+        if not np.allclose(usage, mean):
+            # the mean of values of both signs does not tell how many items have the unit
+            ax.plot(places, usage, "o", color=COLOURS[1], markersize=4, label="share of items that have it")
+            ax.legend(frameon=False, fontsize=8)
+        ax.axhline(0, color="black", linewidth=0.8)
+        if (mean >= 0).all():
+            ax.set_ylim(bottom=0)
+        sparse_ticks(ax, self.table.index, _MOST_TICKS)
+        ax.tick_params(labelsize=8)
+        ax.set_xlim(-0.6, len(mean) - 0.4)
+        ax.set_xlabel("topic")
+        ax.set_ylabel("mean" if spread is None else "mean (line: spread of classes)")
+        ax.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,184 @@
+"""Which units the data use: how much, by which classes, and what the items that use them most have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harmonium.batch import ViewBatch
+from harmonium.estimators import Harmonium
+from harmonium.families import Family
+from harmonium.kernels.sparse import SparseRows
+from harmonium.report.latent import known_labels, unit_use
+from harmonium.validation import check_whole
+from harmonium.views import Source
+
+_BLOCK_ROWS = 1000
+
+
+def usage_table(model: Harmonium, X: Any, y: Any = None) -> pd.DataFrame:
+    """How much the items use each unit, and how well its use tells classes apart.
+
+    Parameters
+    ----------
+    model : Harmonium
+        A fitted model of any kind.
+    X : dict, Views, matrix, …
+        Items.
+    y : array of shape (rows,), optional
+        Class of each item; -1, NaN or None where it is unknown: such items count only where classes do not matter.
+
+    Returns
+    -------
+    DataFrame
+        One row per unit, the most used first, by topic number. ``usage`` is the mean of E[z], the share of items that
+        have the unit; units of layers other than `SpikeSlab` and `IBP` are had by every item, and their usage is
+        ``mean``. ``mean`` is the mean of E[h] (E[z h] for units that items may lack). With y: one column for each
+        class, with the mean of E[h] over its items; ``spread``, the standard deviation of these means, which is large
+        for units that tell classes apart; ``closest class``, the one with the largest mean.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Zhang (2013), Learning harmonium models with infinite latent features, Fig. 5-7 and note 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit(words)
+    >>> usage_table(model, words, ["space", "cars", "cars"] * 4).columns.tolist()
+    ['usage', 'mean', 'cars', 'space', 'spread', 'closest class']
+    """
+    use = unit_use(model, X)
+    usage = use.presence.mean(axis=0)
+    # joined side by side, not by name, as a class may be called "mean"
+    parts = [pd.DataFrame({"usage": usage, "mean": use.mean.mean(axis=0)})]
+    if y is not None:
+        labels = known_labels(y, len(use.mean))
+        known = ~pd.isna(labels)
+        if not known.any():
+            raise ValueError("y must give at least one item a class; got only -1, NaN or None; leave it out.")
+        means = pd.DataFrame(use.mean[known]).groupby(labels[known]).mean().T
+        parts += [means, pd.DataFrame({"spread": means.std(axis=1, ddof=0), "closest class": means.idxmax(axis=1)})]
+    return pd.concat(parts, axis=1).rename_axis(index="topic").iloc[_by_use(usage)]
+
+
+def feature_examples(
+    model: Harmonium, X: Any, view: str | None = None, y: Any = None, n_features: int = 8, n_items: int = 15
+) -> pd.DataFrame:
+    """What the items that have most of a unit have in common: the features they show more often than other items do.
+
+    `topic_table` tells what a unit weighs; this tells where it is found, whatever brought it there: another view, say.
+
+    Parameters
+    ----------
+    model : Harmonium
+        A fitted model of any kind.
+    X : dict, Views, matrix, …
+        Items; those that lack the view are not looked at.
+    view : str, optional
+        Whose features; may be left out if there is only one view.
+    y : array of shape (rows,), optional
+        Class of each item; -1, NaN or None where it is unknown.
+    n_features : int, default=8
+        Largest number of features for each unit.
+    n_items : int, default=15
+        Number of items, those with the largest E[h].
+
+    Returns
+    -------
+    DataFrame
+        One row per unit, the most used first, by topic number. ``features``: those that stand out most. Of binary and
+        count views these are the features with the largest difference between the share of the ``n_items`` items that
+        have them and the share of all items. So a word that all items have has no advantage, nor, as it would have by a
+        ratio, one that occurs in a single item; and as counts are not added up, one long item does not decide. Of
+        real-valued views the features with the largest mean, as seen from that over all items in standard deviations.
+        Features below the average are left out. ``usage`` is that of `usage_table`. With y: ``class``, the most
+        frequent one of these items, and ``class share``, its share of those that have one.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Zhang (2013), Learning harmonium models with infinite latent features, Table III, in which words
+    are not compared with other documents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit({"words": words})
+    >>> feature_examples(model, {"words": words}, y=["space", "cars", "cars"] * 4, n_items=4).columns.tolist()
+    ['features', 'usage', 'class', 'class share']
+    """
+    check_whole("feature_examples", "n_features", n_features, remedy="8 is usual")
+    check_whole("feature_examples", "n_items", n_items, remedy="15 is usual")
+    use = unit_use(model, X)
+    name, views = model._view(view), model._known(X)
+    if name not in views.names:
+        raise ValueError(f"X must have view {name!r}, as its features are asked for; it is not there; add it.")
+    source, family = views.source(name), model.families_[name]
+    rows = np.flatnonzero(source.rows >= 0)
+    overall = np.zeros((3, family.n_features_))
+    for first in range(0, len(rows), _BLOCK_ROWS):
+        overall += _sums(source, rows[first : first + _BLOCK_ROWS], family)
+    best = rows[np.argsort(-use.natural[rows], axis=0, kind="stable")[:n_items]].T
+    names = np.asarray(model.feature_names_[name])
+    usage = use.presence.mean(axis=0)
+    table = pd.DataFrame(index=pd.RangeIndex(len(best), name="topic"))
+    table["features"] = [
+        ", ".join(names[_standing_out(_sums(source, items, family), overall, family)[:n_features]]) for items in best
+    ]
+    table["usage"] = usage
+    if y is not None:
+        labels = known_labels(y, len(use.natural))
+        table["class"], table["class share"] = zip(*(_most_frequent(labels[items]) for items in best), strict=True)
+    return table.iloc[_by_use(usage)]
+
+
+def _by_use(usage: np.ndarray) -> np.ndarray:
+    """Numbers of the units, the most used first."""
+    return np.argsort(-usage, kind="stable")
+
+
+def _sums(source: Source, rows: np.ndarray, family: Family) -> np.ndarray:
+    """Of each feature: how often it was observed, its sum and its sum of squares; of counts, whether they are there."""
+    batch: ViewBatch = source.batch(rows, family)
+    statistic = batch.statistic
+    if isinstance(statistic, SparseRows):
+        # no row lacks the view, and cells of sparse views cannot
+        observed = np.full(family.n_features_, len(rows), dtype=np.float64)
+        values = statistic.data > 0 if family.support.integer else statistic.data.astype(np.float64)
+        sums = [
+            np.bincount(statistic.indices, weights=power, minlength=family.n_features_)
+            for power in (values, np.square(values))
+        ]
+        return np.array([observed, *sums])
+    values = statistic > 0 if family.support.integer else statistic
+    values = values.astype(np.float64)
+    seen = np.ones_like(values) if batch.missing is None else 1.0 - family.spread(batch.missing)
+    return np.array([seen.sum(axis=0), (seen * values).sum(axis=0), (seen * np.square(values)).sum(axis=0)])
+
+
+def _standing_out(sums: np.ndarray, overall: np.ndarray, family: Family) -> np.ndarray:
+    """Numbers of the features that lie above their average, those that do so most first."""
+    mean, average = (total / np.maximum(observed, 1) for observed, total, _ in (sums, overall))
+    score = np.where(sums[0] > 0, mean - average, 0)
+    if not family.support.integer:
+        variance = overall[2] / np.maximum(overall[0], 1) - np.square(average)
+        # what never varies stands out nowhere, whatever rounding says
+        varies = variance > 1e-9 * np.square(average)
+        score = np.where(varies, score / np.sqrt(np.where(varies, variance, 1.0)), 0)
+    order = np.argsort(-score, kind="stable")
+    return order[score[order] > 1e-9]
+
+
+def _most_frequent(labels: np.ndarray) -> tuple[Any, float]:
+    """The most frequent label that is known, the first of them in order if there are several, and its share."""
+    known = labels[~pd.isna(labels)]
+    if not len(known):
+        return None, float("nan")
+    shares = pd.Series(known).value_counts(normalize=True).sort_index()
+    return shares.idxmax(), float(shares.max())
