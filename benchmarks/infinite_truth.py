@@ -96,7 +96,7 @@ def main() -> None:
     ]
     size = [over_seeds("IBP, T=100", infinite(), n) for n in (500, 1000, 2000, 4000, 8000)]
     finite = [
-        over_seeds(f"finite, K={k}", lambda k=k: Harmonium(k, views=Bernoulli(), driver=driver), 2000)
+        over_seeds(f"finite, K={k}", lambda k=k, driver=driver: Harmonium(k, views=Bernoulli(), driver=driver), 2000)
         for k, driver in ((12, None), (100, None), (12, Stochastic(learning_rate=0.01)))
     ]
     finite[-1][0] = "finite, K=12, learning_rate=0.01"

@@ -3,7 +3,7 @@
 Wikipedia keeps its own test rows, and each of 5 trials trains on a random 75 % of its training rows; BDGP has 5 random
 stratified halves. Latent spaces learned without labels have a linear SVM behind them whose C is chosen by 3-fold
 cross-validation on training rows; MMH and iMMH choose C and epochs in `fit`, from training rows. Finite models have 50
-units, infinite ones T=100. "Real" is GaussianUnits for finite models. The variances of real-valued views are learned, as
+units, infinite ones T=100. "Real" is GaussianUnits for finite models. Variances of real-valued views are learned, as
 in the paper. Trials run in two processes of one thread each.
 
 Run: ``python benchmarks/infinite_views.py``.

@@ -543,12 +543,14 @@ def test_kind_of_label_is_what_the_estimator_says_not_what_the_values_look_like(
 @pytest.mark.parametrize("hidden", HIDDEN)
 def test_conditional_gradient_by_finite_differences(hidden: str) -> None:
     problem, parameters, batch = label_problem(hidden)
-    gradient = statistics_of(Discriminative(), problem, parameters, batch).gradient
 
-    def loss(moved: Parameters) -> float:
-        return statistics_of(Discriminative(), problem, moved, batch).loss
+    def conditional(moved: Parameters) -> Statistics:
+        statistics = Statistics.zeros_like(moved)
+        Discriminative()._add_conditional(problem, moved, batch, statistics)
+        return statistics
 
-    assert_gradient(problem, gradient, loss, parameters)
+    gradient = conditional(parameters).gradient
+    assert_gradient(problem, gradient, lambda moved: conditional(moved).loss, parameters)
     for key in ("hidden.bias", "a.weights", "b.weights", f"{LABEL}.weights", f"{LABEL}.bias"):
         assert np.abs(gradient[key]).max() > 1e-3
 

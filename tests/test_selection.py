@@ -321,8 +321,8 @@ def cost(problem: Problem, parameters: Parameters, n_items: int, n_rows: int) ->
 def test_cost_of_weights_and_its_gradient(strength: float) -> None:
     problem, parameters = three_views(relevance=0.7, strength=strength)
     found = cost(problem, parameters, 200, 200)
-    informative = 200 * (1 + strength) * INFORMATIVE
-    expected = 0.7 * 0.5 * 9 * np.log1p(informative * spread_of(parameters) / 9).sum()
+    # a head changes what stands out, not what weights cost
+    expected = 0.7 * 0.5 * 9 * np.log1p(200 * INFORMATIVE * spread_of(parameters) / 9).sum()
     assert found.loss == pytest.approx(expected, rel=1e-4)
     for name in map(weights_of, VARIANCE):
         for index in np.ndindex(parameters[name].shape):
@@ -651,7 +651,7 @@ def test_pruning_folds_the_others_into_the_biases() -> None:
     model.parameters_[HEAD_WEIGHTS][7] = 1.0
     views = read(model, X, reset=False)
     problem, parameters = model._problem, model.parameters_
-    result = prune(problem, parameters, views)
+    result = prune(problem, parameters, views, len(X))
     left = result.parameters["view0.weights"]
     found = np.array([(column[:, None] == left).all(axis=0).any() for column in parameters["view0.weights"].T])
     assert 1 <= result.n_found < 8 and result.problem.energy.hidden.n_units_ == result.n_found == found.sum()
@@ -1024,3 +1024,10 @@ def test_targets_do_not_reach_the_counts() -> None:
     MeanFieldCD().accumulate(problem, parameters, batch, together, np.random.default_rng(0))
     np.testing.assert_array_equal(together.gradient[LOG_ODDS], alone.gradient[LOG_ODDS])
     assert not np.allclose(together.gradient[HIDDEN_BIAS], alone.gradient[HIDDEN_BIAS])
+
+
+def test_units_cannot_be_selected_by_labels_alone() -> None:
+    model = HarmoniumClassifier(hidden=IBP(truncation=4), head=LabelView(), objective=Discriminative(), driver=QUICK)
+    with pytest.raises(ValueError, match=r"IBP selects units by what they explain of the views.*generative=0\.1"):
+        model.fit(X, HAS[:, 0].astype(int))
+    assert not hasattr(model, "families_")

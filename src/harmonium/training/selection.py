@@ -22,6 +22,7 @@ from harmonium.params import (
     own_of,
     weights_of,
 )
+from harmonium.training.merging import merge_units
 from harmonium.views import Views
 
 # the cost of weights changes slowly: it is charged for so many batches at a time
@@ -108,51 +109,68 @@ class Selected:
 
 
 def prune(problem: Problem, parameters: Parameters, views: Views, n_items: int) -> Selected:
-    """Keep the units that stand out (at least one), and fold the mean effect of the others into the biases.
+    """Keep the units that stand out (at least one), those that agree as one, and fold the others into the biases.
 
     With a head units stand out by little, as each item weighs much: those that the views alone do not speak for must
-    also make a difference to its scores.
+    also make a difference to its scores. ``n_found`` counts units before those that agree become one.
     """
     layer = problem.energy.hidden
     assert isinstance(layer, SpikeSlab)
     evidence = Relevance(problem, n_items).evidence(parameters)
-    presence, mean, deviation = use_of_units(problem, parameters, views)
+    use = use_of_units(problem, parameters, views)
     found = evidence >= 1
     if HEAD_WEIGHTS in parameters:
-        difference = deviation * np.abs(parameters[HEAD_WEIGHTS]).max(axis=1)
+        difference = use.deviation * np.abs(parameters[HEAD_WEIGHTS]).max(axis=1)
         alone = evidence / (1.0 + problem.strength)
         found &= (alone >= 1) | (difference >= _SMALLEST_DIFFERENCE)
-    kept = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
+    candidates = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
+    parameters, kept = merge_units(problem, parameters, candidates, use.correlation, evidence)
     smaller = Problem(
         Energy(problem.energy.families, layer.keep(int(kept.sum()))), problem.reference, problem.head, problem.strength
     )
+    mean = use.mean[~kept].astype(np.float32)
     result = dict(parameters)
     for name in problem.energy.families:
         weights = parameters[weights_of(name)]
-        result[bias_of(name)] = parameters[bias_of(name)] + weights[:, ~kept] @ mean[~kept]
+        result[bias_of(name)] = parameters[bias_of(name)] + weights[:, ~kept] @ mean
         result[weights_of(name)] = np.ascontiguousarray(weights[:, kept])
     if HEAD_WEIGHTS in parameters:
-        result[HEAD_BIAS] = parameters[HEAD_BIAS] + mean[~kept] @ parameters[HEAD_WEIGHTS][~kept]
+        result[HEAD_BIAS] = parameters[HEAD_BIAS] + mean @ parameters[HEAD_WEIGHTS][~kept]
         result[HEAD_WEIGHTS] = parameters[HEAD_WEIGHTS][kept]
     for name in (HIDDEN_BIAS, LOG_ODDS):
         result[name] = parameters[name][kept]
     beta = own_of(HIDDEN, "beta")
     result[beta] = parameters[beta][: len(result[LOG_ODDS])]  # units that stand out rank first
-    return Selected(smaller, result, presence[kept], int(found.sum()))
+    usage = use_of_units(smaller, result, views).presence.astype(np.float32)
+    return Selected(smaller, result, usage, int(found.sum()))
 
 
-def use_of_units(problem: Problem, parameters: Parameters, views: Views) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Share of the items that have each unit, and mean and standard deviation of the unit over the items."""
+@dataclass(frozen=True)
+class Use:
+    """Share of the items that have each unit; mean, deviation and correlation of the units' means over the items."""
+
+    presence: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    correlation: np.ndarray
+
+
+def use_of_units(problem: Problem, parameters: Parameters, views: Views) -> Use:
+    """One pass over the items."""
     energy = problem.energy
     layer = energy.layer(parameters)
     assert isinstance(layer, SpikeSlab)
-    presence, total, squares = np.zeros((3, layer.n_units_))
+    presence, total = np.zeros((2, layer.n_units_))
+    products = np.zeros((layer.n_units_, layer.n_units_))
     for items in np.array_split(np.arange(len(views)), -(-len(views) // _BLOCK)):
         natural = energy.hidden_natural(parameters, problem.complete(parameters, views.batch(items, energy.families)))
         mean = layer.mean(natural)
         presence += layer.presence(natural, mean).sum(axis=0, dtype=np.float64)
         total += mean.sum(axis=0, dtype=np.float64)
-        squares += np.square(mean, dtype=np.float64).sum(axis=0)
+        wide = mean.astype(np.float64)
+        products += wide.T @ wide
     average = total / len(views)
-    deviation = np.sqrt(np.maximum(squares / len(views) - np.square(average), 0))
-    return (presence / len(views)).astype(np.float32), average.astype(np.float32), deviation
+    covariance = products / len(views) - np.outer(average, average)
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 0))
+    scale = np.maximum(deviation, 1e-12)
+    return Use(presence / len(views), average, deviation, covariance / np.outer(scale, scale))
