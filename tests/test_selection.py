@@ -27,6 +27,7 @@ from harmonium import (
     IBP,
     LBFGS,
     Adam,
+    Bernoulli,
     BernoulliUnits,
     Discriminative,
     Harmonium,
@@ -53,7 +54,8 @@ from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.symmetry import canonical_signs
 from harmonium.kernels.threads import compute
 from harmonium.objectives import Problem, Relevance, Statistics
-from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, LOG_ODDS, Parameters, weights_of
+from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, LOG_ODDS, Parameters, bias_of, weights_of
+from harmonium.training import merging
 from harmonium.training.selection import Selection, prune
 
 from .conftest import make_family, make_parameters, random_batch
@@ -641,7 +643,8 @@ def test_turning_units_over_turns_their_usage() -> None:
     assert (model._training.n_settled, model._training.n_items) == settled
 
 
-def test_pruning_folds_the_others_into_the_biases() -> None:
+def test_pruning_folds_the_others_into_the_biases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "_AGREEMENT", 2.0)  # units that agree are the next test's
     y = HAS[:, 0].astype(int)
     model = HarmoniumClassifier(hidden=IBP(truncation=8), head=Hinge(C=1.0), driver=QUICK, random_state=0)
     for _ in range(40):
@@ -673,6 +676,54 @@ def test_pruning_folds_the_others_into_the_biases() -> None:
     after = means["kept"] @ result.parameters[HEAD_WEIGHTS] + result.parameters["head.bias"]
     np.testing.assert_allclose(after.mean(axis=0), before.mean(axis=0), atol=1e-4)
     assert (after.argmax(axis=1) == before.argmax(axis=1)).mean() > 0.98
+
+
+def twin_units(kind: str = "binary") -> tuple[Problem, Parameters, np.ndarray]:
+    """Three units; the second is the first in halves, the third turned over; all far from the fence for every row."""
+    energy = Energy({"x": Bernoulli().restore(4, {})}, SpikeSlab(kind=kind).bind(3))
+    x = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=np.float32)
+    pattern, log_odds = np.array([30.0, 30.0, 1.0, -1.0]), np.array([-0.5, -1.5, 0.7])
+    weights = np.stack([pattern, pattern / 2, -pattern], axis=1)
+    bias = np.array([-30.0, -15.0, 30.0]) - log_odds
+    own = energy.hidden.own_parameters() | {"log_odds": log_odds}
+    parameters = {HIDDEN_BIAS: bias, weights_of("x"): weights, bias_of("x"): np.array([-20.0, -20.0, 0.3, 0.2])}
+    parameters |= {HEAD_WEIGHTS: np.array([[1.0, -1.0], [2.0, 0.0], [0.5, 0.25]]), "head.bias": np.array([0.1, 0.2])}
+    parameters |= {f"hidden.{name}": value for name, value in own.items()}
+    return Problem(energy, {"x": x.mean(axis=0)}), parameters, x
+
+
+def test_units_that_agree_become_one_and_nothing_else_changes() -> None:
+    problem, parameters, x = twin_units()
+    batch = Batch({"x": ViewBatch(x)}, len(x))
+    before = problem.energy.layer(parameters).mean(problem.energy.hidden_natural(parameters, batch))
+    assert (np.minimum(before, 1 - before) < 1e-3).all()  # saturated: z is the same as its mean
+    correlation, evidence = np.corrcoef(before.T), np.array([3.0, 2.0, 1.0])
+    merged, left = merging.merge_units(problem, parameters, np.ones(3, dtype=bool), correlation, evidence)
+    assert left.tolist() == [True, False, False]
+    assert not merged[weights_of("x")][:, 1:].any() and not merged[HEAD_WEIGHTS][1:].any()
+    after = problem.energy.layer(merged).mean(problem.energy.hidden_natural(merged, batch))
+    np.testing.assert_allclose(after[:, 0], before[:, 0], atol=1e-3)
+    for weights, bias in ((weights_of("x"), bias_of("x")), (HEAD_WEIGHTS, "head.bias")):
+        turn = (lambda w: w.T) if weights != HEAD_WEIGHTS else (lambda w: w)
+        old = before @ turn(parameters[weights]) + parameters[bias]
+        np.testing.assert_allclose(after @ turn(merged[weights]) + merged[bias], old, atol=0.1)
+    # the energy of joint states in which the units agree is the same up to a constant
+    agreeing = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    one = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    for row in x:
+        alone = Batch({"x": ViewBatch(np.stack([row, row]))}, 2)
+        difference = problem.energy.joint(parameters, alone, agreeing) - problem.energy.joint(merged, alone, one)
+        np.testing.assert_allclose(difference[0], difference[1], atol=1e-4)
+
+
+def test_only_candidates_and_binary_units_are_merged() -> None:
+    problem, parameters, _ = twin_units()
+    same = np.ones((3, 3))
+    _, left = merging.merge_units(problem, parameters, np.array([True, False, True]), same, np.array([1.0, 2.0, 3.0]))
+    assert left.tolist() == [False, False, True]
+    problem, parameters, _ = twin_units("real")
+    merged, left = merging.merge_units(problem, parameters, np.ones(3, dtype=bool), same, np.ones(3))
+    assert left.all() and (merged[weights_of("x")] == parameters[weights_of("x")]).all()
 
 
 def test_partial_fit_again_and_again_keeps_all_units() -> None:
