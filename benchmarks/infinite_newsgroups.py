@@ -61,7 +61,7 @@ def best_of_immh(words: Any, y: np.ndarray) -> tuple[tuple[float, float], list[l
     held = np.concatenate([rows[-len(rows) // 5 :] for rows in groups])
     train = np.setdiff1d(np.arange(len(y)), held)
     rows: list[list[object]] = []
-    for relevance in (0.3, 1.0):
+    for relevance in (1.0, 3.0):
         for decay in (0.2, 0.4):
             models = [immh(relevance, decay, seed).fit(words[train], y[train]) for seed in SEEDS[:2]]
             error = float(np.mean([1 - model.score(words[held], y[held]) for model in models]))
