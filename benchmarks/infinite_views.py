@@ -189,8 +189,8 @@ def report(results: dict[Any, list[list[float]]], sensitivity: dict[Any, list[fl
         sections.append(table([words, *(f"{value:g}" for value in values)], [["", *row]]))
     sections.append(
         "What was changed after results on test rows had been seen: a first run had variances of views fixed at 1 "
-        "(iEFH on Wikipedia's text 0.401), and how a head enters the cost of weights, the number of units that learn at "
-        "a time and the rate of iMMH were settled while accuracies of the first trial of Wikipedia were looked at "
+        "(iEFH on Wikipedia's text 0.401), and how a head enters the cost of weights, the number of units that learn "
+        "at a time and the rate of iMMH were settled while accuracies of the first trial of Wikipedia were looked at "
         "(image alone, binary: 0.17 to 0.25). BDGP and the other trials had no part in that."
     )
     sections.append("![usage](infinite_usage_wikipedia.png)\n\n![usage](infinite_usage_bdgp.png)")
