@@ -63,7 +63,7 @@ class _ClassCostBound(BoundLoss):
 
     def against(self, selection: Selection) -> np.ndarray:
         result = np.ones(self.offsets[-1])
-        for sample in np.flatnonzero(selection.labels == self.labels):
+        for sample in np.flatnonzero(selection.labels == self.labels).tolist():
             row = slice(self.offsets[sample], self.offsets[sample + 1])
             result[row] = self._column(sample, int(selection.candidates[sample]))
         return result

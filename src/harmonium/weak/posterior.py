@@ -1,8 +1,8 @@
 """The conditional distribution P_θ(h | x_i, y_i) ∝ exp(θ·Φ(x_i, y_i, h)), learned for a given prediction rule.
 
 Minimised is  λ/2 ‖θ‖² + mean_i [ H_i(w, θ) − β H_i(θ) ]  with λ = J/C, where H_i(w, θ) is the expected loss of the
-prediction and H_i(θ) the diversity of the distribution itself. Where the label is predicted rightly the distribution gathers around
-the predicted candidate; where it is not, only the diversity counts and the distribution spreads.
+prediction and H_i(θ) the diversity of the distribution itself. Where the label is predicted rightly the distribution
+gathers around the predicted candidate; where it is not, only the diversity counts and the distribution spreads.
 """
 
 from __future__ import annotations
