@@ -16,6 +16,12 @@ from harmonium.weak.cuts import Cuts
 from harmonium.weak.problem import Problem
 from harmonium.weak.qp import simplex_qp
 
+# cuts are made this share of the way from the best weights so far to the solution of the programme, which jumps about:
+# half as many passes as with cuts at the solution itself
+_STEP = 0.25
+# a solution that is worth more than nothing is to realise at least this share of what can be had over zero weights,
+# unless that is less than so much in units of C
+_REALISED, _NOTHING = 0.5, 1e-6
 # the last so many cuts are looked through for a new combination of them before all candidates are
 _REMEMBERED = 8
 # which pays if samples have so many times more candidates
@@ -88,13 +94,19 @@ class CuttingPlane:
         before = self._pass(weights, truth)
         best, objective = weights, before
         lower, number = -np.inf, 0
-        while number < self.max_iter and objective - lower > enough:
+        without = self.C * float(self._sample_weight @ self._largest_losses())
+
+        def wanted() -> float:
+            """Gap to stop at: weights of zero would do for a small C, but could not predict anything."""
+            return min(enough, max((1 - _REALISED) * (without - lower), self.C * _NOTHING))
+
+        while number < self.max_iter and objective - lower > wanted():
             number += 1
             alpha, value = simplex_qp(self._cuts.gram(truth), self._cuts.losses, self.C)
-            current = self._cuts.combined(alpha, truth)
+            current = best + (_STEP if number > 1 else 1.0) * (self._cuts.combined(alpha, truth) - best)
             lower = max(lower, value)
             self._cuts.prune(alpha)
-            if objective - lower > enough and self._recombine(current, truth, _WORTH * (objective - lower)):
+            if objective - lower > wanted() and self._recombine(current, truth, _WORTH * (objective - lower)):
                 continue
             value = self._pass(current, truth)
             if value < objective:
@@ -124,6 +136,9 @@ class CuttingPlane:
             return False
         self._cuts.add(selection, features, loss)
         return True
+
+    def _largest_losses(self) -> np.ndarray:
+        return np.maximum.reduceat(self._expected.max(axis=1), self.problem.offsets[:-1])
 
     def _features(self, selection: Selection) -> np.ndarray:
         return self.problem.joint_sum(selection, self._sample_weight)
