@@ -2,8 +2,8 @@
 
 A digit of scikit-learn's set (8 x 8 pixels) lies at one of 25 places of a 24 x 24 canvas; six fragments (5 x 5 pixels)
 of other digits and noise are the clutter. Each canvas gives 25 windows; the learners only know that one of them shows
-a digit of the label. The label and the window are predicted for new canvases of new digits. C is chosen for each method,
-loss and seed by the label error of a quarter of the training canvases, without looking at windows; all methods begin
+a digit of the label. Label and window are predicted for new canvases of new digits. C is chosen for each method, loss
+and seed by the label error of a quarter of the training canvases, without looking at windows; all methods begin
 with the same windows. Losses are those of the test canvases, in per cent, as mean ± standard deviation over seeds.
 """
 
@@ -94,7 +94,7 @@ def measure(predict: Predict, bags: Bags, y: np.ndarray, truth: np.ndarray) -> d
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=20)
     seeds = range(parser.parse_args().seeds)
     found: dict[tuple[str, str], list[dict[str, float]]] = {}
     for seed in seeds:

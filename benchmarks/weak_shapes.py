@@ -1,10 +1,10 @@
 """Weakly supervised detection on SYSU-Shapes: labels of photographs are known in training, boxes are not.
 
-Each photograph gives up to 132 windows with HOG features (64 principal components of the training windows, and size and
-place of the window). A split trains on 60 % of each class; of the rest a quarter serves to choose C by its labels, boxes
-unseen, and three quarters are the test. All methods begin with the window nearest to the middle 70 % of the photograph.
-The 0/1 loss asks for the right label and the window that overlaps most with the object, the overlap loss is 1 − IoU with
-the annotated box (1 for a wrong label); of several objects the one nearest to the prediction counts. Losses in per cent.
+Each photograph gives up to 132 windows with HOG features (64 principal components of the training windows) and their
+size and place. A split trains on 60 % of each class; of the rest a quarter serves to choose C by its labels, boxes
+unseen, and three quarters are the test. All methods begin with the window nearest to the middle 70 % of a photograph.
+The 0/1 loss asks for the right label and the window that overlaps most with an object; the overlap loss is 1 − IoU with
+the annotated box (1 for a wrong label), where the object nearest to the prediction counts. Losses are in per cent.
 """
 
 from __future__ import annotations
