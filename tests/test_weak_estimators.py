@@ -11,6 +11,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
+from harmonium.exceptions import HarmoniumWarning
 from harmonium.weak import (
     Bags,
     Definition,
@@ -87,17 +88,20 @@ def test_rounds_of_the_bound_fall_until_the_last() -> None:
     assert len(bounds) == model.max_iter or bounds[-2] - bounds[-1] < 10.0 * model.tol
 
 
+@pytest.mark.filterwarnings("ignore:.*weights of zero")
 @pytest.mark.parametrize("kind", ALL)
-def test_known_candidates_help_and_are_obeyed(kind: type) -> None:
-    bags, y, truth = planted(n_samples=60, shift=2.0, seed=3)
-    new, new_y, new_truth = planted(n_samples=300, shift=2.0, seed=4)
-    start: dict[str, Any] = {"C": 10.0, "initial": "random", "random_state": 1}
-    unknown = kind(**start).fit(bags, y).score(new, new_y, new_truth)
-    some = np.where(np.arange(60) % 2, truth, -1)
-    known = kind(**start).fit(bags, y, latent=some).score(new, new_y, new_truth)
-    assert known > unknown - 0.02
-    full = kind(**start).fit(bags, y, latent=truth)
-    assert full.score(new, new_y, new_truth) >= unknown - 0.02
+def test_known_candidates_lead_out_of_a_bad_beginning(kind: type) -> None:
+    bags, y, truth = planted(n_samples=60, shift=3.0, seed=3)
+    new, new_y, new_truth = planted(n_samples=300, shift=3.0, seed=4)
+
+    def score(latent: np.ndarray | None) -> float:
+        model = kind(C=10.0, initial="random", random_state=1).fit(bags, y, latent=latent)
+        return float(model.score(new, new_y, new_truth))
+
+    assert score(None) < -0.8  # random windows teach nothing
+    assert score(truth) > -0.2
+    if kind is DissimilarityClassifier:  # half of the windows are enough if one need not be sure of the others
+        assert score(np.where(np.arange(60) % 2, truth, -1)) > -0.2
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -137,6 +141,12 @@ def test_scikit_learn_face(kind: type) -> None:
     assert np.array_equal(again.predict_latent(bags)[1], fitted.predict_latent(bags)[1])
     same = clone(fitted).fit(bags, y)
     assert np.array_equal(same.coef_, fitted.coef_)
+
+
+def test_weights_of_zero_are_warned_of() -> None:
+    same = [np.zeros((2, 3))] * 6
+    with pytest.warns(HarmoniumWarning, match="weights of zero"):
+        LatentSVM().fit(same, [0, 1] * 3)
 
 
 # ---- bags ----------------------------------------------------------------------------------------------------------

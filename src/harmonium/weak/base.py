@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from harmonium.exceptions import HarmoniumWarning
 from harmonium.kernels.threads import compute
 from harmonium.validation import check_real, check_whole
 from harmonium.weak.bound_losses import Selection
@@ -88,6 +90,13 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
             distribution, max_steps = self._start(problem, begin)
             plane = CuttingPlane(problem, self.C, self.tol)
             learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
+        if not learned.weights.any():
+            warnings.warn(
+                f"{type(self).__name__} found nothing better than weights of zero, which predict nothing; raise C, "
+                "enlarge the features, or begin with other candidates.",
+                HarmoniumWarning,
+                stacklevel=2,
+            )
         self.classes_ = classes
         self.coef_ = learned.weights if self.problem is not None else learned.weights.reshape(len(classes), -1)
         self.history_ = learned.history

@@ -51,13 +51,11 @@ class PointMass:
 
         Where the label is predicted rightly they are the prediction, where not, all point masses lose the same.
         """
-        against = self.problem.loss.against(self.problem.infer(weights))
-        before, chosen = (
-            against[self.problem.offsets[:-1] + c] for c in (self.candidates, self.problem.complete(weights))
-        )
+        against, highest = self.problem.loss.against(self.problem.infer(weights)), self.problem.complete(weights)
+        before, after = (against[self.problem.offsets[:-1] + chosen] for chosen in (self.candidates, highest))
         # a loss of one's own may tell candidates apart under a wrong label too
-        candidates = np.where(chosen <= before, self.problem.complete(weights), self.candidates)
-        return PointMass(self.problem, candidates), float(before.mean()), float(np.minimum(before, chosen).mean())
+        candidates = np.where(after <= before, highest, self.candidates)
+        return PointMass(self.problem, candidates), float(before.mean()), float(np.minimum(before, after).mean())
 
 
 @dataclass(frozen=True)
