@@ -94,7 +94,7 @@ def measure(predict: Predict, bags: Bags, y: np.ndarray, truth: np.ndarray) -> d
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=10)
     seeds = range(parser.parse_args().seeds)
     found: dict[tuple[str, str], list[dict[str, float]]] = {}
     for seed in seeds:
@@ -133,6 +133,12 @@ def report(found: dict[tuple[str, str], list[dict[str, float]]]) -> None:
     note = (
         "p: paired t-test over seeds of the loss trained for, against the dissimilarity method trained for the same "
         "loss (MI-SVM: 0/1). s: seconds of the last fit, one thread, median."
+    )
+    note += (
+        "\n\nA first run stopped convex problems at a gap of C/1000 even if that left weights of zero, which happened to "
+        "the rivals on one seed; since then half of what can be gained over zero weights must be realised. That run gave "
+        "0/1 and overlap losses of 29.3 and 27.8 (latent SVM), 20.7 and 27.8 (iterative latent SVM), 21.0 and 18.5 "
+        "(dissimilarity). Stride and clutter of the canvases were set by looking at the first windows only, on seed 0."
     )
     write("weak_digits", "Planted windows", table(header, rows) + "\n\n" + note, "python benchmarks/weak_digits.py")
 
