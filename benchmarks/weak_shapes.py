@@ -6,8 +6,8 @@ unseen, and three quarters are the test. All methods begin with the window neare
 The 0/1 loss asks for the right label and the window that overlaps most with an object; the overlap loss is 1 − IoU with
 the annotated box (1 for a wrong label), where the object nearest to the prediction counts. Losses are in per cent.
 
-C is not chosen on test photographs, but the setting was: three grids of windows, three beginnings (regression of labels,
-whole photograph, middle), and the weight of size and place were tried on one random split of the same photographs, and
+C is not chosen on test photographs, but the setting was: three grids of windows, three beginnings (by regression, whole
+photograph, middle), and the weight of size and place were tried on one random split of the same photographs, and
 this one was kept after looking at its test losses, where it favoured the dissimilarity method more than the others did.
 The comparison is exploratory until the setting is fixed on photographs that no test split holds.
 """
@@ -194,7 +194,7 @@ def report(found: dict[tuple[str, str], dict[int, list[Result]]], per_class: int
     note = (
         f"C chosen by the labels of validation photographs; p: paired t-test over {len(next(iter(found.values())))} "
         f"splits against dissimilarity. Whole curve: {seconds / 60:.1f} minutes. [Curves](weak_shapes_curves.png),"
-        " [examples](weak_shapes_examples.png).\n\nExploratory: windows, features and the beginning were kept out of six"
+        " [examples](weak_shapes_examples.png).\n\nExploratory: windows, features and beginning were kept out of six"
         " settings tried on a split of the same photographs, by test losses that favoured the dissimilarity method."
     )
     draw_curves(found)
