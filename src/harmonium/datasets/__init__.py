@@ -14,6 +14,7 @@ from harmonium.datasets.hotels import hotel_aspects, load_hotels
 from harmonium.datasets.mfeat import load_mfeat
 from harmonium.datasets.newsgroups import load_newsgroups
 from harmonium.datasets.reuters import expand_multilabel, load_reuters21578
+from harmonium.datasets.shapes import load_shapes
 from harmonium.datasets.wikipedia import load_wikipedia
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "load_mfeat",
     "load_newsgroups",
     "load_reuters21578",
+    "load_shapes",
     "load_wikipedia",
 ]

@@ -1,0 +1,126 @@
+"""Windows of an image on a grid, each described by its histograms of oriented gradients (HOG).
+
+The histograms are computed once for an image, on a fine grid of cells; a window is cut into the same number of parts
+whatever its size, and each part is the mean of its cells. So windows of all sizes can be compared, and hundreds of them
+cost little more than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .images_patches import grey_image
+
+DEFAULT_SHARES = (0.4, 0.6, 0.8, 1.0)
+_ORIENTATIONS = 9
+
+
+def hog_windows(
+    image: ArrayLike,
+    *,
+    shares: Sequence[float] = DEFAULT_SHARES,
+    longer_side: int = 200,
+    cell: int = 8,
+    parts: int = 4,
+    max_windows: int = 350,
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Describe the windows of an image.
+
+    Parameters
+    ----------
+    image : array-like of shape (height, width) or (height, width, channels)
+        The image.
+    shares : sequence of float
+        Heights and widths of windows as shares of the image's; all pairs are used.
+    longer_side : int, default=200
+        Length in pixels that the longer side of the image is brought to.
+    cell : int, default=8
+        Side of a cell in pixels; windows lie on the grid of cells, and move by a quarter of their size.
+    parts : int, default=4
+        A window is described by ``parts`` × ``parts`` histograms.
+    max_windows : int, default=350
+        Largest number of windows; if there are more, evenly spaced ones are kept.
+
+    Returns
+    -------
+    features : float32 array of shape (windows, 9 parts² )
+        Histograms, scaled so that their squares add up to 1 in each window.
+    boxes : float64 array of shape (windows, 4)
+        Top, left, bottom, right in pixels of the image as given, the last two exclusive.
+
+    Examples
+    --------
+    >>> image = np.zeros((60, 90))
+    >>> image[20:40, 30:60] = 1
+    >>> features, boxes = hog_windows(image)
+    >>> features.shape[1], boxes[-1].tolist()
+    (144, [0.0, 0.0, 60.0, 90.0])
+    """
+    from skimage.feature import hog
+
+    if not shares or min(shares) <= 0 or max(shares) > 1:
+        raise ValueError(f"shares must lie above 0 and at most 1; got {shares!r}; (0.5, 1.0) is a beginning.")
+    for name, value in (("cell", cell), ("parts", parts), ("max_windows", max_windows)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1; got {value}; correct it.")
+    height, width = np.asarray(image).shape[:2]
+    grey = grey_image(image, longer_side)
+    if min(grey.shape) < cell * (parts + 1):
+        raise ValueError(
+            f"An image must have at least {parts + 1} cells of {cell} pixels each way; got {grey.shape} pixels after "
+            "scaling; raise longer_side or lower cell or parts."
+        )
+    blocks = hog(grey, _ORIENTATIONS, (cell, cell), (2, 2), block_norm="L2-Hys", feature_vector=False)
+    # a block holds four cells with one norm; their mean is one histogram for each place of the grid
+    cells = blocks.mean(axis=(2, 3))
+    places = _grid(cells.shape[0], cells.shape[1], shares, parts)
+    places = places[np.linspace(0, len(places) - 1, min(max_windows, len(places))).round().astype(np.int64)]
+    features = _pooled(cells, places, parts)
+    features /= np.linalg.norm(features, axis=1, keepdims=True) + 1e-6
+    scale = np.array([height / cells.shape[0], width / cells.shape[1]] * 2)
+    return features.astype(np.float32), places * scale
+
+
+def hog_bags(images: Iterable[ArrayLike], **settings: object) -> tuple[list[NDArray[np.float32]], list[NDArray]]:
+    """Features and boxes of the windows of several images, as `harmonium.weak.Bags.from_list` takes them.
+
+    Examples
+    --------
+    >>> features, boxes = hog_bags([np.eye(60), np.eye(80)])
+    >>> len(features), len(boxes)
+    (2, 2)
+    """
+    pairs = [hog_windows(image, **settings) for image in images]  # type: ignore[arg-type]
+    return [features for features, _ in pairs], [boxes for _, boxes in pairs]
+
+
+def _grid(height: int, width: int, shares: Sequence[float], parts: int) -> NDArray[np.int64]:
+    """All windows (top, left, bottom, right) in cells, small ones first."""
+
+    def spans(length: int) -> list[tuple[int, int]]:
+        found = []
+        for share in sorted(shares):
+            size = min(length, max(parts, round(share * length)))
+            steps = max(1, round(4 * (length - size) / size)) + (size < length)
+            found += [(int(begin), int(begin) + size) for begin in np.linspace(0, length - size, steps).round()]
+        return list(dict.fromkeys(found))
+
+    rows, columns = np.array(spans(height)), np.array(spans(width))
+    grid = np.empty((len(rows), len(columns), 4), dtype=np.int64)
+    grid[..., 0::2], grid[..., 1::2] = rows[:, None], columns[None]
+    return grid.reshape(-1, 4)
+
+
+def _pooled(cells: NDArray, places: NDArray[np.int64], parts: int) -> NDArray[np.float64]:
+    """Mean of the cells of each part of each window, from sums over all cells above and to the left."""
+    sums = np.pad(cells.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0), (0, 0)))
+    steps = np.linspace(0, 1, parts + 1)
+    rows = (places[:, :1] + (places[:, 2:3] - places[:, :1]) * steps).round().astype(np.int64)
+    columns = (places[:, 1:2] + (places[:, 3:] - places[:, 1:2]) * steps).round().astype(np.int64)
+    corners = sums[rows[:, :, None], columns[:, None, :]]
+    totals = corners[:, 1:, 1:] - corners[:, :-1, 1:] - corners[:, 1:, :-1] + corners[:, :-1, :-1]
+    areas = np.diff(rows, axis=1)[:, :, None] * np.diff(columns, axis=1)[:, None, :]
+    return (totals / areas[..., None]).reshape(len(places), -1)

@@ -1,0 +1,77 @@
+"""Loops over ragged sets: segment ``i`` of an array is its rows ``offsets[i]`` to ``offsets[i + 1]``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def best_of_segments(
+    scores: np.ndarray, bonus: np.ndarray, offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray
+) -> None:
+    """Column and row (within its segment) of the largest ``scores + bonus`` of each segment; the first one on a tie.
+
+    ``bonus`` may have a single row, which then counts for all.
+    """
+    broadcast = bonus.shape[0] == 1
+    for segment in range(len(offsets) - 1):
+        best = -np.inf
+        for row in range(offsets[segment], offsets[segment + 1]):
+            extra = bonus[0] if broadcast else bonus[row]
+            for column in range(scores.shape[1]):
+                value = scores[row, column] + extra[column]
+                if value > best:
+                    best = value
+                    columns[segment] = column
+                    rows[segment] = row - offsets[segment]
+
+
+@njit(nogil=True, cache=True)
+def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> None:
+    """Row (within its segment) of the largest score of each segment in the column given for it."""
+    for segment in range(len(offsets) - 1):
+        best = -np.inf
+        for row in range(offsets[segment], offsets[segment + 1]):
+            value = scores[row, column[segment]]
+            if value > best:
+                best = value
+                rows[segment] = row - offsets[segment]
+
+
+@njit(nogil=True, cache=True)
+def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Each segment's share of ``exp(score)``, in double precision."""
+    result = np.empty(len(scores))
+    for segment in range(len(offsets) - 1):
+        first, last = offsets[segment], offsets[segment + 1]
+        largest = scores[first]
+        for row in range(first, last):
+            largest = max(largest, scores[row])
+        total = 0.0
+        for row in range(first, last):
+            result[row] = np.exp(scores[row] - largest)
+            total += result[row]
+        for row in range(first, last):
+            result[row] /= total
+    return result
+
+
+@njit(nogil=True, cache=True)
+def overlaps(boxes: np.ndarray) -> np.ndarray:
+    """Intersection over union of all pairs of boxes (top, left, bottom, right), in single precision."""
+    n_boxes = len(boxes)
+    result = np.empty((n_boxes, n_boxes), dtype=np.float32)
+    for i in range(n_boxes):
+        result[i, i] = 1.0
+        own = (boxes[i, 2] - boxes[i, 0]) * (boxes[i, 3] - boxes[i, 1])
+        for j in range(i):
+            height = min(boxes[i, 2], boxes[j, 2]) - max(boxes[i, 0], boxes[j, 0])
+            width = min(boxes[i, 3], boxes[j, 3]) - max(boxes[i, 1], boxes[j, 1])
+            share = 0.0
+            if height > 0 and width > 0:
+                other = (boxes[j, 2] - boxes[j, 0]) * (boxes[j, 3] - boxes[j, 1])
+                share = height * width / (own + other - height * width)
+            result[i, j] = share
+            result[j, i] = share
+    return result

@@ -1,0 +1,192 @@
+"""What the weakly supervised classifiers share: reading, the descent, prediction, scores."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from harmonium.exceptions import HarmoniumWarning
+from harmonium.kernels.threads import compute
+from harmonium.validation import check_real, check_whole
+from harmonium.weak.bound_losses import Selection
+from harmonium.weak.cutting_plane import CuttingPlane
+from harmonium.weak.dissimilarity import Distribution, block_descent
+from harmonium.weak.enumerated import Definition
+from harmonium.weak.losses import Loss, ZeroOneLoss
+from harmonium.weak.problem import Problem
+from harmonium.weak.reading import build_problem, numbers_of, read_candidates, read_labels, read_samples
+
+
+class WeakClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the classifiers that learn from labels and predict a label and a candidate."""
+
+    #: largest number of convex problems in a round
+    _MOST_STEPS = 100
+
+    classes_: np.ndarray
+    coef_: np.ndarray
+    history_: dict[str, list[Any]]
+    n_iter_: int
+    n_passes_: int
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: Loss | None = None,
+        problem: Definition | None = None,
+        initial: Any = "auto",
+        self_paced: float | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.problem = problem
+        self.initial = initial
+        self.self_paced = self_paced
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @abstractmethod
+    def _start(self, problem: Problem, candidates: np.ndarray) -> tuple[Distribution, int]:
+        """The distribution to begin with, and the largest number of convex problems in a round."""
+
+    def _keep(self, distribution: Any) -> None:
+        """Keep what the distribution learned; a point mass follows from the weights."""
+
+    def fit(self, X: Any, y: Any, latent: Any = None) -> Self:
+        """Learn from samples with known labels.
+
+        Parameters
+        ----------
+        X : Bags, list of matrices, array of shape (samples, candidates, columns), or what ``problem`` takes
+            The samples.
+        y : array of shape (samples,)
+            Their labels.
+        latent : array of shape (samples,), optional
+            The candidate of each sample as far as it is known, -1 where it is not.
+        """
+        self._check()
+        samples, candidates = read_samples(X, self.problem)
+        n_samples = len(candidates.offsets) - 1
+        classes, labels = read_labels(y, n_samples)
+        known = np.full(n_samples, -1)
+        if latent is not None:
+            known = read_candidates("latent", latent, candidates.offsets, may_be_unknown=True)
+        with compute(self.n_jobs):
+            problem = build_problem(samples, candidates, self.problem, self._loss(), labels, classes, known)
+            begin = np.where(known >= 0, known, self._initial(problem))
+            distribution, max_steps = self._start(problem, begin)
+            plane = CuttingPlane(problem, self.C, self.tol)
+            learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
+        if not learned.weights.any():
+            warnings.warn(
+                f"{type(self).__name__} found nothing better than weights of zero, which predict nothing; raise C, "
+                "enlarge the features, or begin with other candidates.",
+                HarmoniumWarning,
+                stacklevel=2,
+            )
+        self.classes_ = classes
+        self.coef_ = learned.weights if self.problem is not None else learned.weights.reshape(len(classes), -1)
+        self.history_ = learned.history
+        self.n_iter_ = self.history_["block"].count("weights")
+        self.n_passes_ = plane.n_passes
+        self._keep(learned.distribution)
+        return self
+
+    def _check(self) -> None:
+        """Refuse settings that cannot be used."""
+        name = type(self).__name__
+        check_real(name, "C", self.C)
+        check_real(name, "tol", self.tol, remedy="0.001 is usual")
+        check_whole(name, "max_iter", self.max_iter)
+        if self.loss is not None and not isinstance(self.loss, Loss):
+            raise TypeError(f"{name} needs a Loss; got {self.loss!r}; wrap a function in FunctionLoss.")
+        if self.self_paced is not None:
+            check_real(name, "self_paced", self.self_paced, remedy="0.5 is usual")
+            if self.self_paced > 1:
+                raise ValueError(
+                    f"{name} needs a share self_paced of at most 1; got {self.self_paced!r}; 0.5 is usual."
+                )
+        if isinstance(self.initial, str) and self.initial not in ("auto", "random"):
+            raise ValueError(f"initial must be 'auto', 'random' or an array; got {self.initial!r}; choose one of them.")
+
+    def _loss(self) -> Loss:
+        return ZeroOneLoss() if self.loss is None else self.loss
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+    def _initial(self, problem: Problem) -> np.ndarray:
+        if not isinstance(self.initial, str):
+            return read_candidates("initial", self.initial, problem.offsets, may_be_unknown=False)
+        if self.initial == "random":
+            return self._rng().integers(0, np.diff(problem.offsets))
+        return problem.guess()
+
+    # ---- asking the fitted model -----------------------------------------------------------------------------------
+    def _read(self, X: Any, y: Any = None) -> Problem:
+        check_is_fitted(self)
+        samples, candidates = read_samples(X, self.problem)
+        n_samples = len(candidates.offsets) - 1
+        labels = np.zeros(n_samples, dtype=np.int32) if y is None else numbers_of(y, self.classes_, n_samples)
+        # what is not told the labels has no use for the loss either
+        loss = ZeroOneLoss() if y is None else self._loss()
+        problem = build_problem(samples, candidates, self.problem, loss, labels, self.classes_)
+        if problem.n_weights != self.coef_.size:
+            raise ValueError(
+                f"Candidates must have the features of training, {self.coef_.size} weights; got {problem.n_weights}; "
+                "compute them in the same way."
+            )
+        return problem
+
+    def _infer(self, problem: Problem) -> Selection:
+        with compute(self.n_jobs):
+            return problem.infer(self.coef_.ravel())
+
+    def predict_latent(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Labels, and the numbers of the candidates within their samples."""
+        selection = self._infer(self._read(X))
+        return self.classes_[selection.labels], selection.candidates.astype(np.int64)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels."""
+        return self.predict_latent(X)[0]
+
+    def latent_posterior(self, X: Any, y: Any) -> list[np.ndarray]:
+        """Probability of each candidate of each sample, given its label."""
+        problem = self._read(X, y)
+        with compute(self.n_jobs):
+            return np.split(self._posterior(problem), problem.offsets[1:-1])
+
+    def _posterior(self, problem: Problem) -> np.ndarray:
+        return problem.point_mass(problem.complete(self.coef_.ravel()))
+
+    def score(self, X: Any, y: Any, latent: Any = None) -> float:
+        """Minus the mean loss of the predictions.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        latent : array of shape (samples,), optional
+            The true candidates, -1 where unknown; there, as everywhere if it is not given, only a wrong label costs.
+        """
+        problem = self._read(X, y)
+        selection = self._infer(problem)
+        truth = np.full(len(problem), -1)
+        if latent is not None:
+            truth = read_candidates("latent", latent, problem.offsets, may_be_unknown=True)
+        truth = np.where(truth >= 0, truth, selection.candidates)
+        return -float(problem.loss.between(truth, selection).mean())

@@ -1,0 +1,150 @@
+"""A convex structural SVM with one slack, by cutting planes.
+
+Minimised is  ½‖w‖² + C Σ_i v_i [ max_{y,h} { w·Ψ(x_i, y, h) + Δ_i(y, h) } − w·Ψ(x_i, y_i, h_i) ]  for given candidates
+h_i, sample weights v_i (1/n each) and expected losses Δ_i. A cut is a choice (y, h) for every sample; it holds whatever
+the h_i, and its loss is looked up again when the Δ_i change. So cuts are kept from one problem to the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.weak.bound_losses import Selection
+from harmonium.weak.cuts import Cuts
+from harmonium.weak.problem import Problem
+from harmonium.weak.qp import simplex_qp
+
+# cuts are made this share of the way from the best weights so far to the solution of the programme, which jumps about:
+# half as many passes as with cuts at the solution itself
+_STEP = 0.25
+# a solution that is worth more than nothing is to realise at least this share of what can be had over zero weights,
+# unless that is less than so much in units of C
+_REALISED, _NOTHING = 0.5, 1e-6
+# the last so many cuts are looked through for a new combination of them before all candidates are
+_REMEMBERED = 8
+# which pays if samples have so many times more candidates
+_PAYS = 4
+# and is taken if it closes at least this share of the gap
+_WORTH = 0.2
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Solution of one convex problem: its objective is at most ``gap`` above the smallest possible one.
+
+    ``before`` is the objective of the weights that the solver was given.
+    """
+
+    weights: np.ndarray
+    before: float
+    objective: float
+    gap: float
+    n_iter: int
+
+
+class CuttingPlane:
+    """Solver of a sequence of problems that share samples and C.
+
+    Parameters
+    ----------
+    problem : Problem
+        Samples, features and loss.
+    C : float
+        Weight of the slack.
+    tolerance : float, default=1e-3
+        Duality gap to stop at, in units of C.
+    max_iter : int, default=500
+        Largest number of quadratic programmes for one problem.
+
+    Attributes
+    ----------
+    n_passes : int
+        Number of passes over all candidates so far.
+    """
+
+    def __init__(self, problem: Problem, C: float, tolerance: float = 1e-3, max_iter: int = 500) -> None:
+        self.problem, self.C, self.tolerance, self.max_iter = problem, C, tolerance, max_iter
+        self._cuts = Cuts(len(problem), problem.n_weights)
+        self._expected = np.zeros((problem.offsets[-1], problem.n_classes), dtype=np.float32)
+        self._sample_weight = np.full(len(problem), 1 / len(problem))
+        self._remembers = problem.offsets[-1] > _PAYS * _REMEMBERED * len(problem)
+        self.n_passes = 0
+
+    def set_losses(self, expected: np.ndarray) -> None:
+        """Expected losses from now on; the cuts there are get theirs anew."""
+        self._expected = expected
+        self._cuts.set_losses(self._loss)
+
+    def set_sample_weight(self, sample_weight: np.ndarray) -> None:
+        """Weights of the samples from now on; the cuts there are get their features and losses anew."""
+        self._sample_weight = sample_weight
+        self._cuts.set_losses(self._loss)
+        self._cuts.set_features(self._features)
+
+    def truth(self, candidates: np.ndarray) -> np.ndarray:
+        """Weighted sum of Ψ at the samples' own labels and these candidates."""
+        return self._features(Selection(self.problem.labels, candidates))
+
+    def solve(self, candidates: np.ndarray, weights: np.ndarray, tolerance: float | None = None) -> Solution:
+        """Solve for these candidates of the samples; the objective is never above that of the weights given."""
+        enough = self.C * (self.tolerance if tolerance is None else tolerance)
+        truth = self.truth(candidates)
+        before = self._pass(weights, truth)
+        best, objective = weights, before
+        lower, number = -np.inf, 0
+        without = self.C * float(self._sample_weight @ self._largest_losses())
+
+        def wanted() -> float:
+            """Gap to stop at: weights of zero would do for a small C, but could not predict anything."""
+            return min(enough, max((1 - _REALISED) * (without - lower), self.C * _NOTHING))
+
+        while number < self.max_iter and objective - lower > wanted():
+            number += 1
+            alpha, value = simplex_qp(self._cuts.gram(truth), self._cuts.losses, self.C)
+            current = best + (_STEP if number > 1 else 1.0) * (self._cuts.combined(alpha, truth) - best)
+            lower = max(lower, value)
+            self._cuts.prune(alpha)
+            if objective - lower > wanted() and self._recombine(current, truth, _WORTH * (objective - lower)):
+                continue
+            value = self._pass(current, truth)
+            if value < objective:
+                best, objective = current, value
+        return Solution(best, before, objective, objective - lower, number)
+
+    def _pass(self, weights: np.ndarray, truth: np.ndarray) -> float:
+        """The objective at these weights, which takes a pass over all candidates; what it finds becomes a cut."""
+        self.n_passes += 1
+        selection = self.problem.infer(weights, self._expected)
+        features, loss = self._features(selection), self._loss(selection)
+        self._cuts.add(selection, features, loss)
+        return float(0.5 * weights @ weights + self.C * (loss + weights @ (features - truth)))
+
+    def _recombine(self, weights: np.ndarray, truth: np.ndarray, worth: float) -> bool:
+        """Add the cut that takes each sample's worst choice from the last cuts, if it is violated by this much."""
+        if not self._remembers:
+            return False
+        recent = self._cuts.recent(_REMEMBERED)
+        values = np.stack([self.problem.selected_scores(weights, cut) + self._losses(cut) for cut in recent])
+        worst, samples = values.argmax(axis=0), np.arange(len(self.problem))
+        labels, candidates = (np.stack(field)[worst, samples] for field in zip(*recent, strict=True))
+        selection = Selection(labels, candidates)
+        features, loss = self._features(selection), self._loss(selection)
+        slack = self._cuts.slack(weights, truth)
+        if self.C * (loss + weights @ (features - truth) - slack) < worth:
+            return False
+        self._cuts.add(selection, features, loss)
+        return True
+
+    def _largest_losses(self) -> np.ndarray:
+        return np.maximum.reduceat(self._expected.max(axis=1), self.problem.offsets[:-1])
+
+    def _features(self, selection: Selection) -> np.ndarray:
+        return self.problem.joint_sum(selection, self._sample_weight)
+
+    def _losses(self, selection: Selection) -> np.ndarray:
+        return self._expected[self.problem.offsets[:-1] + selection.candidates, selection.labels]
+
+    def _loss(self, selection: Selection) -> float:
+        return float(self._sample_weight @ self._losses(selection))

@@ -1,0 +1,132 @@
+"""Block-coordinate descent: the prediction rule w for a given distribution over candidates, then that for given w.
+
+The learners are one loop and differ in the distribution: certain of the candidate that scores highest (latent SVM and
+iterative latent SVM), or P_θ (dissimilarity coefficient). Monitored is the bound
+½‖w‖² + J/2 ‖θ‖² + C mean_i [ ξ_i(w, θ) − β H_i(θ) ]; the loop ends when a round lowers it by less than C times ε.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from harmonium.weak import posterior as conditional
+from harmonium.weak.cccp import concave_convex, self_paced
+from harmonium.weak.cutting_plane import CuttingPlane
+from harmonium.weak.problem import Problem
+
+
+class Distribution(Protocol):
+    """A distribution over the candidates of all samples that can be fitted to a prediction rule."""
+
+    def probabilities(self) -> np.ndarray:
+        """P of all candidates, a flat array."""
+
+    def penalty(self) -> float:
+        """What the distribution adds to the bound, in units of C: its ridge less β times its diversity."""
+
+    def fitted(self, weights: np.ndarray) -> tuple[Distribution, float, float]:
+        """The distribution for these weights, and what it minimises before and after, in units of C."""
+
+
+@dataclass(frozen=True)
+class PointMass:
+    """Certain of one candidate for each sample."""
+
+    problem: Problem
+    candidates: np.ndarray
+
+    def probabilities(self) -> np.ndarray:
+        """1 at the candidates."""
+        return self.problem.point_mass(self.candidates)
+
+    def penalty(self) -> float:
+        """A point mass has no diversity."""
+        return 0.0
+
+    def fitted(self, weights: np.ndarray) -> tuple[PointMass, float, float]:
+        """The candidates that score highest with the true label: of all point masses they lose least.
+
+        Where the label is predicted rightly they are the prediction, where not, all point masses lose the same.
+        """
+        against, highest = self.problem.loss.against(self.problem.infer(weights)), self.problem.complete(weights)
+        before, after = (against[self.problem.offsets[:-1] + chosen] for chosen in (self.candidates, highest))
+        # a loss of one's own may tell candidates apart under a wrong label too
+        candidates = np.where(after <= before, highest, self.candidates)
+        return PointMass(self.problem, candidates), float(before.mean()), float(np.minimum(before, after).mean())
+
+
+@dataclass(frozen=True)
+class LogLinear:
+    """P_θ, learned by stochastic sub-gradient steps."""
+
+    problem: Problem
+    theta: np.ndarray
+    settings: conditional.Settings
+    rng: np.random.Generator
+
+    def probabilities(self) -> np.ndarray:
+        """P_θ of all candidates."""
+        return self.problem.posterior(self.theta)
+
+    def penalty(self) -> float:
+        """λ/2 ‖θ‖² − β mean H_i(θ)."""
+        diversity = float(self.problem.loss.diversity(self.probabilities()).mean())
+        return 0.5 * self.settings.ridge * float(self.theta @ self.theta) - self.settings.beta * diversity
+
+    def fitted(self, weights: np.ndarray) -> tuple[LogLinear, float, float]:
+        """The distribution that agrees best with the predictions of these weights."""
+        selection = self.problem.infer(weights)
+        theta, before, after = conditional.learn(self.problem, self.theta, selection, self.settings, self.rng)
+        return LogLinear(self.problem, theta, self.settings, self.rng), before, after
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Prediction rule, distribution, and one record for each block step."""
+
+    weights: np.ndarray
+    distribution: Any
+    history: dict[str, list[Any]]
+
+
+def block_descent(
+    plane: CuttingPlane,
+    distribution: Distribution,
+    candidates: np.ndarray,
+    max_rounds: int,
+    max_steps: int,
+    share: float | None = None,
+) -> Learned:
+    """Alternate between both blocks, from candidates for the first convex problem; what had the lowest bound is kept.
+
+    ``max_steps`` is the largest number of convex problems in a round; ``share`` that of the samples that self-paced
+    learning begins with.
+    """
+    history: dict[str, list[Any]] = {"block": [], "before": [], "after": [], "bound": [], "gap": []}
+    weights = np.zeros(plane.problem.n_weights)
+    best, lowest = Learned(weights, distribution, history), np.inf
+    for number in range(max_rounds):
+        expected = plane.problem.loss.expected(distribution.probabilities())
+        plane.set_losses(expected)
+        if number == 0 and share is not None:
+            weights, candidates = self_paced(plane, weights, candidates, expected, share)
+        descent = concave_convex(plane, weights, candidates, max_steps)
+        weights, candidates = descent.weights, descent.candidates
+        bound = descent.objectives[-1] + plane.C * distribution.penalty()
+        _record(history, "weights", descent.objectives[0], descent.objectives[-1], bound, descent.gap)
+        decrease = lowest - bound
+        if bound < lowest:
+            best, lowest = Learned(weights, distribution, history), bound
+        if decrease < plane.C * plane.tolerance or number == max_rounds - 1:
+            break
+        distribution, before, after = distribution.fitted(weights)
+        _record(history, "distribution", plane.C * before, plane.C * after, np.nan, 0.0)
+    return best
+
+
+def _record(history: dict[str, list[Any]], *values: Any) -> None:
+    for column, value in zip(history.values(), values, strict=True):
+        column.append(value)

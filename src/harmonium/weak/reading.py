@@ -1,0 +1,102 @@
+"""What the estimators are given, read and refused before anything is computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harmonium.weak.bags import Bags
+from harmonium.weak.enumerated import Definition, EnumeratedProblem
+from harmonium.weak.losses import Candidates, Loss
+from harmonium.weak.problem import BagProblem, Problem
+
+
+def read_samples(X: Any, definition: Definition | None) -> tuple[Any, Candidates]:
+    """Samples, and where their candidates lie."""
+    if definition is not None:
+        if not isinstance(definition, Definition):
+            raise TypeError(
+                f"problem must be an instance of a subclass of Definition, or None for bags; got {definition!r}; "
+                "define joint_features in a subclass."
+            )
+        sizes = np.array([definition.n_candidates(sample) for sample in X], dtype=np.int64)
+        if len(sizes) == 0 or sizes.min() < 1:
+            raise ValueError("Every sample must have at least one candidate; found one with none; leave it out.")
+        return X, Candidates(np.concatenate([[0], np.cumsum(sizes)]))
+    bags = X if isinstance(X, Bags) else _as_bags(X)
+    return bags, Candidates(bags.offsets, bags.boxes)
+
+
+def _as_bags(X: Any) -> Bags:
+    if isinstance(X, list | tuple):
+        return Bags.from_list(X)
+    array = np.asarray(X)
+    if array.ndim == 3:
+        return Bags.from_list(list(array))
+    raise TypeError(
+        f"Samples must be Bags, a list of matrices or an array of shape (samples, candidates, columns); got "
+        f"{type(X).__name__} of shape {array.shape}; use Bags.from_list."
+    )
+
+
+def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Classes in sorted order, and the number of each sample's class."""
+    labels = np.asarray(y)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"y must have one label for each of {n_samples} samples; got shape {labels.shape}; pass a flat array."
+        )
+    if np.issubdtype(labels.dtype, np.floating) and not np.isfinite(labels).all():
+        raise ValueError("Labels must be known for all samples; found NaN in y; leave those samples out.")
+    classes, numbers = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must hold at least two classes; got only {classes[0]!r}; add samples of another class.")
+    return classes, numbers.astype(np.int32)
+
+
+def numbers_of(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
+    """Numbers of labels among classes that were learned."""
+    labels = np.asarray(y)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"y must have one label for each of {n_samples} samples; got shape {labels.shape}; pass a flat array."
+        )
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        raise ValueError(f"Labels must be classes that were learned; got {labels[unknown][0]!r}; leave those out.")
+    return np.searchsorted(classes, labels).astype(np.int32)
+
+
+def read_candidates(name: str, given: Any, offsets: np.ndarray, may_be_unknown: bool) -> np.ndarray:
+    """Numbers of candidates within their samples, -1 for unknown ones."""
+    n_samples = len(offsets) - 1
+    result = np.asarray(given)
+    if result.shape != (n_samples,) or not np.issubdtype(result.dtype, np.integer):
+        raise ValueError(
+            f"{name} must be the number of a candidate for each of {n_samples} samples; got shape {result.shape} of "
+            f"{result.dtype}; pass whole numbers{', -1 where unknown' if may_be_unknown else ''}."
+        )
+    wrong = np.flatnonzero((result < (-1 if may_be_unknown else 0)) | (result >= np.diff(offsets)))
+    if len(wrong):
+        raise ValueError(
+            f"{name} must number the candidates of each sample from 0; sample {wrong[0]} has "
+            f"{np.diff(offsets)[wrong[0]]} and got {result[wrong[0]]}; correct it."
+        )
+    return result.astype(np.int64)
+
+
+def build_problem(
+    samples: Any,
+    candidates: Candidates,
+    definition: Definition | None,
+    loss: Loss,
+    labels: np.ndarray,
+    classes: np.ndarray,
+    known: np.ndarray | None = None,
+) -> Problem:
+    """The problem the solvers see."""
+    bound = loss.bind(candidates, labels, classes)
+    if definition is None:
+        return BagProblem(samples, bound, known)
+    return EnumeratedProblem(definition, samples, classes, bound, known)
