@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 
@@ -60,14 +60,8 @@ class IBP(SpikeSlab):
         super().__init__(alpha, kind, variance, inference, relevance)
         self.truncation = truncation
 
-    def bind(self, n_components: int) -> Self:
-        """Check the settings."""
-        self._check()
-        return self._sized(self._size("truncation", self.truncation, n_components))
-
-    def _check(self) -> None:
-        super()._check()
-        self._size("truncation", self.truncation, 1)
+    def _given(self) -> tuple[str, int | None]:
+        return "truncation", self.truncation
 
     def _concentration(self, alpha: float) -> float:
         return alpha

@@ -72,12 +72,14 @@ class SpikeSlab(HiddenLayer):
 
     def bind(self, n_components: int) -> Self:
         """Check the settings."""
-        self._check()
-        return self._sized(super().bind(n_components).n_units_)
+        return self.keep(self._size(*self._given(), n_components))
+
+    def _given(self) -> tuple[str, int | None]:
+        """Name and value of the setting that gives the number of units."""
+        return "n_units", self.n_units
 
     def _check(self) -> None:
         owner = type(self).__name__
-        self._size("n_units", self.n_units, 1)
         if self.alpha != "learn":
             check_real(owner, "alpha", self.alpha, remedy="2.0 is usual, 'learn' infers it")
         check_real(owner, "variance", self.variance, remedy="1.0 is usual")
@@ -86,14 +88,12 @@ class SpikeSlab(HiddenLayer):
             if value not in known:
                 raise ValueError(f"{owner} needs {name} {known[0]!r} or {known[1]!r}; got {value!r}; take one of them.")
 
-    def _sized(self, n_units: int) -> Self:
+    def keep(self, n_units: int) -> Self:
+        """The layer with so many units: all of them, or those that are left."""
+        self._check()
+        self._size(*self._given(), n_units)
         layer: Self = self.bound(n_units_=n_units)
         return layer.at(layer.own_parameters())
-
-    def keep(self, n_units: int) -> Self:
-        """The layer with so many units, those that are left."""
-        self._check()
-        return self._sized(n_units)
 
     # ---- the prior and its posterior -----------------------------------------------------------------------------
     @property
