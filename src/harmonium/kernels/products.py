@@ -22,6 +22,9 @@ _MOST_BLOCKS = 16
 # a multiplication of a sparse product costs as much as so many of a dense one
 _SPARSE_COST = 16
 _CACHED_BYTES = 2**19
+# BLAS kernels for small arrays may compute with memory that is of no array and throw the result away; if that memory
+# happens to hold an infinity, NumPy warns of an invalid value in a product that has none
+_without_false_alarm = np.errstate(invalid="ignore")
 
 
 def _blocks(items: int, work_per_item: float) -> int:
@@ -44,6 +47,7 @@ def add_statistic_times_weights(statistic: Matrix, weights: np.ndarray, out: np.
         return
     n_blocks = _blocks(n_rows, weights.size)
 
+    @_without_false_alarm
     def dense_task(block: int) -> None:
         rows = slice(*block_bounds(n_rows, n_blocks, block))
         out[rows] += statistic[rows] @ weights
@@ -61,6 +65,7 @@ def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarr
     result = np.empty((weights.shape[0], len(hidden)), dtype=np.result_type(weights, hidden))
     n_blocks = feature_blocks(weights, len(hidden))
 
+    @_without_false_alarm
     def task(block: int) -> None:
         features = slice(*block_bounds(len(weights), n_blocks, block))
         np.dot(weights[features], hidden.T, out=result[features])
@@ -83,6 +88,7 @@ def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) 
     # a block of the result stays in the cache while the pairs take their turns
     n_blocks = max(_blocks(n_features, work), min(out.nbytes // _CACHED_BYTES, 64))
 
+    @_without_false_alarm
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
         for statistic, hidden in by_feature:
