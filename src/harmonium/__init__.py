@@ -24,11 +24,13 @@ from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLab
 from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
-from harmonium.recipes import DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM, iEFH, iMMH
-from harmonium.training import LBFGS, Adam, Momentum, Stochastic
+from harmonium.recipes import BDWH, BEFH, DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM, iEFH, iMMH
+from harmonium.training import LBFGS, Adam, EmpiricalBayes, GaussianPrior, Langevin, Metropolis, Momentum, Stochastic
 from harmonium.views import Columns, Views
 
 __all__ = [
+    "BDWH",
+    "BEFH",
     "DWH",
     "EFH",
     "IBP",
@@ -47,10 +49,12 @@ __all__ = [
     "Discriminative",
     "DiscriminativeRBM",
     "DivergenceError",
+    "EmpiricalBayes",
     "EpsilonInsensitive",
     "ExactLikelihood",
     "Family",
     "Gaussian",
+    "GaussianPrior",
     "GaussianUnits",
     "Harmonium",
     "HarmoniumClassifier",
@@ -62,7 +66,9 @@ __all__ = [
     "IncompatiblePartsError",
     "InvalidViewError",
     "LabelView",
+    "Langevin",
     "MeanFieldCD",
+    "Metropolis",
     "ModelFileError",
     "Momentum",
     "MultiLabelHinge",

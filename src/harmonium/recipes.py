@@ -13,7 +13,7 @@ from harmonium.families import Bernoulli, Family, Poisson
 from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView
 from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer
 from harmonium.objectives import Discriminative, PersistentCD, SampledCD
-from harmonium.training import Stochastic
+from harmonium.training import Langevin, Prior, Stochastic
 
 Model = TypeVar("Model", bound=Harmonium)
 Task = Literal["classification", "regression"]
@@ -27,6 +27,13 @@ def _estimator(task: Task) -> type[HarmoniumClassifier] | type[HarmoniumRegresso
     if task not in ("classification", "regression"):
         raise ValueError(f"task must be 'classification' or 'regression'; got {task!r}; take one of them.")
     return HarmoniumClassifier if task == "classification" else HarmoniumRegressor
+
+
+def _sampled(prior: Prior | dict[str, Prior] | None, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with the Langevin driver, unless another is given, which then has a prior of its own."""
+    if prior is not None and "driver" in settings:
+        raise ValueError(f"A driver that is given has the prior; got prior={prior!r} beside it; pass it to the driver.")
+    return {"driver": Langevin(prior=prior), **settings}
 
 
 def RBM(n_components: int = 50, *, persistent: bool = False, **settings: Any) -> Harmonium:
@@ -308,6 +315,77 @@ def iMMH(
     return MMH(families=families, task=task, C=C, **{"hidden": IBP(alpha, truncation, kind), **settings})
 
 
+def BEFH(
+    n_components: int = 50,
+    family: Family | None = None,
+    *,
+    prior: Prior | None = None,
+    hidden: HiddenLayer | None = None,
+    **settings: Any,
+) -> Harmonium:
+    """Bayesian exponential family harmonium: draws from the posterior of the weights in the place of one estimate.
+
+    Langevin steps with brief sampling, that is, the gradient of `SampledCD`; ``driver=Langevin(...)`` says how many
+    chains, steps and draws. ``transform(X, return_std=True)`` and ``predict_view(..., interval=0.9)`` say how sure it is.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    family : Family, optional
+        Family of the view; default: inferred from the data.
+    prior : Prior, optional
+        Prior of the weights; default: `EmpiricalBayes`, learned from the draws.
+    hidden : HiddenLayer, optional
+        Default `GaussianUnits`.
+    **settings
+        Other parameters of `Harmonium`.
+
+    References
+    ----------
+    Guo & Xing (2006), Bayesian exponential family harmoniums; Welling & Teh (2011) for gradients of part of the rows.
+
+    Examples
+    --------
+    >>> BEFH(20).driver
+    Langevin()
+    """
+    return EFH(n_components, family, hidden=hidden, **_sampled(prior, settings))
+
+
+def BDWH(
+    n_components: int = 50,
+    families: dict[str, Family] | None = None,
+    *,
+    prior: Prior | dict[str, Prior] | None = None,
+    **settings: Any,
+) -> Harmonium:
+    """Bayesian dual-wing harmonium: a binary and a real-valued view, and draws from the posterior of their weights.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    families : dict, optional
+        Name of view → family; default: inferred.
+    prior : Prior, or dict of view → Prior, optional
+        Prior of the weights; default: `EmpiricalBayes` for each view, learned from the draws.
+    **settings
+        Other parameters of `Harmonium`.
+
+    References
+    ----------
+    As `BEFH`.
+
+    Examples
+    --------
+    >>> from harmonium import GaussianPrior
+    >>> BDWH(20, prior=GaussianPrior(scale=0.1)).driver
+    Langevin(prior=GaussianPrior(scale=0.1))
+    """
+    return DWH(n_components, families, **_sampled(prior, settings))
+
+
 def TWH(
     n_components: int = 50,
     families: dict[str, Family] | None = None,
@@ -389,4 +467,4 @@ def DiscriminativeRBM(
     )
 
 
-__all__ = ["DWH", "EFH", "MMH", "RAP", "RBM", "TWH", "DiscriminativeRBM"]
+__all__ = ["BDWH", "BEFH", "DWH", "EFH", "MMH", "RAP", "RBM", "TWH", "DiscriminativeRBM", "iEFH", "iMMH"]

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from harmonium.batch import Batch
+from harmonium.batch import Batch, ViewBatch
 from harmonium.estimators.inspection import Inspection
 from harmonium.estimators.preparation import check_known, check_supports, read
 from harmonium.estimators.ranking import ranked
+from harmonium.hidden import GaussianUnits
 from harmonium.inference.gibbs import clamp
 from harmonium.inference.mean_field import fill_missing, mean_views
 from harmonium.kernels.threads import compute
-from harmonium.params import HIDDEN_BIAS
-from harmonium.validation import check_whole
+from harmonium.params import HIDDEN_BIAS, Parameters
+from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
 _BLOCK_CELLS = 4_000_000
+_SIMULATIONS = 200  # of values, where there are no posterior draws to go through
+_GIBBS_STEPS = 5
+
+
+class ViewInterval(NamedTuple):
+    """Expected values of a view and the ends of an interval around them, each (rows, features)."""
+
+    mean: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
 
 
 class Encoding(Inspection):
@@ -29,39 +40,65 @@ class Encoding(Inspection):
     output: str
     n_jobs: int | None
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Latent representation of each row: one product when nothing is missing, mean field over what is.
-
-        Returns
-        -------
-        ndarray of float32, shape (rows, n_components_)
-        """
+    def transform(self, X: Any, return_std: bool = False) -> Any:
+        """Latent representation of each row, and its spread over posterior draws if asked for."""
         check_is_fitted(self, "families_")
+        if return_std and self._training.posterior is None:
+            raise ValueError(
+                "return_std needs a model with draws of its weights; this one has a single set of them; fit with "
+                "driver=Langevin(), or use the recipes BEFH and BDWH."
+            )
         views = self._known(X)
         with compute(self.n_jobs):
-            return self._encode(views, self.output)
+            return self._encode_draws(views) if return_std else self._encode(views, self.output)
 
     def _known(self, X: Any) -> Views:
         views = check_known(read(self, X, reset=False), self.families_, self.feature_names_)
         check_supports(views, self.families_, self.energy_.hidden)
         return views
 
-    def _encode(self, views: Views, output: str, n_iterations: int = 10) -> np.ndarray:
+    def _encode(self, views: Views, output: str) -> np.ndarray:
+        """Latent representations; those of a model with posterior draws are means over the draws."""
         result = np.empty((len(views), self.n_components_), dtype=np.float32)
-        layer = self.energy_.layer(self.parameters_)
-        for items, batch in self._batches(views, n_iterations):
-            natural = self.energy_.hidden_natural(self.parameters_, batch, with_bias=output != "coordinates")
-            result[items] = layer.mean(natural.astype(np.float64)) if output == "mean" else natural
+        draws = self._draws()
+        for items, batch in self._blocks(views):
+            # what is linear in the weights has its mean at their mean
+            linear = not batch.has_missing and (output != "mean" or isinstance(self.energy_.hidden, GaussianUnits))
+            used = [self.parameters_] if linear else draws
+            result[items] = np.mean([self._latent(draw, batch, output) for draw in used], axis=0)
         return result
 
-    def _batches(self, views: Views, n_iterations: int = 10) -> Iterator[tuple[slice, Batch]]:
-        """Blocks of rows with what is missing filled in; sparse rows count by what is stored."""
+    def _encode_draws(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of latent representations over posterior draws."""
+        mean, deviation = (np.empty((len(views), self.n_components_), dtype=np.float32) for _ in range(2))
+        draws = self._draws()
+        for items, batch in self._blocks(views, len(draws)):
+            latent = np.stack([self._latent(draw, batch, self.output) for draw in draws])
+            mean[items], deviation[items] = latent.mean(axis=0), latent.std(axis=0)
+        return mean, deviation
+
+    def _latent(self, parameters: Parameters, batch: Batch, output: str) -> np.ndarray:
+        """Latent representation of the rows of a block at some parameters, in float64."""
+        batch = self._completed(parameters, batch)
+        natural = self.energy_.hidden_natural(parameters, batch, with_bias=output != "coordinates").astype(np.float64)
+        return self.energy_.layer(parameters).mean(natural) if output == "mean" else natural
+
+    def _completed(self, parameters: Parameters, batch: Batch, n_iterations: int = 10) -> Batch:
+        return fill_missing(self.energy_, parameters, batch, self._problem.reference, n_iterations)
+
+    def _batches(self, views: Views) -> Iterator[tuple[slice, Batch]]:
+        """Blocks of rows with what is missing filled in."""
+        for items, batch in self._blocks(views):
+            yield items, self._completed(self.parameters_, batch)
+
+    def _blocks(self, views: Views, n_copies: int = 1) -> Iterator[tuple[slice, Batch]]:
+        """Blocks of rows of which ``n_copies`` fit into memory; sparse rows count by what is stored."""
         cells = sum(
             # what is missing is inferred densely
             64 if views.is_sparse_throughout(name, family) else family.n_features_
             for name, family in self.families_.items()
         )
-        step = max(1, _BLOCK_CELLS // max(cells, self.n_components_))
+        step = max(1, _BLOCK_CELLS // max(cells, self.n_components_) // n_copies)
         for first in range(0, len(views), step):
             items = slice(first, min(first + step, len(views)))
             batch = views.batch(items, self.families_)
@@ -70,7 +107,7 @@ class Encoding(Inspection):
                     # vectorised code rounds a row differently at another place of the block; in double precision,
                     # narrowed at the end, that does not show
                     view.statistic = view.statistic.astype(np.float64)
-            yield items, fill_missing(self.energy_, self.parameters_, batch, self._problem.reference, n_iterations)
+            yield items, batch
 
     def inverse_transform(self, X: Any) -> Any:
         """Expected views given latent representations (as `transform` gives them), in the units of the data.
@@ -126,7 +163,14 @@ class Encoding(Inspection):
         }
         return next(iter(decoded.values())) if len(decoded) == 1 else decoded
 
-    def predict_view(self, name: str, X: Any, n_iterations: int = 10) -> np.ndarray:
+    def predict_view(
+        self,
+        name: str,
+        X: Any,
+        n_iterations: int = 10,
+        interval: float | None = None,
+        of: Literal["value", "mean"] = "value",
+    ) -> Any:
         """Expected values of one view given the others: annotation, or filling in a missing view.
 
         Parameters
@@ -137,14 +181,20 @@ class Encoding(Inspection):
             Other views of the items; for a model fitted on one data frame, ``{"name": frame[columns]}``.
         n_iterations : int, default=10
             Mean-field steps.
+        interval : float, optional
+            Probability of central intervals to give beside the expected values, such as 0.9.
+        of : {"value", "mean"}, default="value"
+            What the intervals are of: the values themselves, or their expectation, which only posterior draws of the
+            weights (driver `Langevin`) leave uncertain.
 
         Returns
         -------
-        ndarray of shape (rows, features)
+        ndarray of shape (rows, features), or (mean, lower, upper) of such arrays with ``interval``
             Probabilities for binary and categorical views, expected values in the units of the data for others.
         """
         view = self._view(name)
         check_whole("predict_view", "n_iterations", n_iterations, remedy="10 is usual")
+        self._check_interval(interval, of)
         views = read(self, X, reset=False)
         if view in views.names:
             if len(views.names) == 1:
@@ -154,16 +204,62 @@ class Encoding(Inspection):
             views = views.without(view)
         check_known(views, self.families_, self.feature_names_)
         check_supports(views, self.families_, self.energy_.hidden)
-        family = self.families_[view]
-        parts = []
-        layer = self.energy_.layer(self.parameters_)
+        draws, rng = self._draws(), np.random.default_rng(0)
+        # a single set of weights still leaves values uncertain
+        drawn_from = draws if len(draws) > 1 else draws * _SIMULATIONS
+        parts: list[ViewInterval] = []
         with compute(self.n_jobs):
-            for _, batch in self._batches(views, n_iterations):
-                hidden_mean = layer.mean(self.energy_.hidden_natural(self.parameters_, batch))
-                natural = clamp(self.energy_.view_natural(self.parameters_, view, hidden_mean), family)
-                mean = family.mean(natural, self.energy_.own(self.parameters_, view), batch.views[view].size)
-                parts.append(np.ascontiguousarray(family.decode(mean)))
-        return np.concatenate(parts).astype(np.float32, copy=False)
+            for _, batch in self._blocks(views, 1 if interval is None else len(drawn_from)):
+                # each draw adds to the mean in turn: kept side by side they would fill the memory
+                mean = sum(self._expected_view(draw, view, batch, n_iterations) for draw in draws) / len(draws)
+                lower = upper = mean
+                if interval is not None:
+                    spread = np.stack(
+                        [self._expected_view(draw, view, batch, n_iterations) for draw in draws]
+                        if of == "mean"
+                        else [self._simulated_view(draw, view, batch, n_iterations, rng) for draw in drawn_from]
+                    )
+                    lower, upper = np.quantile(spread, [(1 - interval) / 2, (1 + interval) / 2], axis=0)
+                parts.append(ViewInterval(mean, lower, upper))
+        together = [np.concatenate(arrays).astype(np.float32, copy=False) for arrays in zip(*parts, strict=True)]
+        return together[0] if interval is None else ViewInterval(*together)
+
+    def _check_interval(self, interval: float | None, of: str) -> None:
+        if of not in ("value", "mean"):
+            raise ValueError(f"of must be 'value' or 'mean'; got {of!r}; take one of them.")
+        if interval is None:
+            return
+        check_real("predict_view", "interval", interval, remedy="0.9 is usual")
+        if interval >= 1:
+            raise ValueError(f"interval must lie between 0 and 1; got {interval!r}; 0.9 is usual.")
+        if of == "mean" and self._training.posterior is None:
+            raise ValueError(
+                "Intervals of the mean need a model with draws of its weights; this one has a single set of them; fit "
+                "with driver=Langevin(), or take of='value'."
+            )
+
+    def _expected_view(self, parameters: Parameters, view: str, batch: Batch, n_iterations: int) -> np.ndarray:
+        """E[view | other views] at some parameters, in the units of the data."""
+        family = self.families_[view]
+        batch = self._completed(parameters, batch, n_iterations)
+        hidden_mean = self.energy_.layer(parameters).mean(self.energy_.hidden_natural(parameters, batch))
+        natural = clamp(self.energy_.view_natural(parameters, view, hidden_mean), family)
+        mean = family.mean(natural, self.energy_.own(parameters, view), batch.views[view].size)
+        return np.ascontiguousarray(family.decode(mean))
+
+    def _simulated_view(
+        self, parameters: Parameters, view: str, batch: Batch, n_iterations: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """The view drawn given the others, a few Gibbs steps from its mean-field expectation."""
+        family = self.families_[view]
+        batch = self._completed(parameters, batch, n_iterations)
+        size = batch.views[view].size
+        for _ in range(_GIBBS_STEPS):
+            hidden = self.energy_.layer(parameters).sample(self.energy_.hidden_natural(parameters, batch), rng)
+            natural = clamp(self.energy_.view_natural(parameters, view, hidden), family)
+            drawn = family.sample(natural, rng, self.energy_.own(parameters, view), size)
+            batch = Batch({**batch.views, view: ViewBatch(drawn, size)}, batch.n_rows)
+        return np.asarray(family.decode_sample(drawn))
 
     def annotate_view(self, name: str, X: Any, top: int = 5) -> pd.DataFrame:
         """The features of a view (tags, words) that are most to be expected for each row given its other views.

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from harmonium.energy import Energy
 from harmonium.estimators.labels import Labels
+from harmonium.estimators.posterior import posterior_arrays, restored_posterior
 from harmonium.estimators.preparation import (
     check_known,
     check_supports,
@@ -37,6 +38,7 @@ from harmonium.training import Driver, Stochastic, Training
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.progress import Reporter, Silent, reporting
 from harmonium.training.projection import project
+from harmonium.training.sampling import Sampling
 from harmonium.training.selection import prune
 from harmonium.views import Views
 
@@ -258,6 +260,8 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             history=deepcopy(self.history_),
             n_items=self._training.n_items,
             n_settled=self._training.n_settled,
+            # chains go on where they stopped; other drivers leave a single set of weights
+            posterior=deepcopy(self._training.posterior) if isinstance(self._driver(), Sampling) else None,
         )
 
     @available_if(trains_by_batches)
@@ -344,19 +348,22 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
         return self.objective if self.objective is not None else SampledCD()
 
     # scikit-learn wraps only methods of the class itself for set_output
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, return_std: bool = False) -> Any:
         """Latent representation of each row: one product when nothing is missing, mean field over what is.
 
         Parameters
         ----------
         X : dict, list, Views, matrix, data frame, AnnData or MuData
             Any subset of the views the model was fitted on.
+        return_std : bool, default=False
+            Also give the standard deviation of each value over posterior draws of the weights, for models that have
+            them (driver `Langevin`).
 
         Returns
         -------
-        ndarray of float32, shape (rows, n_components_)
+        ndarray of float32, shape (rows, n_components_), or two of them with ``return_std``
         """
-        return super().transform(X)
+        return super().transform(X, return_std)
 
     # ---- files ---------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -385,13 +392,16 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
                 "truncation_reached_": getattr(self, "truncation_reached_", None),
             }
         energy, reference = self._problem.energy, self._problem.reference
-        return Fitted(energy.families, energy.hidden, self.parameters_, reference, self.feature_names_, facts)
+        fitted = Fitted(energy.families, energy.hidden, self.parameters_, reference, self.feature_names_, facts)
+        fitted.extra = posterior_arrays(self._training.posterior)
+        return fitted
 
     def _restore(self, fitted: Fitted) -> Self:
         """Inverse of `_state`; the optimiser's memory and the stream of random numbers start afresh."""
         history, n_iter = dict(fitted.facts["history_"]), int(fitted.facts["n_iter_"])
         self._problem = Problem(Energy(fitted.families, fitted.hidden), fitted.reference)
         self._training = Training(fitted.parameters, n_iter=n_iter, history=history)
+        self._training.posterior = restored_posterior(fitted, self._generator())
         if isinstance(fitted.hidden, SpikeSlab):
             self._restore_selection(fitted)
         self._stream = self._generator()

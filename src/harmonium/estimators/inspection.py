@@ -11,8 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.objectives import Problem
-from harmonium.params import weights_of
+from harmonium.params import Parameters, weights_of
 from harmonium.training import Training
+
+# predictions average over so many posterior draws at most
+_MOST_DRAWS = 100
 
 
 class Inspection:
@@ -40,6 +43,14 @@ class Inspection:
         """Parameter arrays by name."""
         check_is_fitted(self, "families_")
         return self._training.result
+
+    def _draws(self) -> list[Parameters]:
+        """Parameters to average over: posterior draws, evenly spaced if there are many, or the only ones there are."""
+        posterior = self._training.posterior
+        if posterior is None:
+            return [self.parameters_]
+        draws = posterior.draws()
+        return [draws[i] for i in np.linspace(0, len(draws) - 1, min(_MOST_DRAWS, len(draws))).astype(int)]
 
     @property
     def components_(self) -> np.ndarray:

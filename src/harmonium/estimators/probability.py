@@ -9,19 +9,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.batch import Batch
-from harmonium.estimators.encoding import Encoding
+from harmonium.estimators.posterior import PosteriorAccess
 from harmonium.inference.ais import LogPartition, annealed_log_partition
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.gibbs import gibbs_step, sizes_of
 from harmonium.inference.modes import iterate_modes
 from harmonium.inference.pseudo import pseudo_log_likelihood
-from harmonium.inference.symmetry import canonical_signs
+from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.kernels.threads import compute
 from harmonium.training import Training
 from harmonium.validation import check_whole
 
 
-class Probability(Encoding):
+class Probability(PosteriorAccess):
     """Part of every estimator: the model as a distribution."""
 
     random_state: Any
@@ -179,7 +179,11 @@ class Probability(Encoding):
             history=before.history,
             n_items=before.n_items,
             n_settled=before.n_settled,
+            posterior=before.posterior,
         )
+        if before.posterior is not None:
+            for chain in before.posterior.chains:
+                chain.draws = [turn_over(self.energy_, draw, turned) for draw in chain.draws]
         if hasattr(self, "unit_usage_"):  # rows that had a unit now lack it
             self.unit_usage_ = np.where(turned, 1 - self.unit_usage_, self.unit_usage_)
         return self

@@ -245,7 +245,7 @@ class Supervised(Harmonium):
     def _state(self) -> Fitted:
         fitted = super()._state()
         heads = {HEAD_WEIGHTS, HEAD_BIAS} & set(fitted.parameters)
-        fitted.extra = {name: fitted.parameters[name] for name in heads}
+        fitted.extra |= {name: fitted.parameters[name] for name in heads}
         fitted.extra |= {f"head.constant.{name}": value for name, value in self.head_.constants().items()}
         fitted.parameters = {name: value for name, value in fitted.parameters.items() if name not in heads}
         fitted.facts |= {

@@ -1,8 +1,9 @@
-"""The sign freedom of binary and binomial units, and the canonical choice (eq. 8-9 of Gehler et al. 2006)."""
+"""What can be changed about the hidden units without changing p(x): signs, order, rotations; and canonical choices."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from harmonium.energy import Energy
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, weights_of
@@ -22,9 +23,14 @@ def canonical_signs(
             f"Signs are free for BernoulliUnits and BinomialUnits; got {type(energy.hidden).__name__}, "
             "whose sign can be chosen by negating a column of every view's weights."
         )
-    result = copy_parameters(parameters)
     aligned = sum(reference[name] @ parameters[weights_of(name)] for name in energy.families)
     turned = np.asarray(aligned) < 0
+    return turn_over(energy, parameters, turned), turned
+
+
+def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Parameters:
+    """Parameters of the same p(x) with some units counted from their other end: h becomes M - h."""
+    result = copy_parameters(parameters)
     bias = parameters[HIDDEN_BIAS]
     result[HIDDEN_BIAS] = np.where(turned, energy.layer(parameters).turned_bias(bias), bias)
     for name in energy.families:
@@ -34,4 +40,43 @@ def canonical_signs(
     if HEAD_WEIGHTS in result:  # scores stay the same too
         result[HEAD_BIAS] += energy.hidden.support.upper * result[HEAD_WEIGHTS][turned].sum(axis=0)
         result[HEAD_WEIGHTS][turned] *= -1
-    return result, turned
+    return result
+
+
+def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Parameters:
+    """Parameters of the same p(x) whose weights are nearest to those of ``reference``; for models without a head.
+
+    Gaussian units are rotated (orthogonal Procrustes), bounded ones reordered and turned over.
+
+    Examples
+    --------
+    >>> from harmonium import Bernoulli, GaussianUnits
+    >>> energy = Energy({"x": Bernoulli().restore(2, {})}, GaussianUnits().bind(2))
+    >>> first = {"hidden.bias": np.zeros(2), "x.weights": np.array([[3.0, 0.0], [0.0, 1.0]]), "x.bias": np.zeros(2)}
+    >>> second = first | {"x.weights": np.array([[0.0, -3.0], [1.0, 0.0]])}
+    >>> align(energy, second, first)["x.weights"].round(6).tolist()
+    [[3.0, 0.0], [0.0, 1.0]]
+    """
+    own, other = _stacked(energy, parameters), _stacked(energy, reference)
+    agreement = own.T @ other
+    if not energy.hidden.bounded:
+        left, _, right = np.linalg.svd(agreement)
+        return _mapped(energy, parameters, left @ right)
+    units, places = linear_sum_assignment(-np.abs(agreement))
+    turned = np.zeros(len(units), dtype=bool)
+    turned[units] = agreement[units, places] < 0
+    order = np.zeros_like(agreement)
+    order[units, places] = 1
+    return _mapped(energy, turn_over(energy, parameters, turned), order)
+
+
+def _stacked(energy: Energy, parameters: Parameters) -> np.ndarray:
+    return np.concatenate([parameters[weights_of(name)] for name in energy.families]).astype(np.float64)
+
+
+def _mapped(energy: Energy, parameters: Parameters, matrix: np.ndarray) -> Parameters:
+    """Hidden units multiplied by an orthogonal matrix."""
+    result = copy_parameters(parameters)
+    for name in [HIDDEN_BIAS, *(weights_of(view) for view in energy.families)]:
+        result[name] = (parameters[name].astype(np.float64) @ matrix).astype(parameters[name].dtype)
+    return result

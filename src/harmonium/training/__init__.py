@@ -1,8 +1,24 @@
 """Training: the only loops over data."""
 
 from harmonium.training.base import Driver, Training
+from harmonium.training.langevin import Langevin
 from harmonium.training.lbfgs import LBFGS
+from harmonium.training.metropolis import Metropolis
 from harmonium.training.optimisers import Adam, Momentum, Optimiser
+from harmonium.training.priors import EmpiricalBayes, GaussianPrior, Prior
 from harmonium.training.stochastic import Stochastic
 
-__all__ = ["LBFGS", "Adam", "Driver", "Momentum", "Optimiser", "Stochastic", "Training"]
+__all__ = [
+    "LBFGS",
+    "Adam",
+    "Driver",
+    "EmpiricalBayes",
+    "GaussianPrior",
+    "Langevin",
+    "Metropolis",
+    "Momentum",
+    "Optimiser",
+    "Prior",
+    "Stochastic",
+    "Training",
+]

@@ -14,6 +14,7 @@ from harmonium.kernels.dual import TOLERANCE
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters
 from harmonium.parts import Part
+from harmonium.training.posterior import Posterior
 from harmonium.training.progress import Reporter
 from harmonium.views import Views
 
@@ -38,6 +39,7 @@ class Training:
     n_averaged: int = 0
     n_items: int = 0
     n_settled: int = 0
+    posterior: Posterior | None = None
 
     @property
     def result(self) -> Parameters:

@@ -1,0 +1,141 @@
+"""Checkpoints of posterior sampling: everything that the next move depends on, in one safetensors file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from harmonium.exceptions import ModelFileError
+from harmonium.objectives import Objective, Problem
+from harmonium.params import Parameters
+from harmonium.training.base import Driver, Training
+from harmonium.training.posterior import Chain, Posterior
+from harmonium.training.priors import Moments, Normal
+
+_SECONDS = 30.0  # between two checkpoints
+
+
+@dataclass
+class Checkpoint:
+    """Where a run keeps its state, if anywhere, and what run it is."""
+
+    path: Path | None
+    run: str
+    written: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        path: str | os.PathLike[str] | None,
+        driver: Driver,
+        objective: Objective,
+        problem: Problem,
+        n_rows: int,
+    ) -> Checkpoint:
+        """The checkpoint of a run; the data are known by the number of rows and the means of all statistics."""
+        settings = {name: value for name, value in driver.get_params(deep=False).items() if name != "checkpoint"}
+        digest = hashlib.sha256()
+        for view, mean in sorted(problem.reference.items()):
+            digest.update(f"{view} {problem.energy.families[view]!r}".encode())
+            digest.update(np.ascontiguousarray(mean).tobytes())
+        parts = [type(driver).__name__, sorted(settings.items()), objective, problem.energy.hidden, n_rows]
+        run = " ".join(map(repr, [*parts, problem.energy.hidden.n_units_, digest.hexdigest()]))
+        return cls(None if path is None else Path(path), run, time.monotonic())
+
+    def read(self, training: Training) -> Posterior | None:
+        """The posterior as it was written, and the record with it; None if there is no file."""
+        if self.path is None or not self.path.exists():
+            return None
+        try:
+            with safe_open(self.path, framework="numpy") as file:
+                facts = json.loads(file.metadata()["harmonium"])
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(
+                f"A checkpoint must be a file that an earlier fit has written; {self.path} is not; pass another path."
+            ) from error
+        if facts["run"] != self.run:
+            raise ValueError(
+                f"A checkpoint can only be gone on with by the same settings and data; {self.path} is of another run; "
+                "set them back, pass another path, or delete the file."
+            )
+        training.history, training.n_iter = facts["history"], facts["n_iter"]
+        return _posterior(facts, arrays)
+
+    def write(self, posterior: Posterior, training: Training) -> None:
+        """Write if it is time to; the old file is replaced in one go."""
+        if self.path is None or time.monotonic() - self.written < _SECONDS:
+            return
+        facts = {
+            "run": self.run,
+            "history": training.history,
+            "n_iter": training.n_iter,
+            "n_moves": posterior.n_moves,
+            "n_warmup": posterior.n_warmup,
+            "n_planned": posterior.n_planned,
+            "n_draws": posterior.n_draws,
+            "streams": [_stream_state(chain.rng) for chain in posterior.chains],
+            "views": list(posterior.prior),
+            "counts": {view: moments.count for view, moments in posterior.moments.items()},
+        }
+        temporary = self.path.with_name(f"{self.path.name}.partial")
+        save_file(_arrays(posterior), temporary, metadata={"harmonium": json.dumps(facts)})
+        os.replace(temporary, self.path)
+        self.written = time.monotonic()
+
+    def remove(self) -> None:
+        """The run is complete: nothing is left to go on with."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def _stream_state(rng: np.random.Generator) -> dict[str, Any]:
+    state = dict(rng.bit_generator.state)
+    if state["bit_generator"] != "PCG64":  # the only one that estimators make
+        raise TypeError(f"A checkpoint needs the random numbers of PCG64; got {state['bit_generator']}; pass a seed.")
+    return state
+
+
+def _arrays(posterior: Posterior) -> dict[str, np.ndarray]:
+    arrays: dict[str, np.ndarray] = {}
+    for view, prior in posterior.prior.items():
+        arrays |= {f"prior/{view}/mean": prior.mean, f"prior/{view}/variance": prior.variance}
+    for view, moments in posterior.moments.items():
+        arrays |= {f"moments/{view}/total": moments.total, f"moments/{view}/squares": moments.squares}
+    for number, chain in enumerate(posterior.chains):
+        for group, values in (("parameters", chain.parameters), ("memory", chain.memory)):
+            arrays |= {f"{number}/{group}/{name}": value for name, value in values.items()}
+        if chain.draws:
+            for name in chain.draws[0]:
+                arrays[f"{number}/draws/{name}"] = np.stack([draw[name] for draw in chain.draws])
+    return {name: np.ascontiguousarray(value) for name, value in arrays.items()}
+
+
+def _posterior(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Posterior:
+    chains = []
+    for number, state in enumerate(facts["streams"]):
+        rng = np.random.default_rng(0)
+        rng.bit_generator.state = state
+        draws = _under(f"{number}/draws/", arrays)
+        chain = Chain(_under(f"{number}/parameters/", arrays), rng, _under(f"{number}/memory/", arrays))
+        chain.draws = [{name: value[i] for name, value in draws.items()} for i in range(facts["n_draws"])]
+        chains.append(chain)
+    prior = {view: Normal(arrays[f"prior/{view}/mean"], arrays[f"prior/{view}/variance"]) for view in facts["views"]}
+    moments = {
+        view: Moments(arrays[f"moments/{view}/total"], arrays[f"moments/{view}/squares"], count)
+        for view, count in facts["counts"].items()
+    }
+    return Posterior(chains, prior, moments, facts["n_moves"], facts["n_warmup"], facts["n_planned"])
+
+
+def _under(prefix: str, arrays: dict[str, np.ndarray]) -> Parameters:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,220 @@
+"""Langevin sampling of the weights: drift along the gradient of the log-posterior, plus noise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from harmonium.kernels.langevin import langevin_step
+from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.params import Parameters, weights_of
+from harmonium.training.base import Driver
+from harmonium.training.posterior import Chain, Posterior
+from harmonium.training.priors import Prior
+from harmonium.training.sampling import Sampling
+from harmonium.validation import check_real
+from harmonium.views import Views
+
+# Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the noise's ε²; at this share of it
+# neither the step nor the noise of the gradient widens the posterior by more than about as much.
+_DRIFT = 0.1
+_BLOCK = 1000  # rows of which gradients are added up at a time
+_DECAY = 0.55  # power of time with which squared steps fall
+_RAMP = 0.1  # share of the warm-up over which steps grow, while little is known of the gradients
+_SQUARES = "squares."
+
+
+class Langevin(Sampling):
+    """Posterior driver: W ← W + ε²/2 · ∇ log p(W | X) + ε · noise, unadjusted (Bayesian EFH, eq. 13).
+
+    The gradient is that of the objective: with `SampledCD` it is brief sampling, l Gibbs steps from the data. On part
+    of the rows it is stochastic-gradient Langevin (Welling & Teh 2011). Weights are sampled; biases and the families'
+    own parameters follow their gradient without noise, towards maximum likelihood, or stay fixed.
+
+    Parameters
+    ----------
+    n_draws : int, default=100
+        Draws that each chain keeps.
+    n_warmup : int, default=500
+        Moves before the first draw is kept, during which steps and prior are tuned.
+    thin : int, default=5
+        Moves between two draws that are kept.
+    n_chains : int, default=4
+        Chains, each with a start of its own.
+    step : "auto" or float, default="auto"
+        Step ε; "auto" gives the drift a tenth of the variance of the noise, measured on the gradients of the warm-up.
+    schedule : {"constant", "decaying"}, default="constant"
+        Whether ε² stays the same after the warm-up, or falls as 1 / (1 + moves / n_warmup)^0.55.
+    precondition : bool, default=True
+        A step for each feature, ε² divided by the mean square of its gradients; else one for all weights. A ``step``
+        that is given is multiplied by that.
+    batch_size : int, optional
+        Rows of which a gradient is taken; default: all rows, at most 1,000.
+    prior : Prior or dict of view → Prior, optional
+        `GaussianPrior` or `EmpiricalBayes`, which is the default.
+    biases : {"learned", "fixed"}, default="learned"
+        What happens to all parameters but the weights.
+    start : "likelihood", Driver or None, default="likelihood"
+        How a chain gets from random weights to where it starts: by `Stochastic`, another driver, or not at all.
+    checkpoint : path, optional
+        File to which the state is written every half a minute. A fit that finds it goes on from there, exactly as if
+        it had not been interrupted, and removes it at the end.
+
+    Examples
+    --------
+    >>> Langevin(n_draws=20, n_chains=2)
+    Langevin(n_chains=2, n_draws=20)
+    """
+
+    def __init__(
+        self,
+        n_draws: int = 100,
+        n_warmup: int = 500,
+        thin: int = 5,
+        n_chains: int = 4,
+        step: float | Literal["auto"] = "auto",
+        schedule: Literal["constant", "decaying"] = "constant",
+        precondition: bool = True,
+        batch_size: int | None = None,
+        prior: Prior | Mapping[str, Prior] | None = None,
+        biases: Literal["learned", "fixed"] = "learned",
+        start: Driver | Literal["likelihood"] | None = "likelihood",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.n_draws = n_draws
+        self.n_warmup = n_warmup
+        self.thin = thin
+        self.n_chains = n_chains
+        self.step = step
+        self.schedule = schedule
+        self.precondition = precondition
+        self.batch_size = batch_size
+        self.prior = prior
+        self.biases = biases
+        self.start = start
+        self.checkpoint = checkpoint
+
+    def check(self) -> None:
+        """Refuse settings that make no sense, before anything is computed."""
+        super().check()
+        if isinstance(self.step, str):
+            if self.step != "auto":
+                raise ValueError(f"Langevin needs a step > 0 or 'auto'; got {self.step!r}; 'auto' is usual.")
+        else:
+            check_real("Langevin", "step", self.step, remedy="'auto' is usual")
+        if self.schedule not in ("constant", "decaying"):
+            raise ValueError(f"schedule must be 'constant' or 'decaying'; got {self.schedule!r}; take one of them.")
+        if self.biases not in ("learned", "fixed"):
+            raise ValueError(f"biases must be 'learned' or 'fixed'; got {self.biases!r}; take one of them.")
+        if not isinstance(self.precondition, bool | np.bool_):
+            raise TypeError(f"Langevin needs precondition True or False; got {self.precondition!r}; take one of them.")
+
+    def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
+        """Squares of a first gradient, for the first steps; where chains have settled they are the posterior's precision.
+
+        At maximum likelihood gradients vanish, so these are no less than the precision of the prior.
+        """
+        rows = np.arange(self._rows_of_step(len(views)))
+        statistics = Statistics.zeros_like(chain.parameters)
+        scale = self._gradient(problem, objective, views, rows, chain, statistics)
+        for name, gradient in statistics.gradient.items():
+            chain.memory[_SQUARES + name] = np.square(scale * gradient, dtype=np.float32)
+        for view, prior in posterior.prior.items():
+            name = _SQUARES + weights_of(view)
+            chain.memory[name] = np.maximum(chain.memory[name].mean(axis=1), 1 / prior.variance)
+
+    def move(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        rows: np.ndarray,
+        chain: Chain,
+        posterior: Posterior,
+    ) -> None:
+        """One step of the weights, and of the biases if they are learned."""
+        statistics = Statistics.zeros_like(chain.parameters)
+        scale = self._gradient(problem, objective, views, rows, chain, statistics)
+        weights = {weights_of(view): view for view in problem.energy.families}
+        shrunk = self._shrunk(posterior)
+        for name, view in weights.items():
+            prior = posterior.prior[view]
+            squared_step = np.float32(shrunk) * self._squared_step(chain, name, list(weights))
+            squares = langevin_step(
+                chain.parameters[name],
+                statistics.gradient[name],
+                scale,
+                prior.mean,
+                prior.variance,
+                squared_step,
+                chain.rng,
+            )
+            self._remember(chain, name, squares, posterior)
+        if self.biases == "learned":
+            for name in chain.parameters.keys() - weights.keys():
+                slope = (-scale * statistics.gradient[name]).astype(np.float32)
+                self._remember(chain, name, np.square(slope), posterior)
+                chain.parameters[name] += np.float32(2 * _DRIFT) * slope / self._floored(chain, name)
+
+    def _gradient(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        rows: np.ndarray,
+        chain: Chain,
+        into: Statistics,
+    ) -> float:
+        """Add the statistics of some rows; returns by what they are to be multiplied to stand for all rows."""
+        for first in range(0, len(rows), _BLOCK):
+            batch = views.batch(rows[first : first + _BLOCK], problem.energy.families)
+            if chain.state is None:
+                chain.state = objective.start(problem, batch, chain.rng)
+            objective.accumulate(problem, chain.parameters, batch, into, chain.rng, chain.state)
+        return len(views) / into.count
+
+    def _remember(self, chain: Chain, name: str, squares: np.ndarray, posterior: Posterior) -> None:
+        """Running mean of squared gradients, over the warm-up alone: steps that follow the chain would bend it."""
+        if posterior.warming:
+            share = np.float32(max(1 / (posterior.n_moves + 2), 10 / max(10, posterior.n_warmup)))
+            chain.memory[_SQUARES + name] += share * (squares - chain.memory[_SQUARES + name])
+
+    @staticmethod
+    def _floored(chain: Chain, name: str) -> np.ndarray:
+        """Mean squared gradients, none of them zero."""
+        squares = chain.memory[_SQUARES + name]
+        return np.maximum(squares, np.float32(1e-6) * squares.max() + np.float32(1e-12))
+
+    def _squared_step(self, chain: Chain, name: str, weights: list[str]) -> np.ndarray:
+        """ε² of each feature."""
+        wanted = 4 * _DRIFT if self.step == "auto" else float(self.step) ** 2
+        squares = self._floored(chain, name)
+        if self.precondition:
+            return np.float32(wanted) / squares
+        if self.step == "auto":  # the steepest feature must not overshoot
+            wanted /= max(float(chain.memory[_SQUARES + other].max()) for other in weights)
+        return np.full(len(squares), wanted, dtype=np.float32)
+
+    def _shrunk(self, posterior: Posterior) -> float:
+        """Share of ε² that is left."""
+        first = _RAMP * posterior.n_warmup
+        if posterior.n_moves < first:
+            return (posterior.n_moves + 1) / (first + 1)
+        after = posterior.n_moves - posterior.n_warmup
+        if self.schedule == "constant" or after <= 0:
+            return 1.0
+        return float((1 + after / max(1, posterior.n_warmup)) ** -_DECAY)
+
+    def reading(self, chain: Chain) -> dict[str, float]:
+        """Typical step of a weight."""
+        names = [name.removeprefix(_SQUARES) for name in chain.memory if name.endswith(".weights")]
+        steps = np.concatenate([self._squared_step(chain, name, names) for name in names])
+        return {"step": float(np.sqrt(np.median(steps)))}
+
+    def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
+        if self.biases == "learned":
+            return drawn
+        return {name: drawn[name] if name.endswith(".weights") else value for name, value in given.items()}

@@ -1,0 +1,159 @@
+"""Metropolis-Hastings sampling of the weights, with estimated ratios of partition functions: to compare with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from scipy.special import logsumexp
+
+from harmonium.batch import Batch
+from harmonium.exceptions import IncompatiblePartsError
+from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
+from harmonium.objectives import Objective, Problem, SampledCD
+from harmonium.params import Parameters, weights_of
+from harmonium.training.base import Driver
+from harmonium.training.posterior import Chain, Posterior
+from harmonium.training.priors import Prior
+from harmonium.training.sampling import Sampling
+from harmonium.validation import check_real
+from harmonium.views import Views
+
+_ACCEPTED = 0.234  # share of proposals that a random walk in many dimensions should accept
+_BLOCK = 1000
+_LOG_STEP, _SHARE = "log_step", "accepted"
+
+
+class Metropolis(Sampling):
+    """Posterior driver by random-walk Metropolis-Hastings (Bayesian EFH, eq. 11-12).
+
+    The ratio Z(W) / Z(W') of a proposal is the mean of p*(x | W) / p*(x | W') over items sampled from W' by a few Gibbs
+    steps from the data (brief sampling), as many as `SampledCD`, the objective it needs, has. It enters with the power of the number of items, so its error grows
+    exponentially with them, and chains are far slower than those of `Langevin`: this is here to compare with.
+
+    Parameters
+    ----------
+    n_draws, n_warmup, thin, n_chains : int
+        As in `Langevin`.
+    step : "auto" or float, default="auto"
+        Standard deviation of a proposal; "auto" is tuned in the warm-up until about a quarter is accepted.
+    prior, start, checkpoint
+        As in `Langevin`. Biases stay as the start leaves them.
+
+    Examples
+    --------
+    >>> Metropolis(n_draws=20)
+    Metropolis(n_draws=20)
+    """
+
+    batch_size = None
+
+    def __init__(
+        self,
+        n_draws: int = 100,
+        n_warmup: int = 1000,
+        thin: int = 20,
+        n_chains: int = 4,
+        step: float | Literal["auto"] = "auto",
+        prior: Prior | Mapping[str, Prior] | None = None,
+        start: Driver | Literal["likelihood"] | None = "likelihood",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.n_draws = n_draws
+        self.n_warmup = n_warmup
+        self.thin = thin
+        self.n_chains = n_chains
+        self.step = step
+        self.prior = prior
+        self.start = start
+        self.checkpoint = checkpoint
+
+    def check(self) -> None:
+        """Refuse settings that make no sense, before anything is computed."""
+        super().check()
+        if isinstance(self.step, str):
+            if self.step != "auto":
+                raise ValueError(f"Metropolis needs a step > 0 or 'auto'; got {self.step!r}; 'auto' is usual.")
+        else:
+            check_real("Metropolis", "step", self.step, remedy="'auto' is usual")
+
+    def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
+        """A small step to begin with."""
+        n_weights = sum(chain.parameters[weights_of(view)].size for view in problem.energy.families)
+        spread = np.mean([prior.variance.mean() for prior in posterior.prior.values()])
+        step = np.sqrt(spread / n_weights / len(views)) if self.step == "auto" else float(self.step)
+        chain.memory = {_LOG_STEP: np.array([np.log(step)]), _SHARE: np.zeros(1)}
+
+    def _rows_of_step(self, n_rows: int) -> int:
+        return n_rows  # the likelihood of part of the rows would say nothing of whether to accept
+
+    def move(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        rows: np.ndarray,
+        chain: Chain,
+        posterior: Posterior,
+    ) -> None:
+        """Propose, estimate, accept or stay."""
+        assert isinstance(objective, SampledCD)
+        step = np.exp(chain.memory[_LOG_STEP][0])
+        proposal = dict(chain.parameters)
+        log_ratio = 0.0
+        for view, prior in posterior.prior.items():
+            weights = chain.parameters[weights_of(view)]
+            moved = weights + np.float32(step) * chain.rng.standard_normal(weights.shape, dtype=np.float32)
+            proposal[weights_of(view)] = moved
+            log_ratio += prior.log_density(moved) - prior.log_density(weights)
+        log_weights = []
+        for first in range(0, len(rows), _BLOCK):
+            batch = views.batch(rows[first : first + _BLOCK], problem.energy.families)
+            log_ratio += float(self._gain(problem, chain.parameters, proposal, batch).sum())
+            drawn = _brief_sample(problem, proposal, batch, chain.rng, objective.n_steps)
+            log_weights.append(self._gain(problem, proposal, chain.parameters, drawn))
+        pooled = np.concatenate(log_weights)
+        log_ratio += len(views) * float(logsumexp(pooled) - np.log(len(pooled)))
+        accepted = float(np.log(chain.rng.random()) < log_ratio)
+        if accepted:
+            chain.parameters = proposal
+        chain.memory[_SHARE] += (accepted - chain.memory[_SHARE]) / min(posterior.n_moves + 1, 200)
+        if posterior.warming and self.step == "auto":
+            chain.memory[_LOG_STEP] += (accepted - _ACCEPTED) / np.sqrt(posterior.n_moves + 1)
+
+    @staticmethod
+    def _gain(problem: Problem, old: Parameters, new: Parameters, batch: Batch) -> np.ndarray:
+        """log p*(x | new) - log p*(x | old) of each row."""
+        energy = problem.energy
+        return energy.free_energy(old, problem.complete(old, batch)) - energy.free_energy(
+            new, problem.complete(new, batch)
+        )
+
+    def reading(self, chain: Chain) -> dict[str, float]:
+        """Step, and the share of recent proposals that were accepted."""
+        return {"step": float(np.exp(chain.memory[_LOG_STEP][0])), "accepted": float(chain.memory[_SHARE][0])}
+
+    def _check_model(self, problem: Problem, objective: Objective, views: Views) -> None:
+        super()._check_model(problem, objective, views)
+        if not isinstance(objective, SampledCD):
+            raise IncompatiblePartsError(
+                f"Metropolis estimates ratios by brief sampling and needs the objective SampledCD(); got {objective!r}; "
+                "pass it, or use Langevin()."
+            )
+
+
+def _brief_sample(
+    problem: Problem, parameters: Parameters, batch: Batch, rng: np.random.Generator, n_steps: int
+) -> Batch:
+    """Rows sampled by a few Gibbs steps from the data."""
+    energy = problem.energy
+    drawn = problem.complete(parameters, batch)
+    sizes, sparse = sizes_of(drawn), sparse_views(drawn)
+    for _ in range(n_steps):
+        hidden = energy.layer(parameters).sample(energy.hidden_natural(parameters, drawn), rng)
+        drawn = sample_views(energy, parameters, hidden, rng, sizes, sparse)
+    for view in drawn.views.values():  # a projection that came with the sample is that of these weights alone
+        view.projection = None
+    return drawn

@@ -1,0 +1,153 @@
+"""Gaussian priors of weights: given, or estimated from the draws themselves (empirical Bayes)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from harmonium.parts import Part
+from harmonium.validation import check_real
+
+# variances below this share of those at the start are those of a prior that has caught itself
+_SMALLEST_SHARE = 1e-4
+
+
+@dataclass
+class Normal:
+    """Mean and variance of the weights of each feature of a view, shape (features,), in float32."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+
+    def log_density(self, weights: np.ndarray) -> float:
+        """Log-density of the weights, (features, units), but for its constant."""
+        square = np.square(weights - self.mean[:, None], dtype=np.float64)
+        return -0.5 * float((square / self.variance[:, None]).sum())
+
+
+@dataclass
+class Moments:
+    """Sums over draws, chains and units of the weights of each feature and of their squares."""
+
+    total: np.ndarray
+    squares: np.ndarray
+    count: int = 0
+
+    @classmethod
+    def none(cls, n_features: int) -> Moments:
+        """Nothing added yet."""
+        return cls(np.zeros(n_features), np.zeros(n_features))
+
+    def add(self, weights: np.ndarray) -> None:
+        """Add one draw of the weights, (features, units)."""
+        self.total += weights.sum(axis=1, dtype=np.float64)
+        self.squares += np.square(weights, dtype=np.float64).sum(axis=1)
+        self.count += weights.shape[1]
+
+
+class Prior(Part):
+    """What is believed of a view's weights before the data: independent normal numbers, N(μ, σ²) for each feature."""
+
+    role = "prior"
+    learns = False
+
+    def check(self) -> None:
+        """Refuse settings that make no sense."""
+
+    def start(self, weights: np.ndarray) -> Normal:
+        """The prior as chains begin at these weights, (features, units)."""
+        raise NotImplementedError
+
+    def update(self, current: Normal, moments: Moments) -> Normal:
+        """The prior after the draws of a step of Monte Carlo EM."""
+        return current
+
+
+class GaussianPrior(Prior):
+    """The same normal prior for all weights of a view.
+
+    Parameters
+    ----------
+    mean : float, default=0.0
+        Mean μ.
+    scale : float, default=1.0
+        Standard deviation σ; a large one says little.
+
+    Examples
+    --------
+    >>> GaussianPrior(scale=0.1).start(np.ones((2, 3))).variance.round(4).tolist()
+    [0.01, 0.01]
+    """
+
+    def __init__(self, mean: float = 0.0, scale: float = 1.0) -> None:
+        self.mean = mean
+        self.scale = scale
+
+    def check(self) -> None:
+        """Refuse settings that make no sense."""
+        check_real("GaussianPrior", "mean", self.mean, lower=-np.inf, remedy="0 is usual")
+        check_real("GaussianPrior", "scale", self.scale, remedy="1.0 is usual")
+
+    def start(self, weights: np.ndarray) -> Normal:
+        """The prior itself."""
+        n_features = len(weights)
+        return Normal(np.full(n_features, self.mean, np.float32), np.full(n_features, self.scale**2, np.float32))
+
+
+class EmpiricalBayes(Prior):
+    """Mean and variance estimated from draws of the weights (Monte Carlo EM; eq. 23-27 of the paper).
+
+    They begin as mean and variance of the weights that chains start from, follow the draws during warm-up, and stay as
+    they are while draws are kept.
+
+    Parameters
+    ----------
+    per : {"view", "input"}, default="view"
+        Whether all features of a view share one prior, or each has its own, as in the paper. The latter has as many
+        means to learn as there are features; with few items they take up what weights should say, with too much trust.
+    centred : bool, default=False
+        Hold the mean at zero. Then the prior is the same in all rotations of Gaussian units, which are arbitrary.
+
+    Examples
+    --------
+    >>> EmpiricalBayes().start(np.array([[0.0, 2.0], [3.0, 3.0]])).mean.tolist()
+    [2.0, 2.0]
+    >>> EmpiricalBayes(per="input").start(np.array([[0.0, 2.0], [3.0, 3.0]])).mean.tolist()
+    [1.0, 3.0]
+    """
+
+    learns = True
+
+    def __init__(self, per: Literal["view", "input"] = "view", centred: bool = False) -> None:
+        self.per = per
+        self.centred = centred
+
+    def check(self) -> None:
+        """Refuse settings that make no sense."""
+        if self.per not in ("view", "input"):
+            raise ValueError(f"EmpiricalBayes needs per 'view' or 'input'; got {self.per!r}; take one of them.")
+        if not isinstance(self.centred, bool | np.bool_):
+            raise TypeError(f"EmpiricalBayes needs centred True or False; got {self.centred!r}; take one of them.")
+
+    def start(self, weights: np.ndarray) -> Normal:
+        """Moments of the weights over units; a feature whose weights are all alike gets the variance of the view."""
+        moments = Moments.none(len(weights))
+        moments.add(weights)
+        found = self._estimate(moments)
+        typical = max(float(found.variance.mean(dtype=np.float64)), 1e-12)
+        return Normal(found.mean, np.maximum(found.variance, np.float32(0.1 * typical)))
+
+    def update(self, current: Normal, moments: Moments) -> Normal:
+        """Moments of the weights over units, chains and draws."""
+        found = self._estimate(moments)
+        return Normal(found.mean, np.maximum(found.variance, np.float32(_SMALLEST_SHARE) * current.variance.mean()))
+
+    def _estimate(self, moments: Moments) -> Normal:
+        mean, square = moments.total / moments.count, moments.squares / moments.count
+        if self.centred:
+            mean = np.zeros_like(mean)
+        if self.per == "view":
+            mean, square = np.full_like(mean, mean.mean()), np.full_like(square, square.mean())
+        return Normal(mean.astype(np.float32), np.maximum(square - mean**2, 0).astype(np.float32))

@@ -1,0 +1,267 @@
+"""Posterior sampling: several chains that move side by side, warm up, and keep every so many states."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from harmonium.exceptions import IncompatiblePartsError
+from harmonium.hidden import SpikeSlab
+from harmonium.objectives import Objective, Problem
+from harmonium.params import Parameters, copy_parameters, weights_of
+from harmonium.training.base import Driver, Training, Watch
+from harmonium.training.checkpoint import Checkpoint
+from harmonium.training.initialise import initial_parameters
+from harmonium.training.monitor import Monitor
+from harmonium.training.posterior import Chain, Posterior
+from harmonium.training.priors import EmpiricalBayes, Moments, Prior
+from harmonium.training.progress import Reporter, Silent
+from harmonium.training.projection import project
+from harmonium.training.stochastic import Stochastic
+from harmonium.validation import check_whole
+from harmonium.views import Views
+
+_MOST_ROWS = 1000
+_RECORDS = 50
+# the prior follows the draws from this share of the warm-up on, in so many steps
+_PRIOR_FROM, _PRIOR_STEPS = 0.2, 20
+
+
+class Sampling(Driver):
+    """What drivers that sample weights share: chains, warm-up, thinning, priors, checkpoints."""
+
+    role = "driver"  # named here, as this is no driver by itself
+
+    n_draws: int
+    n_warmup: int
+    thin: int
+    n_chains: int
+    batch_size: int | None
+    prior: Prior | Mapping[str, Prior] | None
+    start: Driver | Literal["likelihood"] | None
+    checkpoint: str | os.PathLike[str] | None
+
+    def move(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        rows: np.ndarray,
+        chain: Chain,
+        posterior: Posterior,
+    ) -> None:
+        """Move one chain by one step, in place."""
+        raise NotImplementedError
+
+    def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
+        """Give a chain what it has to remember, before its first step."""
+
+    def reading(self, chain: Chain) -> dict[str, float]:
+        """What the record tells of a chain's steps."""
+        return {}
+
+    def check(self) -> None:
+        """Refuse settings that make no sense, before anything is computed."""
+        owner = type(self).__name__
+        check_whole(owner, "n_draws", self.n_draws, remedy="100 is usual")
+        check_whole(owner, "n_warmup", self.n_warmup, lower=0, remedy="500 is usual")
+        check_whole(owner, "thin", self.thin, remedy="5 is usual")
+        check_whole(owner, "n_chains", self.n_chains, remedy="4 is usual")
+        if self.batch_size is not None:
+            check_whole(owner, "batch_size", self.batch_size, remedy="None takes all rows, at most 1,000")
+        named = dict(self.prior) if isinstance(self.prior, Mapping) else {"all views": self.prior}
+        for prior in named.values():
+            if prior is not None and not isinstance(prior, Prior):
+                raise TypeError(
+                    f"{owner} needs a prior, or a dict of view → prior; got {prior!r}; pass GaussianPrior() or "
+                    "EmpiricalBayes()."
+                )
+            if prior is not None:
+                prior.check()
+        driver = self._starter()
+        if driver is not None:
+            if not isinstance(driver, Driver) or isinstance(driver, Sampling):
+                raise TypeError(
+                    f"{owner} needs start 'likelihood', None or a driver such as Stochastic(); got {self.start!r}; "
+                    "take one of them."
+                )
+            driver.check()
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
+            raise TypeError(f"{owner} needs a path as checkpoint; got {self.checkpoint!r}; None switches it off.")
+
+    def epochs(self, n_rows: int) -> int:
+        """Moves of each chain."""
+        return self.n_warmup + self.n_draws * self.thin
+
+    def planned_rows(self, n_rows: int) -> int:
+        """Rows that the start and all chains will touch."""
+        driver = self._starter()
+        first = 0 if driver is None else driver.planned_rows(n_rows)
+        return self.n_chains * (first + self.epochs(n_rows) * self._rows_of_step(n_rows))
+
+    def run(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        training: Training,
+        rng: np.random.Generator,
+        reporter: Reporter,
+        watch: Watch | None = None,
+        last: int | None = None,
+    ) -> None:
+        """Move all chains in turn; a training that has a posterior already goes on with its chains and adds draws."""
+        self.check()
+        self._check_model(problem, objective, views)
+        kept = Checkpoint.of(self.checkpoint, self, objective, problem, len(views))
+        posterior = kept.read(training)
+        if posterior is None:
+            posterior = training.posterior or self._begin(problem, objective, views, training, rng, reporter)
+            self._plan(problem, objective, views, posterior)
+        monitor = Monitor(problem, views, np.arange(len(views)), np.arange(0))
+        self._record(monitor, training, posterior, 0.0)
+        every = max(1, (posterior.n_planned - posterior.n_moves) // _RECORDS)
+        begin = time.perf_counter()
+        while posterior.n_moves < posterior.n_planned:
+            self._move_all(problem, objective, views, posterior, reporter)
+            training.n_iter += 1
+            if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
+                entry = self._record(monitor, training, posterior, time.perf_counter() - begin)
+                reporter.epoch(training.n_iter, entry)
+                begin = time.perf_counter()
+            kept.write(posterior, training)
+        kept.remove()
+        posterior.align(problem.energy)
+        training.posterior, training.parameters = posterior, posterior.mean()
+        training.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
+        training.idle_units = monitor.idle_units(training.parameters)
+
+    def _move_all(
+        self, problem: Problem, objective: Objective, views: Views, posterior: Posterior, reporter: Reporter
+    ) -> None:
+        n_rows = self._rows_of_step(len(views))
+        for chain in posterior.chains:
+            everything = n_rows == len(views)
+            rows = np.arange(n_rows) if everything else np.sort(chain.rng.choice(len(views), n_rows, replace=False))
+            self.move(problem, objective, views, rows, chain, posterior)
+            project(problem.energy, chain.parameters)
+            reporter.batch(n_rows)
+        posterior.n_moves += 1
+        self._follow(problem, posterior)
+        done = posterior.n_moves - posterior.n_warmup
+        if done > 0 and done % self.thin == 0:
+            for chain in posterior.chains:
+                chain.draws.append(copy_parameters(chain.parameters))
+
+    def _follow(self, problem: Problem, posterior: Posterior) -> None:
+        """Monte Carlo EM: collect weights, and now and then give the prior their moments."""
+        first = int(_PRIOR_FROM * posterior.n_warmup)
+        if not posterior.moments or not first < posterior.n_moves <= posterior.n_warmup:
+            return
+        every = max(1, (posterior.n_warmup - first) // _PRIOR_STEPS)
+        for view, moments in posterior.moments.items():
+            for chain in posterior.chains:
+                moments.add(chain.parameters[weights_of(view)])
+            if (posterior.n_moves - first) % every == 0:
+                posterior.prior[view] = self.prior_of(view).update(posterior.prior[view], moments)
+                posterior.moments[view] = Moments.none(len(moments.total))
+
+    def _begin(
+        self,
+        problem: Problem,
+        objective: Objective,
+        views: Views,
+        training: Training,
+        rng: np.random.Generator,
+        reporter: Reporter,
+    ) -> Posterior:
+        """Chains at their starts: the first where training stands, the others at weights of their own."""
+        chains = []
+        driver = self._starter()
+        for number, stream in enumerate(rng.spawn(self.n_chains)):
+            beginning = training
+            if number:
+                drawn = initial_parameters(problem.energy, views, problem.reference, stream)
+                beginning = Training(self._dispersed(training.parameters, drawn))
+                project(problem.energy, beginning.parameters)
+            beginning = Training(copy_parameters(beginning.parameters))
+            if driver is not None:
+                driver.run(problem, objective, views, beginning, stream, _Batches(reporter))
+            chains.append(Chain(beginning.parameters, stream))
+        prior = {}
+        for view in problem.energy.families:
+            together = np.concatenate([chain.parameters[weights_of(view)] for chain in chains], axis=1)
+            prior[view] = self.prior_of(view).start(together)
+        return Posterior(chains, prior)
+
+    def _plan(self, problem: Problem, objective: Objective, views: Views, posterior: Posterior) -> None:
+        """Moves to be made: those of the draws, and a warm-up unless chains that have had theirs go on."""
+        if len(posterior.chains) != self.n_chains:
+            raise ValueError(
+                f"Sampling can only go on with the {len(posterior.chains)} chains it began with; got n_chains="
+                f"{self.n_chains}; set it back, or fit with warm_start=False."
+            )
+        if not posterior.n_planned:
+            posterior.n_warmup = posterior.n_planned = self.n_warmup
+            posterior.moments = {
+                view: Moments.none(len(prior.mean))
+                for view, prior in posterior.prior.items()
+                if self.prior_of(view).learns
+            }
+            for chain in posterior.chains:
+                self.prepare(problem, objective, views, chain, posterior)
+        posterior.n_planned += self.n_draws * self.thin
+
+    def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
+        """Where another chain starts; drivers that hold parameters fixed take those that were given."""
+        return drawn
+
+    def _record(self, monitor: Monitor, training: Training, posterior: Posterior, seconds: float) -> dict[str, float]:
+        entry: dict[str, float] = {"epoch": training.n_iter}
+        for chain in posterior.chains[::-1]:  # what is recorded is the first chain, but all are looked at
+            entry |= monitor.read(chain.parameters, training.n_iter)
+        readings = [self.reading(chain) for chain in posterior.chains]
+        entry |= {name: float(np.mean([reading[name] for reading in readings])) for name in readings[0]}
+        for view, prior in posterior.prior.items():
+            entry[f"prior_scale.{view}"] = float(np.sqrt(prior.variance.mean(dtype=np.float64)))
+        if training.n_iter:
+            training.record({**entry, "seconds": seconds})
+        return entry
+
+    def prior_of(self, view: str) -> Prior:
+        """The prior of one view."""
+        given = self.prior.get(view) if isinstance(self.prior, Mapping) else self.prior
+        return EmpiricalBayes() if given is None else given
+
+    def _starter(self) -> Any:
+        return Stochastic() if isinstance(self.start, str) and self.start == "likelihood" else self.start
+
+    def _rows_of_step(self, n_rows: int) -> int:
+        return min(n_rows, _MOST_ROWS if self.batch_size is None else self.batch_size)
+
+    def _check_model(self, problem: Problem, objective: Objective, views: Views) -> None:
+        owner = type(self).__name__
+        if problem.head is not None or isinstance(problem.energy.hidden, SpikeSlab):
+            what = "a head" if problem.head is not None else "a layer that selects units"
+            raise IncompatiblePartsError(
+                f"{owner} samples the weights of models without {what}; this one has one; use the Stochastic() driver."
+            )
+        unknown = sorted(set(self.prior if isinstance(self.prior, Mapping) else ()) - set(problem.energy.families))
+        if unknown:
+            known = ", ".join(map(repr, problem.energy.families))
+            raise ValueError(f"prior may only name views that are there ({known}); got {unknown[0]!r}; correct it.")
+
+
+class _Batches(Silent):
+    """Passes on that rows are done, but not the epochs of a start, which are not those of the chains."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+
+    def batch(self, n_rows: int) -> None:
+        """Move the bar."""
+        self._reporter.batch(n_rows)
