@@ -394,7 +394,7 @@ def test_other_methods_refuse(fitted: Harmonium) -> None:
     refuse(lambda: fitted.topics(), ValueError, "With several views one has to be named")
     refuse(lambda: fitted.inverse_transform(real(5)), ValueError, "X must have 3 columns, one per topic; got 5")
     refuse(lambda: fitted.sample(0), ValueError, "n_samples >= 1; got 0")
-    refuse(lambda: fitted.log_partition(method="guess"), ValueError, "method must be 'ais' or 'exact'")  # type: ignore[arg-type]
+    refuse(lambda: fitted.log_partition(method="guess"), ValueError, "method must be 'ais', 'exact' or 'naive'")  # type: ignore[arg-type]
 
 
 def test_width_of_one_matrix_is_checked_by_scikit_learn() -> None:

@@ -10,6 +10,7 @@ import scipy.sparse
 from scipy.special import expit
 
 from harmonium.kernels import threads
+from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
 from harmonium.kernels.products import (
     add_column_totals,
@@ -218,3 +219,36 @@ def test_number_of_threads() -> None:
     assert threads.available_threads(None) >= 1
     with pytest.raises(ValueError, match="n_jobs"):
         threads.available_threads(0)
+
+
+def test_coupling_from_the_past_is_gibbs_sampling_from_both_ends() -> None:
+    n_sites, n_samples = 4, 30
+    couplings = RNG.uniform(0, 0.8, size=(n_sites, n_sites))
+    couplings = np.triu(couplings, 1) + np.triu(couplings, 1).T
+    bias = RNG.normal(size=n_sites) - 1
+    keys = RNG.integers(2**64, size=n_samples, dtype=np.uint64)
+    states, sweeps = np.empty((n_samples, n_sites), dtype=bool), np.empty(n_samples, dtype=np.int64)
+    draw_from_the_past(bias, couplings, keys, 4096, states, sweeps)
+    assert set(sweeps) <= {2**power for power in range(13)} and len(set(sweeps)) > 2
+
+    def uniform(key: int, counter: int) -> float:  # SplitMix64 with whole numbers of any size
+        x = (key + counter * 0x9E3779B97F4A7C15) % 2**64
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+        return (((x ^ x >> 31) >> 12) + 0.5) / 2**52
+
+    def run(start: float, key: int, n_sweeps: int) -> np.ndarray:
+        x = np.full(n_sites, start)
+        for ago in range(n_sweeps, 0, -1):
+            for site in range(n_sites):
+                x[site] = uniform(key, ago * n_sites + site) < expit(bias[site] + couplings[site] @ x)
+        return x
+
+    for key, state, n_sweeps in zip(keys.tolist(), states, sweeps.tolist(), strict=True):
+        np.testing.assert_array_equal(run(0.0, key, n_sweeps), state)
+        np.testing.assert_array_equal(run(1.0, key, n_sweeps), state)
+        np.testing.assert_array_equal(run(1.0, key, 4 * n_sweeps), state)
+        if n_sweeps > 1:
+            assert not np.array_equal(run(0.0, key, n_sweeps // 2), run(1.0, key, n_sweeps // 2))
+    draw_from_the_past(bias - 75, couplings + 50 * (couplings > 0), keys, 8, states, sweeps)
+    assert (sweeps == 0).all()  # all zeros and all ones are two deep modes

@@ -14,6 +14,8 @@ from harmonium.inference.ais import LogPartition, annealed_log_partition
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.gibbs import gibbs_step, sizes_of
 from harmonium.inference.modes import iterate_modes
+from harmonium.inference.naive import naive_log_partition
+from harmonium.inference.perfect import perfect_sample
 from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.kernels.threads import compute
@@ -70,7 +72,7 @@ class Probability(PosteriorAccess):
 
     def log_partition(
         self,
-        method: Literal["ais", "exact"] = "ais",
+        method: Literal["ais", "exact", "naive"] = "ais",
         n_chains: int = 100,
         n_temperatures: int = 1000,
         sizes: dict[str, float] | None = None,
@@ -79,18 +81,21 @@ class Probability(PosteriorAccess):
 
         Parameters
         ----------
-        method : {"ais", "exact"}, default="ais"
-            Annealed importance sampling, or enumeration of the hidden states (small models only).
-        n_chains, n_temperatures : int
-            Effort of the annealing.
+        method : {"ais", "exact", "naive"}, default="ais"
+            Annealed importance sampling; enumeration of the hidden states (small models only); or naive Monte Carlo
+            over hidden states that know nothing of the views, a yardstick that is unreliable unless weights are small.
+        n_chains : int, default=100
+            Number of chains of the annealing, or of draws of naive Monte Carlo.
+        n_temperatures : int, default=1000
+            Steps of each chain of the annealing.
         sizes : dict, optional
             Row totals of `ReplicatedSoftmax` views, for which the partition function differs from total to total;
             default: the mean total of the training data.
         """
         check_whole("log_partition", "n_chains", n_chains, lower=2, remedy="100 is usual")
         check_whole("log_partition", "n_temperatures", n_temperatures, lower=2, remedy="1000 is usual")
-        if method not in ("ais", "exact"):
-            raise ValueError(f"method must be 'ais' or 'exact'; got {method!r}; 'exact' is for small models.")
+        if method not in ("ais", "exact", "naive"):
+            raise ValueError(f"method must be 'ais', 'exact' or 'naive'; got {method!r}; 'exact' is for small models.")
         check_is_fitted(self, "families_")
         totals = {name: float(size[0]) for name, size in self._typical_sizes(1).items()}
         unknown = set(sizes or {}) - set(totals)
@@ -104,6 +109,8 @@ class Probability(PosteriorAccess):
             if method == "exact":
                 rows = {name: np.array([total]) for name, total in totals.items()}
                 return LogPartition(exact_log_partition(self.energy_, self.parameters_, rows), 0.0)
+            if method == "naive":
+                return naive_log_partition(self.energy_, self.parameters_, self._generator(), n_chains, totals)
             return annealed_log_partition(
                 self.energy_,
                 self.parameters_,
@@ -131,6 +138,39 @@ class Probability(PosteriorAccess):
             hidden = layer.sample(np.zeros((n_samples, self.n_components_), dtype=np.float32), rng)
             for _ in range(n_steps):
                 hidden, batch = gibbs_step(self.energy_, self.parameters_, hidden, rng, sizes)
+        return self._drawn(batch)
+
+    def sample_exact(self, n_samples: int = 1, random_state: Any = None, max_sweeps: int = 2**16) -> Any:
+        """Draw items from the model exactly, by coupling from the past: no chain that might not have converged.
+
+        For binary views and Gaussian units if no entry of WWᵀ (off its diagonal) is negative, and for binary views and
+        units if no weight is. The time it takes grows with the strength of the couplings, and is different from draw to
+        draw. Needs memory for the square of the number of features.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of items.
+        random_state : int, RandomState instance or None, default=None
+            Default: the estimator's.
+        max_sweeps : int, default=65536
+            How far into the past to go before giving up.
+
+        Returns
+        -------
+        ndarray, or dict of ndarrays if there are several views
+
+        References
+        ----------
+        Propp & Wilson (1996), Exact sampling with coupled Markov chains and applications to statistical mechanics;
+        Childs, Patterson & MacKay (2001), Exact sampling from nonattractive distributions using summary states.
+        """
+        check_is_fitted(self, "families_")
+        check_whole("sample_exact", "n_samples", n_samples)
+        check_whole("sample_exact", "max_sweeps", max_sweeps, remedy="65536 is usual")
+        rng = self._generator(random_state)
+        with compute(self.n_jobs):
+            batch, _ = perfect_sample(self.energy_, self.parameters_, n_samples, rng, max_sweeps)
         return self._drawn(batch)
 
     def _drawn(self, batch: Batch) -> Any:

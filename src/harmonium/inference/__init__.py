@@ -1,1 +1,1 @@
-"""Inference: mean field, block Gibbs, exact enumeration, annealed importance sampling, pseudo-likelihood, modes."""
+"""Inference: mean field, block Gibbs, exact enumeration, annealing, naive Monte Carlo, perfect sampling, …"""

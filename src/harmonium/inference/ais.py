@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,6 +21,14 @@ class LogPartition:
 
     value: float
     standard_error: float
+
+    @classmethod
+    def from_log_weights(cls, base: float, log_weights: np.ndarray) -> Self:
+        """Of Z = exp(base) · mean of the importance weights."""
+        number = len(log_weights)
+        relative = np.exp(log_weights - log_weights.max())
+        error = relative.std(ddof=1) / (relative.mean() * np.sqrt(number))
+        return cls(float(base + logsumexp(log_weights) - np.log(number)), float(error))
 
 
 def annealed_log_partition(
@@ -78,7 +87,4 @@ def annealed_log_partition(
         log_weights += hidden_part(field, now) - hidden_part(field, before) + (now - before) * log_density_slope(batch)
         natural = parameters[HIDDEN_BIAS] + np.float32(now) * field
         batch = sample_views(energy, at(now), layer.sample(natural, rng), rng, rows)
-    log_mean = logsumexp(log_weights) - np.log(n_chains)
-    relative = np.exp(log_weights - log_weights.max())
-    error = relative.std(ddof=1) / (relative.mean() * np.sqrt(n_chains))
-    return LogPartition(float(base + log_mean), float(error))
+    return LogPartition.from_log_weights(base, log_weights)

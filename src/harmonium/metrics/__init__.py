@@ -1,7 +1,8 @@
-"""Measures of how well a latent space serves retrieval, annotation and classification, and how classes use it."""
+"""Measures: retrieval, annotation and classification by a latent space, how classes use it, convergence of chains."""
 
 from harmonium.metrics.annotation import AnnotationReport, annotation_report, f1_at
 from harmonium.metrics.calibration import brier_score, expected_calibration_error
+from harmonium.metrics.convergence import effective_sample_size, split_r_hat
 from harmonium.metrics.retrieval import (
     RetrievalReport,
     area_under_recall_precision,
@@ -21,10 +22,12 @@ __all__ = [
     "average_precision",
     "brier_score",
     "class_topic_distribution",
+    "effective_sample_size",
     "expected_calibration_error",
     "f1_at",
     "precision_at",
     "recall_precision_curve",
     "retrieval_report",
+    "split_r_hat",
     "topic_distribution",
 ]

@@ -1,0 +1,116 @@
+"""Perfect sampling: draws of a model that are exact, not the end of a chain that may or may not have converged.
+
+With Gaussian units summed out, binary views are a Boltzmann machine: log p(x) = θ·x + s²/2 ‖λ + Wᵀx‖² + const, with
+couplings s² WWᵀ. With Bernoulli units, views and units together are one, with couplings W. Where no coupling is
+negative, coupling from the past (`kernels/coupling.py`) draws from it exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import Energy
+from harmonium.families import Bernoulli
+from harmonium.hidden import BernoulliUnits, GaussianUnits
+from harmonium.kernels.coupling import draw_from_the_past
+from harmonium.kernels.threads import block_bounds, block_count, run_blocks
+from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
+
+# samples of a block: few, as some take a thousand times as long as others
+_BLOCK = 4
+# what is left of a coupling that is zero but for the rounding of float32 weights, relative to the weights' lengths
+_ROUNDING = 1e-6
+
+
+def perfect_sample(
+    energy: Energy, parameters: Parameters, n_samples: int, rng: np.random.Generator, max_sweeps: int = 2**16
+) -> tuple[Batch, np.ndarray]:
+    """Exact, independent draws of all views, and how many sweeps ago the chains of each had to start.
+
+    Raises
+    ------
+    ValueError
+        If a family, the hidden layer or a negative coupling stands against it.
+    RuntimeError
+        If some chains have not met after ``max_sweeps``.
+
+    Examples
+    --------
+    >>> energy = Energy({"x": Bernoulli().restore(2, {})}, GaussianUnits().bind(1))
+    >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((2, 1)), "x.bias": np.full(2, -1.0)}
+    >>> batch, sweeps = perfect_sample(energy, parameters, 10_000, np.random.default_rng(0))
+    >>> both = batch.views["x"].statistic.all(axis=1).mean()  # p(1, 1) = 1 / (2 + 2 / √e), as θ·x = -2 meets 2²/2 = 2
+    >>> bool(abs(both - 1 / (2 + 2 * np.exp(-0.5))) < 0.02)
+    True
+    """
+    bias, couplings = boltzmann_machine(energy, parameters)
+    keys = rng.integers(2**64, size=n_samples, dtype=np.uint64)
+    states = np.empty((n_samples, len(bias)), dtype=np.bool_)
+    sweeps = np.empty(n_samples, dtype=np.int64)
+    n_blocks = block_count(n_samples, _BLOCK)
+
+    def task(block: int) -> None:
+        part = slice(*block_bounds(n_samples, n_blocks, block))
+        draw_from_the_past(bias, couplings, keys[part], max_sweeps, states[part], sweeps[part])
+        if (sweeps[part] == 0).any():
+            raise RuntimeError(
+                f"Perfect sampling needs chains that meet within {max_sweeps} sweeps; those of this model did not, as "
+                "its couplings are strong; raise max_sweeps, or draw with sample()."
+            )
+
+    run_blocks(task, n_blocks)
+    views, first = {}, 0
+    for name, family in energy.families.items():
+        values = states[:, first : first + family.n_features_]
+        views[name] = ViewBatch(values.astype(parameters[weights_of(name)].dtype))
+        first += family.n_features_
+    return Batch(views, n_samples), sweeps
+
+
+def boltzmann_machine(energy: Energy, parameters: Parameters) -> tuple[np.ndarray, np.ndarray]:
+    """Bias and couplings, in float64, of the Boltzmann machine that the views (or views and units) are.
+
+    p(x) ∝ exp(bias·x + xᵀ couplings x / 2), x in {0, 1}ⁿ, with features of all views in order, then any units.
+    """
+    for name, family in energy.families.items():
+        if not isinstance(family, Bernoulli):
+            raise ValueError(
+                f"Perfect sampling needs Bernoulli views; {name!r} is {type(family).__name__}; draw with sample()."
+            )
+    weights = np.concatenate([parameters[weights_of(name)] for name in energy.families]).astype(np.float64)
+    theta = np.concatenate([parameters[bias_of(name)] for name in energy.families]).astype(np.float64)
+    hidden_bias = parameters[HIDDEN_BIAS].astype(np.float64)
+    if isinstance(energy.hidden, GaussianUnits):
+        couplings = energy.hidden.variance * (weights @ weights.T)
+        # x² = x: the diagonal is a part of the bias
+        bias = theta + energy.hidden.variance * (weights @ hidden_bias) + 0.5 * np.diag(couplings)
+        scale = np.sqrt(np.diag(couplings))
+        np.fill_diagonal(couplings, 0)
+    elif isinstance(energy.hidden, BernoulliUnits):
+        n_features, n_units = weights.shape
+        couplings = np.block([[np.zeros((n_features,) * 2), weights], [weights.T, np.zeros((n_units,) * 2)]])
+        bias = np.concatenate([theta, hidden_bias])
+        scale = np.zeros(len(bias))
+    else:
+        raise ValueError(
+            f"Perfect sampling needs GaussianUnits or BernoulliUnits; got {type(energy.hidden).__name__}; draw with "
+            "sample()."
+        )
+    _check_couplings(energy, couplings, _ROUNDING * np.outer(scale, scale))
+    return bias, np.maximum(couplings, 0)
+
+
+def _check_couplings(energy: Energy, couplings: np.ndarray, rounding: np.ndarray) -> None:
+    """Refuse negative couplings, naming the worst pair."""
+    beyond = couplings + rounding
+    if beyond.min(initial=0) >= 0:
+        return
+    pair = np.unravel_index(beyond.argmin(), beyond.shape)
+    places = [f"{name!r} {i}" for name, family in energy.families.items() for i in range(family.n_features_)]
+    places += [f"unit {j}" for j in range(energy.hidden.n_units_)]
+    first, second = (places[site] for site in sorted(pair))
+    raise ValueError(
+        "Perfect sampling needs couplings that are not negative (entries of WWᵀ, or of W for binary units); that of "
+        f"{first} and {second} is {couplings[pair]:.3g}; draw with sample()."
+    )

@@ -1,0 +1,84 @@
+"""Coupling from the past: exact draws of a Boltzmann machine without negative couplings (Propp & Wilson, 1996).
+
+Two chains with the same random numbers start in the past, one from all zeros and one from all ones. Where couplings are
+not negative the second stays above the first, and every other chain between them; if they have met by now, it does not
+matter where the past began, so their state is a draw from the stationary distribution itself. If not, start earlier.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+
+@njit(inline="always")
+def _threshold(key, counter):  # type: ignore[no-untyped-def]
+    # log u / (1 - u) of a number u in (0, 1) for each key and counter: a Weyl sequence and the hash of SplitMix64
+    # (public domain), so that the randomness of any moment of the past can be had again without being kept
+    x = uint64(key + uint64(counter) * uint64(0x9E3779B97F4A7C15))
+    x = uint64((x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9))
+    x = uint64((x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB))
+    x = uint64(x ^ (x >> uint64(31)))
+    uniform = (np.float64(x >> uint64(12)) + 0.5) * 2.220446049250313e-16  # 52 bits, so that adding a half is exact
+    return np.log(uniform / (1 - uniform))
+
+
+@njit(nogil=True, cache=True)
+def _update(state: np.ndarray, natural: np.ndarray, site: int, threshold: float, couplings: np.ndarray) -> None:
+    value = natural[site] > threshold
+    if value != state[site]:
+        state[site] = value
+        sign = 1.0 if value else -1.0
+        for other in range(len(state)):
+            natural[other] += sign * couplings[site, other]
+
+
+@njit(nogil=True, cache=True)
+def _have_met(
+    bias: np.ndarray, couplings: np.ndarray, key: np.uint64, n_sweeps: int, lower: np.ndarray, upper: np.ndarray
+) -> bool:
+    """Sweep both chains from ``n_sweeps`` ago to now; the state is in ``lower`` if they have met."""
+    n_sites = len(bias)
+    lower[:] = False
+    upper[:] = True
+    lower_natural = bias.copy()
+    upper_natural = bias + couplings.sum(axis=0)
+    met = False
+    for ago in range(n_sweeps, 0, -1):
+        for site in range(n_sites):
+            threshold = _threshold(key, ago * n_sites + site)
+            _update(lower, lower_natural, site, threshold, couplings)
+            if not met:
+                _update(upper, upper_natural, site, threshold, couplings)
+        met = met or bool(np.all(lower == upper))
+    return met
+
+
+@njit(nogil=True, cache=True)
+def draw_from_the_past(
+    bias: np.ndarray, couplings: np.ndarray, keys: np.ndarray, max_sweeps: int, states: np.ndarray, sweeps: np.ndarray
+) -> None:
+    """One exact draw of p(x) ∝ exp(bias·x + xᵀ couplings x / 2), x in {0, 1}ⁿ, for each key.
+
+    Parameters
+    ----------
+    bias : ndarray of float64, shape (sites,)
+    couplings : ndarray of float64, shape (sites, sites)
+        Symmetric, not negative, zero on the diagonal.
+    keys : ndarray of uint64, shape (samples,)
+        The randomness of each sample.
+    max_sweeps : int
+        How far into the past to go at most.
+    states : ndarray of bool, shape (samples, sites)
+        Filled with the draws.
+    sweeps : ndarray of int64, shape (samples,)
+        Filled with how long ago the chains started, a power of two; 0 if they did not meet.
+    """
+    upper = np.empty(len(bias), dtype=np.bool_)
+    for sample in range(len(keys)):
+        sweeps[sample] = 0
+        n_sweeps = 1
+        while n_sweeps <= max_sweeps and sweeps[sample] == 0:
+            if _have_met(bias, couplings, keys[sample], n_sweeps, states[sample], upper):
+                sweeps[sample] = n_sweeps
+            n_sweeps *= 2
