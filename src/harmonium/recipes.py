@@ -326,7 +326,8 @@ def BEFH(
     """Bayesian exponential family harmonium: draws from the posterior of the weights in the place of one estimate.
 
     Langevin steps with brief sampling, that is, the gradient of `SampledCD`; ``driver=Langevin(...)`` says how many
-    chains, steps and draws. ``transform(X, return_std=True)`` and ``predict_view(..., interval=0.9)`` say how sure it is.
+    chains, steps and draws. ``transform(X, return_std=True)`` and ``predict_view(..., interval=0.9)`` tell how sure the
+    model is.
 
     Parameters
     ----------

@@ -206,20 +206,20 @@ class Encoding(Inspection):
         check_supports(views, self.families_, self.energy_.hidden)
         draws, rng = self._draws(), np.random.default_rng(0)
         # a single set of weights still leaves values uncertain
-        drawn_from = draws if len(draws) > 1 else draws * _SIMULATIONS
+        simulated = draws if len(draws) > 1 else draws * _SIMULATIONS
         parts: list[ViewInterval] = []
         with compute(self.n_jobs):
-            for _, batch in self._blocks(views, 1 if interval is None else len(drawn_from)):
-                # each draw adds to the mean in turn: kept side by side they would fill the memory
-                mean = sum(self._expected_view(draw, view, batch, n_iterations) for draw in draws) / len(draws)
+            for _, batch in self._blocks(views, 1 if interval is None else len(simulated)):
+                mean = np.zeros(())
+                for draw in draws:  # in turn: side by side they would fill the memory
+                    mean = mean + self._expected_view(draw, view, batch, n_iterations) / len(draws)
                 lower = upper = mean
-                if interval is not None:
-                    spread = np.stack(
-                        [self._expected_view(draw, view, batch, n_iterations) for draw in draws]
-                        if of == "mean"
-                        else [self._simulated_view(draw, view, batch, n_iterations, rng) for draw in drawn_from]
-                    )
-                    lower, upper = np.quantile(spread, [(1 - interval) / 2, (1 + interval) / 2], axis=0)
+                if interval is not None and of == "mean":
+                    expected = [self._expected_view(draw, view, batch, n_iterations) for draw in draws]
+                    lower, upper = _central(expected, interval)
+                elif interval is not None:
+                    values = [self._simulated_view(draw, view, batch, n_iterations, rng) for draw in simulated]
+                    lower, upper = _central(values, interval)
                 parts.append(ViewInterval(mean, lower, upper))
         together = [np.concatenate(arrays).astype(np.float32, copy=False) for arrays in zip(*parts, strict=True)]
         return together[0] if interval is None else ViewInterval(*together)
@@ -280,3 +280,8 @@ class Encoding(Inspection):
         """
         check_whole("annotate_view", "top", top, remedy="5 is usual")
         return ranked(self.predict_view(name, X), np.asarray(self.feature_names_[self._view(name)]), top)
+
+
+def _central(draws: list[np.ndarray], probability: float) -> np.ndarray:
+    """Ends of the central interval of each value, stacked."""
+    return np.asarray(np.quantile(np.stack(draws), [(1 - probability) / 2, (1 + probability) / 2], axis=0))

@@ -50,8 +50,8 @@ def langevin_step(
 ) -> np.ndarray:
     """value += ε²/2 · ∇ log posterior + ε · noise in place, with ε² given by feature; the gradient is zero afterwards.
 
-    The drift is tamed: over the weights of a feature its root mean square is no larger than ε. Far from where it belongs,
-    a chain would otherwise overshoot, and further with every step, as gradients grow with the weights.
+    The drift is tamed: over the weights of a feature its root mean square is no larger than ε. Far from where it
+    belongs, a chain would otherwise overshoot, and further with every step, as gradients grow with the weights.
 
     A finite step widens what a chain samples, by ε² / 4 times the precision of a normal density. The noise has so much
     less variance as would be right if there were the prior alone: weights of which the data say little are then drawn

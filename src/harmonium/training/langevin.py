@@ -18,8 +18,8 @@ from harmonium.training.sampling import Sampling
 from harmonium.validation import check_real
 from harmonium.views import Views
 
-# Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the noise's ε²; at this share of it
-# neither the step nor the noise of the gradient widens the posterior by more than about as much.
+# Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the noise's ε²; at this share of
+# it, neither the step nor the noise of the gradient widens the posterior by more than about as much.
 _DRIFT = 0.1
 _BLOCK = 1000  # rows of which gradients are added up at a time
 _DECAY = 0.55  # power of time with which squared steps fall
@@ -113,9 +113,10 @@ class Langevin(Sampling):
             raise TypeError(f"Langevin needs precondition True or False; got {self.precondition!r}; take one of them.")
 
     def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
-        """Squares of a first gradient, for the first steps; where chains have settled they are the posterior's precision.
+        """Squares of a first gradient, for the first steps.
 
-        At maximum likelihood gradients vanish, so these are no less than the precision of the prior.
+        Where a chain has settled they are the precision of the posterior. At maximum likelihood gradients vanish, so
+        they are at least that of the prior.
         """
         rows = np.arange(self._rows_of_step(len(views)))
         statistics = Statistics.zeros_like(chain.parameters)

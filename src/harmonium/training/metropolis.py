@@ -30,8 +30,9 @@ class Metropolis(Sampling):
     """Posterior driver by random-walk Metropolis-Hastings (Bayesian EFH, eq. 11-12).
 
     The ratio Z(W) / Z(W') of a proposal is the mean of p*(x | W) / p*(x | W') over items sampled from W' by a few Gibbs
-    steps from the data (brief sampling), as many as `SampledCD`, the objective it needs, has. It enters with the power of the number of items, so its error grows
-    exponentially with them, and chains are far slower than those of `Langevin`: this is here to compare with.
+    steps from the data (brief sampling), as many as the objective has, which must be `SampledCD`. It enters with the
+    power of the number of items, so its error grows exponentially with them, and chains are far slower than those of
+    `Langevin`: this is here to compare with.
 
     Parameters
     ----------
@@ -139,8 +140,8 @@ class Metropolis(Sampling):
         super()._check_model(problem, objective, views)
         if not isinstance(objective, SampledCD):
             raise IncompatiblePartsError(
-                f"Metropolis estimates ratios by brief sampling and needs the objective SampledCD(); got {objective!r}; "
-                "pass it, or use Langevin()."
+                f"Metropolis needs the objective SampledCD(), as it estimates ratios by brief sampling; got "
+                f"{objective!r}; pass it, or use Langevin()."
             )
 
 

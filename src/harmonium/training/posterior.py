@@ -72,7 +72,7 @@ class Posterior:
         """Mean over all draws."""
         draws = self.draws()
         return {
-            name: np.mean([draw[name] for draw in draws], axis=0, dtype=np.float64).astype(np.float32)
+            name: np.stack([draw[name] for draw in draws]).mean(axis=0, dtype=np.float64).astype(np.float32)
             for name in draws[0]
         }
 
