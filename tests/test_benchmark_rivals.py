@@ -10,7 +10,7 @@ if not (BENCHMARKS / "rivals").is_dir():
     pytest.skip("the benchmarks are not part of this installation", allow_module_level=True)
 sys.path.insert(0, str(BENCHMARKS))
 try:
-    from rivals import plsi
+    from rivals import gm_lda, plsi
 finally:
     sys.path.remove(str(BENCHMARKS))
 
@@ -155,3 +155,45 @@ def test_same_seed_same_result():
 def test_bad_counts_are_refused(value):
     with pytest.raises(ValueError, match="finite counts"):
         plsi.PLSI(2).fit(np.array([[1.0, value]]))
+
+
+def make_words_and_features(n_items=500, n_topics=3, n_words=60, n_features=12, length=40, seed=0):
+    generator = np.random.default_rng(seed)
+    word_given_topic = generator.dirichlet(np.full(n_words, 0.1), n_topics)
+    mean, scale = 2 * generator.normal(size=(n_topics, n_features)), generator.uniform(0.5, 1, (n_topics, n_features))
+    topics = generator.dirichlet(np.full(n_topics, 0.3), n_items)
+    counts = np.stack([generator.multinomial(length, p) for p in topics @ word_given_topic])
+    own = (generator.random((n_items, n_features, 1)) > topics.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
+    column = np.arange(n_features)
+    features = mean[own, column] + scale[own, column] * generator.normal(size=own.shape)
+    return sp.csr_array(counts), features, topics, mean
+
+
+def test_gm_lda_recovers_what_was_planted_and_its_bound_rises():
+    words, features, topics, mean = make_words_and_features()
+    model = gm_lda.GMLDA(3, tolerance=1e-7).fit(words[:400], features[:400])
+    assert (np.diff(model.bounds_) > -1e-9 * abs(model.bounds_[-1])).all() and len(model.bounds_) > 3
+    assert 0.2 < model.alpha_ < 0.45
+    shares = model.transform(words[400:], features[400:])
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    matched = np.corrcoef(shares.T, topics[400:].T)[3:, :3].argmax(axis=1)
+    assert sorted(matched) == [0, 1, 2]
+    assert np.abs(shares[:, matched] - topics[400:]).mean() < 0.06
+    assert np.abs(model.mean_[matched] - mean).mean() < 0.15
+    for part in ({"words": words[400:]}, {"features": features[400:]}):
+        assert np.abs(model.transform(**part)[:, matched] - topics[400:]).mean() < 0.12
+
+
+def test_gm_lda_bound_is_below_the_likelihood_of_one_item():
+    """One word and one feature: the likelihood is a sum over the topics of both, with second moments of θ."""
+    words, features, _, _ = make_words_and_features(n_features=1)
+    model = gm_lda.GMLDA(3, max_iter=3).fit(words, features)
+    word, value = 4, 0.3
+    counts = sp.csr_array(([1.0], ([0], [word])), shape=(1, 60))
+    bound = model._expect(counts, np.array([[value]]))[1]
+    density = np.exp(-0.5 * (value - model.mean_[:, 0]) ** 2 / model.variance_[:, 0])
+    density /= np.sqrt(2 * np.pi * model.variance_[:, 0])
+    share, alpha = model.word_given_topic_[:, word], model.alpha_
+    moment = alpha * (alpha + np.eye(3)) / (3 * alpha * (3 * alpha + 1))
+    exact = np.log(share @ moment @ density)
+    assert exact - 1.0 < bound <= exact
