@@ -336,7 +336,8 @@ def BEFH(
     family : Family, optional
         Family of the view; default: inferred from the data.
     prior : Prior, optional
-        Prior of the weights; default: `EmpiricalBayes`, learned from the draws.
+        Prior of the weights; default: `GaussianPrior()`, whose scale is that of the data. The paper has
+        ``EmpiricalBayes(per="input", begin="weights")``, which trusts few items too much.
     hidden : HiddenLayer, optional
         Default `GaussianUnits`.
     **settings
@@ -370,7 +371,7 @@ def BDWH(
     families : dict, optional
         Name of view → family; default: inferred.
     prior : Prior, or dict of view → Prior, optional
-        Prior of the weights; default: `EmpiricalBayes` for each view, learned from the draws.
+        Prior of the weights; default: `GaussianPrior()`, whose scale is that of the data; see `BEFH`.
     **settings
         Other parameters of `Harmonium`.
 

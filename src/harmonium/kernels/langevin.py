@@ -29,8 +29,8 @@ def _step(
             gradient[i, j] = slope
             total += slope * slope
         squares[i] = total / n_units
-        # the drift may be as large as the noise, and no larger
-        share = np.float32(2) / max(np.float32(2), np.sqrt(squared_step[i] * squares[i]))
+        # the drift may be twice as large as the noise, and no larger
+        share = np.float32(4) / max(np.float32(4), np.sqrt(squared_step[i] * squares[i]))
         half = np.float32(0.5) * share * squared_step[i]
         excess = np.float32(0.25) * squared_step[i] * precision[i]
         whole = np.sqrt(squared_step[i] * max(np.float32(0), np.float32(1) - excess))
@@ -50,7 +50,7 @@ def langevin_step(
 ) -> np.ndarray:
     """value += ε²/2 · ∇ log posterior + ε · noise in place, with ε² given by feature; the gradient is zero afterwards.
 
-    The drift is tamed: over the weights of a feature its root mean square is no larger than ε. Far from where it
+    The drift is tamed: over the weights of a feature its root mean square is at most 2ε. Far from where it
     belongs, a chain would otherwise overshoot, and further with every step, as gradients grow with the weights.
 
     A finite step widens what a chain samples, by ε² / 4 times the precision of a normal density. The noise has so much

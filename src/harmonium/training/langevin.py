@@ -24,6 +24,7 @@ _DRIFT = 0.1
 _BLOCK = 1000  # rows of which gradients are added up at a time
 _DECAY = 0.55  # power of time with which squared steps fall
 _RAMP = 0.1  # share of the warm-up over which steps grow, while little is known of the gradients
+_BIAS_STEP = 0.005  # typical step of a bias that is learned
 _SQUARES = "squares."
 
 
@@ -54,7 +55,7 @@ class Langevin(Sampling):
     batch_size : int, optional
         Rows of which a gradient is taken; default: all rows, at most 1,000.
     prior : Prior or dict of view → Prior, optional
-        `GaussianPrior` or `EmpiricalBayes`, which is the default.
+        Default: `GaussianPrior()`, whose scale is that of the data; `EmpiricalBayes` learns it from the draws.
     biases : {"learned", "fixed"}, default="learned"
         What happens to all parameters but the weights.
     start : "likelihood", Driver or None, default="likelihood"
@@ -158,7 +159,7 @@ class Langevin(Sampling):
             for name in chain.parameters.keys() - weights.keys():
                 slope = (-scale * statistics.gradient[name]).astype(np.float32)
                 self._remember(chain, name, np.square(slope), posterior)
-                chain.parameters[name] += np.float32(2 * _DRIFT) * slope / self._floored(chain, name)
+                chain.parameters[name] += np.float32(_BIAS_STEP) * slope / np.sqrt(self._floored(chain, name))
 
     def _gradient(
         self,
@@ -180,7 +181,7 @@ class Langevin(Sampling):
     def _remember(self, chain: Chain, name: str, squares: np.ndarray, posterior: Posterior) -> None:
         """Running mean of squared gradients, over the warm-up alone: steps that follow the chain would bend it."""
         if posterior.warming:
-            share = np.float32(max(1 / (posterior.n_moves + 2), 10 / max(10, posterior.n_warmup)))
+            share = np.float32(max(1 / (posterior.n_moves + 2), 10 / max(100, posterior.n_warmup)))
             chain.memory[_SQUARES + name] += share * (squares - chain.memory[_SQUARES + name])
 
     @staticmethod

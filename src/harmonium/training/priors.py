@@ -56,8 +56,11 @@ class Prior(Part):
     def check(self) -> None:
         """Refuse settings that make no sense."""
 
-    def start(self, weights: np.ndarray) -> Normal:
-        """The prior as chains begin at these weights, (features, units)."""
+    def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
+        """The prior as chains begin at these weights, (features, units).
+
+        ``unit_scale`` is the standard deviation of weights that give an average item hidden naturals of about one.
+        """
         raise NotImplementedError
 
     def update(self, current: Normal, moments: Moments) -> Normal:
@@ -72,35 +75,35 @@ class GaussianPrior(Prior):
     ----------
     mean : float, default=0.0
         Mean μ.
-    scale : float, default=1.0
-        Standard deviation σ; a large one says little.
+    scale : float, optional
+        Standard deviation σ; a large one says little, but leaves chains of brief sampling without hold. Default: such
+        that an average item gives hidden units naturals of about one.
 
     Examples
     --------
-    >>> GaussianPrior(scale=0.1).start(np.ones((2, 3))).variance.round(4).tolist()
+    >>> GaussianPrior(scale=0.1).start(np.ones((2, 3)), unit_scale=1.0).variance.round(4).tolist()
     [0.01, 0.01]
     """
 
-    def __init__(self, mean: float = 0.0, scale: float = 1.0) -> None:
+    def __init__(self, mean: float = 0.0, scale: float | None = None) -> None:
         self.mean = mean
         self.scale = scale
 
     def check(self) -> None:
         """Refuse settings that make no sense."""
         check_real("GaussianPrior", "mean", self.mean, lower=-np.inf, remedy="0 is usual")
-        check_real("GaussianPrior", "scale", self.scale, remedy="1.0 is usual")
+        if self.scale is not None:
+            check_real("GaussianPrior", "scale", self.scale, remedy="None takes it from the data")
 
-    def start(self, weights: np.ndarray) -> Normal:
+    def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
         """The prior itself."""
-        n_features = len(weights)
-        return Normal(np.full(n_features, self.mean, np.float32), np.full(n_features, self.scale**2, np.float32))
+        return _constant(len(weights), self.mean, unit_scale if self.scale is None else self.scale)
 
 
 class EmpiricalBayes(Prior):
-    """Mean and variance estimated from draws of the weights (Monte Carlo EM; eq. 23-27 of the paper).
+    """Mean and variance estimated from draws of the weights (Monte Carlo EM; eq. 23-27 of Guo & Xing 2006).
 
-    They begin as mean and variance of the weights that chains start from, follow the draws during warm-up, and stay as
-    they are while draws are kept.
+    They follow the draws during warm-up, and stay as they are while draws are kept.
 
     Parameters
     ----------
@@ -109,30 +112,45 @@ class EmpiricalBayes(Prior):
         means to learn as there are features; with few items they take up what weights should say, with too much trust.
     centred : bool, default=False
         Hold the mean at zero. Then the prior is the same in all rotations of Gaussian units, which are arbitrary.
+    begin : {"data", "weights"}, default="data"
+        Where it begins: as `GaussianPrior()` does, or as mean and variance of the weights that chains start from, the
+        paper's choice. Where data say little, Monte Carlo EM moves little, so that it matters.
 
     Examples
     --------
-    >>> EmpiricalBayes().start(np.array([[0.0, 2.0], [3.0, 3.0]])).mean.tolist()
+    >>> moments = Moments.none(2)
+    >>> moments.add(np.array([[0.0, 2.0], [3.0, 3.0]]))
+    >>> before = GaussianPrior(scale=1.0).start(np.zeros((2, 2)), 1.0)
+    >>> EmpiricalBayes().update(before, moments).mean.tolist()
     [2.0, 2.0]
-    >>> EmpiricalBayes(per="input").start(np.array([[0.0, 2.0], [3.0, 3.0]])).mean.tolist()
+    >>> EmpiricalBayes(per="input").update(before, moments).mean.tolist()
     [1.0, 3.0]
     """
 
     learns = True
 
-    def __init__(self, per: Literal["view", "input"] = "view", centred: bool = False) -> None:
+    def __init__(
+        self,
+        per: Literal["view", "input"] = "view",
+        centred: bool = False,
+        begin: Literal["data", "weights"] = "data",
+    ) -> None:
         self.per = per
         self.centred = centred
+        self.begin = begin
 
     def check(self) -> None:
         """Refuse settings that make no sense."""
-        if self.per not in ("view", "input"):
-            raise ValueError(f"EmpiricalBayes needs per 'view' or 'input'; got {self.per!r}; take one of them.")
+        for name, value, known in (("per", self.per, ("view", "input")), ("begin", self.begin, ("data", "weights"))):
+            if value not in known:
+                raise ValueError(f"EmpiricalBayes needs {name} {known[0]!r} or {known[1]!r}; got {value!r}; take one.")
         if not isinstance(self.centred, bool | np.bool_):
             raise TypeError(f"EmpiricalBayes needs centred True or False; got {self.centred!r}; take one of them.")
 
-    def start(self, weights: np.ndarray) -> Normal:
-        """Moments of the weights over units; a feature whose weights are all alike gets the variance of the view."""
+    def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
+        """The scale alone, or moments of the weights, where features whose weights are all alike get some variance."""
+        if self.begin == "data":
+            return _constant(len(weights), 0.0, unit_scale)
         moments = Moments.none(len(weights))
         moments.add(weights)
         found = self._estimate(moments)
@@ -151,3 +169,7 @@ class EmpiricalBayes(Prior):
         if self.per == "view":
             mean, square = np.full_like(mean, mean.mean()), np.full_like(square, square.mean())
         return Normal(mean.astype(np.float32), np.maximum(square - mean**2, 0).astype(np.float32))
+
+
+def _constant(n_features: int, mean: float, scale: float) -> Normal:
+    return Normal(np.full(n_features, mean, np.float32), np.full(n_features, scale**2, np.float32))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harmonium.exceptions import IncompatiblePartsError
+from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.hidden import SpikeSlab
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
@@ -18,7 +18,7 @@ from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.monitor import Monitor
 from harmonium.training.posterior import Chain, Posterior
-from harmonium.training.priors import EmpiricalBayes, Moments, Prior
+from harmonium.training.priors import GaussianPrior, Moments, Normal, Prior
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.stochastic import Stochastic
@@ -61,8 +61,8 @@ class Sampling(Driver):
         """Give a chain what it has to remember, before its first step."""
 
     def reading(self, chain: Chain) -> dict[str, float]:
-        """What the record tells of a chain's steps."""
-        return {}
+        """What the record tells of a chain's moves: their typical step at least."""
+        raise NotImplementedError
 
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is computed."""
@@ -123,8 +123,8 @@ class Sampling(Driver):
             posterior = training.posterior or self._begin(problem, objective, views, training, rng, reporter)
             self._plan(problem, objective, views, posterior)
         monitor = Monitor(problem, views, np.arange(len(views)), np.arange(0))
-        self._record(monitor, training, posterior, 0.0)
-        every = max(1, (posterior.n_planned - posterior.n_moves) // _RECORDS)
+        monitor.read(posterior.chains[0].parameters, 0)
+        every = max(1, posterior.n_planned // _RECORDS)
         begin = time.perf_counter()
         while posterior.n_moves < posterior.n_planned:
             self._move_all(problem, objective, views, posterior, reporter)
@@ -195,7 +195,9 @@ class Sampling(Driver):
         prior = {}
         for view in problem.energy.families:
             together = np.concatenate([chain.parameters[weights_of(view)] for chain in chains], axis=1)
-            prior[view] = self.prior_of(view).start(together)
+            prior[view] = self.prior_of(view).start(together, _unit_scale(problem, view))
+            for chain in chains:
+                _into_prior(chain.parameters[weights_of(view)], prior[view])
         return Posterior(chains, prior)
 
     def _plan(self, problem: Problem, objective: Objective, views: Views, posterior: Posterior) -> None:
@@ -223,19 +225,24 @@ class Sampling(Driver):
     def _record(self, monitor: Monitor, training: Training, posterior: Posterior, seconds: float) -> dict[str, float]:
         entry: dict[str, float] = {"epoch": training.n_iter}
         for chain in posterior.chains[::-1]:  # what is recorded is the first chain, but all are looked at
-            entry |= monitor.read(chain.parameters, training.n_iter)
+            try:
+                entry |= monitor.read(chain.parameters, training.n_iter)
+            except DivergenceError as error:
+                raise DivergenceError(
+                    f"A chain must stay where the data can be explained; one ran away at move {posterior.n_moves}; use "
+                    f"a smaller step than {self.reading(chain)['step']:.2g}, more warm-up, or a prior of smaller scale."
+                ) from error
         readings = [self.reading(chain) for chain in posterior.chains]
         entry |= {name: float(np.mean([reading[name] for reading in readings])) for name in readings[0]}
         for view, prior in posterior.prior.items():
             entry[f"prior_scale.{view}"] = float(np.sqrt(prior.variance.mean(dtype=np.float64)))
-        if training.n_iter:
-            training.record({**entry, "seconds": seconds})
+        training.record({**entry, "seconds": seconds})
         return entry
 
     def prior_of(self, view: str) -> Prior:
         """The prior of one view."""
         given = self.prior.get(view) if isinstance(self.prior, Mapping) else self.prior
-        return EmpiricalBayes() if given is None else given
+        return GaussianPrior() if given is None else given
 
     def _starter(self) -> Any:
         return Stochastic() if isinstance(self.start, str) and self.start == "likelihood" else self.start
@@ -254,6 +261,20 @@ class Sampling(Driver):
         if unknown:
             known = ", ".join(map(repr, problem.energy.families))
             raise ValueError(f"prior may only name views that are there ({known}); got {unknown[0]!r}; correct it.")
+
+
+def _unit_scale(problem: Problem, view: str) -> float:
+    """Standard deviation of weights with which the views together give an average item naturals of variance one."""
+    family, mean = problem.energy.families[view], problem.reference[view].astype(np.float64)
+    square = float((family.statistic_variance(mean, family.own_parameters()) + mean**2).sum())
+    return 1 / np.sqrt(len(problem.energy.families) * max(square, 1e-12))
+
+
+def _into_prior(weights: np.ndarray, prior: Normal) -> None:
+    """Shrink weights, in place, to where the prior has its mass: from far outside, chains would take long."""
+    distance = weights - prior.mean[:, None]
+    excess = np.sqrt(np.square(distance).mean(dtype=np.float64) / prior.variance.mean(dtype=np.float64))
+    weights -= np.float32(1 - 1 / max(1.0, excess)) * distance
 
 
 class _Batches(Silent):

@@ -1,0 +1,210 @@
+"""One-nearest-neighbour accuracy in latent spaces: LSI, GM-LDA, DWH and BDWH (Fig. 7), and with few training items.
+
+As in the paper, latent spaces are learned from all items without labels; half of the items then serve as neighbours of
+the other half, over 10 random halves. With few items, the latent space is learned from those alone, which are also the
+neighbours, and 1,000 others are the test. Wikipedia has two real-valued views (BDWH then has two Gaussian wings); for
+GM-LDA its text, shares of ten topics, is taken as counts out of 100. Settings of all models are their defaults, apart
+from the chains' lengths; DWH with a larger weight decay is there as what else one would do about few items.
+
+How sure BDWH is of an item: the share of posterior draws in whose latent space the nearest neighbour has another class
+than most draws say. AUROC is that of this share for telling wrong predictions from right ones. Coverage is the share of
+values of a view that lie in their 90 % intervals, predicted from the other view for test items.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import matplotlib
+import numpy as np
+from sklearn.decomposition import TruncatedSVD
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from common import RESULTS, table, write
+from harmonium import BDWH, DWH, Bernoulli, Gaussian, HarmoniumWarning, Langevin, Stochastic
+from harmonium.datasets import load_bdgp, load_wikipedia
+from rivals.gm_lda import GMLDA
+
+matplotlib.use("Agg")
+LOADERS = {"wikipedia": load_wikipedia, "bdgp": load_bdgp}
+TOPICS = (4, 8, 16, 32)
+SMALL, SMALL_TOPICS, TRIALS, HALVES, TEST = (50, 100, 200), 16, 5, 10, 1000
+METHODS = ("LSI", "GM-LDA", "DWH", "DWH, decay 0.1", "BDWH")
+Views = dict[str, np.ndarray]
+
+
+def load(name: str) -> tuple[Views, np.ndarray]:
+    loaded = LOADERS[name]()
+    views = {view: value.toarray() if hasattr(value, "toarray") else value for view, value in loaded.views.items()}
+    return views, loaded.target
+
+
+def fitted(method: str, name: str, train: Views, n_topics: int, seed: int) -> Any:
+    """A function from views to latent representations, and the model."""
+    families = {view: Bernoulli() if (name, view) == ("bdgp", "text") else Gaussian() for view in train}
+    if method == "LSI":
+        scaler = StandardScaler().fit(np.concatenate(list(train.values()), axis=1))
+        n_topics = min(n_topics, sum(value.shape[1] for value in train.values()) - 1)
+        svd = TruncatedSVD(n_topics, random_state=seed)
+        svd.fit(scaler.transform(np.concatenate(list(train.values()), axis=1)))
+        return lambda views: svd.transform(scaler.transform(np.concatenate(list(views.values()), axis=1))), None
+    if method == "GM-LDA":
+        scale = 100.0 if name == "wikipedia" else 1.0
+        rival = GMLDA(n_topics, seed=seed).fit(scale * train["text"], train["image"])
+        return lambda views: rival.transform(scale * views["text"], views["image"]), None
+    settings = {"random_state": seed, "n_jobs": 1}
+    if method == "BDWH":
+        driver = Langevin(n_draws=50, n_warmup=300, thin=4, n_chains=2)
+        model = BDWH(n_topics, families, driver=driver, **settings).fit(train)
+    else:
+        decay = 0.1 if method.endswith("0.1") else 1e-4
+        model = DWH(n_topics, families, driver=Stochastic(weight_decay=decay), **settings).fit(train)
+    return model.transform, model
+
+
+def neighbours(train: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    return KNeighborsClassifier(1).fit(train, y).predict(test)
+
+
+def all_items(job: tuple[str, str, int]) -> tuple[Any, dict[str, float]]:
+    """Fig. 7: latent space of all items, random halves."""
+    name, method, n_topics = job
+    quiet()
+    views, y = load(name)
+    with threadpool_limits(1):
+        begin = time.perf_counter()
+        latent = fitted(method, name, views, n_topics, 0)[0](views)
+        seconds = time.perf_counter() - begin
+        scores = []
+        for half in range(HALVES):
+            train, test = train_test_split(np.arange(len(y)), test_size=0.5, random_state=half, stratify=y)
+            scores.append(float((neighbours(latent[train], y[train], latent[test]) == y[test]).mean()))
+    print(*job, f"{np.mean(scores):.3f}, {seconds:.0f} s", flush=True)
+    return job, {"accuracy": float(np.mean(scores)), "seconds": seconds}
+
+
+def few_items(job: tuple[str, str, int, int]) -> tuple[Any, dict[str, float]]:
+    """Latent space and neighbours from few items."""
+    name, method, size, trial = job
+    quiet()
+    views, y = load(name)
+    train, rest = train_test_split(np.arange(len(y)), train_size=size, random_state=trial, stratify=y)
+    test = np.random.default_rng(trial).permutation(rest)[:TEST]
+    parts = [{view: value[rows] for view, value in views.items()} for rows in (train, test)]
+    with threadpool_limits(1):
+        transform, model = fitted(method, name, parts[0], SMALL_TOPICS, trial)
+        predicted = neighbours(transform(parts[0]), y[train], transform(parts[1]))
+        result = {"accuracy": float((predicted == y[test]).mean())}
+        if method == "BDWH":
+            result |= certainty(model, parts, y[train], y[test])
+        if model is not None:
+            _, lower, upper = model.predict_view("image", {"text": parts[1]["text"]}, interval=0.9)
+            inside = (parts[1]["image"] >= lower) & (parts[1]["image"] <= upper)
+            result["covered"] = float(inside.mean())
+    print(*job, result, flush=True)
+    return job, result
+
+
+def certainty(model: Any, parts: list[Views], y: np.ndarray, truth: np.ndarray) -> dict[str, float]:
+    """Votes of the draws: accuracy of the majority, and how well the share of others tells its errors."""
+    votes = []
+    for draw in model._draws():
+        latent = []
+        for views in parts:
+            natural = sum(
+                np.asarray(model.families_[view].encode(value), dtype=np.float32) @ draw[f"{view}.weights"]
+                for view, value in views.items()
+            )
+            latent.append(natural)
+        votes.append(neighbours(latent[0], y, latent[1]))
+    counts = np.stack([np.stack(votes) == label for label in np.unique(y)], axis=-1).sum(axis=0)
+    majority = np.unique(y)[counts.argmax(axis=1)]
+    spread = 1 - counts.max(axis=1) / len(votes)
+    wrong = majority != truth
+    return {"majority": float(1 - wrong.mean()), "auroc": float(roc_auc_score(wrong, spread))}
+
+
+def quiet() -> None:
+    warnings.simplefilter("ignore", HarmoniumWarning)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sets", nargs="+", default=list(LOADERS))
+    parser.add_argument("--trials", type=int, default=TRIALS)
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    figure_jobs = [(name, method, k) for name in options.sets for method in METHODS for k in TOPICS]
+    small_jobs = [
+        (name, method, size, trial)
+        for name in options.sets
+        for method in METHODS
+        for size in SMALL
+        for trial in range(options.trials)
+    ]
+    with ProcessPoolExecutor(options.processes) as pool:
+        few = dict(pool.map(few_items, small_jobs))
+        figure = dict(pool.map(all_items, figure_jobs))
+    report(options.sets, options.trials, figure, few)
+
+
+def report(sets: list[str], trials: int, figure: dict[Any, dict[str, float]], few: dict[Any, dict[str, float]]) -> None:
+    rows = [
+        [name, method, *(figure[name, method, k]["accuracy"] for k in TOPICS), figure[name, method, 32]["seconds"]]
+        for name in sets
+        for method in METHODS
+    ]
+    first = table(["data", "method", *(f"{k} topics" for k in TOPICS), "seconds at 32"], rows)
+    small_rows: list[list[object]] = []
+    for name in sets:
+        for method in METHODS:
+            row: list[object] = [name, method]
+            for size in SMALL:
+                found = np.array([few[name, method, size, trial]["accuracy"] for trial in range(trials)])
+                row.append(f"{found.mean():.3f} ± {found.std(ddof=1) / np.sqrt(trials):.3f}")
+            small_rows.append(row)
+    second = table(["data", "method", *(f"{size} items" for size in SMALL)], small_rows)
+    sure_rows: list[list[object]] = []
+    for name in sets:
+        for size in SMALL:
+            own = [few[name, "BDWH", size, trial] for trial in range(trials)]
+            plain = [few[name, "DWH", size, trial] for trial in range(trials)]
+            averages = [float(np.mean([result[key] for result in own])) for key in ("majority", "auroc", "covered")]
+            sure_rows.append([name, size, *averages, float(np.mean([result["covered"] for result in plain]))])
+    header = ["data", "items", "accuracy of the majority", "AUROC", "coverage, BDWH", "coverage, DWH"]
+    draw(sets, figure)
+    body = (
+        f"Latent spaces of all items (mean over {HALVES} halves):\n\n{first}\n\nLatent spaces and neighbours from few"
+        f" items, {SMALL_TOPICS} topics, mean and standard error over {trials} trials:\n\n{second}\n\nWhat the"
+        f" posterior knows about itself, with few items:\n\n{table(header, sure_rows)}"
+        "\n\n[Figure](bayes_classification.png)"
+    )
+    write(
+        "bayes_classification", "Nearest neighbours in latent spaces", body, "python benchmarks/bayes_classification.py"
+    )
+
+
+def draw(sets: list[str], figure: dict[Any, dict[str, float]]) -> None:
+    import matplotlib.pyplot as plt
+
+    picture, panels = plt.subplots(1, len(sets), figsize=(4.5 * len(sets), 3.5), layout="constrained", squeeze=False)
+    for panel, name in zip(panels[0], sets, strict=True):
+        for method in METHODS:
+            panel.plot(TOPICS, [figure[name, method, k]["accuracy"] for k in TOPICS], "o-", label=method)
+        panel.set(title=name, xlabel="topics", ylabel="1-NN accuracy", xscale="log", xticks=TOPICS, xticklabels=TOPICS)
+        panel.minorticks_off()
+    panels[0, 0].legend(fontsize=8)
+    RESULTS.mkdir(exist_ok=True)
+    picture.savefig(RESULTS / "bayes_classification.png", dpi=120)
+
+
+if __name__ == "__main__":
+    main()
