@@ -72,13 +72,14 @@ def draw_from_the_past(
     states : ndarray of bool, shape (samples, sites)
         Filled with the draws.
     sweeps : ndarray of int64, shape (samples,)
-        Filled with how long ago the chains started, a power of two; 0 if they did not meet.
+        Filled with how long ago the chains started, a power of two; 0 from the first sample on whose did not meet.
     """
     upper = np.empty(len(bias), dtype=np.bool_)
+    sweeps[:] = 0
     for sample in range(len(keys)):
-        sweeps[sample] = 0
         n_sweeps = 1
-        while n_sweeps <= max_sweeps and sweeps[sample] == 0:
-            if _have_met(bias, couplings, keys[sample], n_sweeps, states[sample], upper):
-                sweeps[sample] = n_sweeps
+        while not _have_met(bias, couplings, keys[sample], n_sweeps, states[sample], upper):
             n_sweeps *= 2
+            if n_sweeps > max_sweeps:
+                return
+        sweeps[sample] = n_sweeps
