@@ -42,16 +42,21 @@ def _have_met(
     lower[:] = False
     upper[:] = True
     lower_natural = bias.copy()
-    upper_natural = bias + couplings.sum(axis=0)
-    met = False
+    upper_natural = bias.copy()
+    for site in range(n_sites):
+        for other in range(n_sites):
+            upper_natural[other] += couplings[site, other]
+    apart = n_sites
     for ago in range(n_sweeps, 0, -1):
+        still_apart = 0
         for site in range(n_sites):
             threshold = _threshold(key, ago * n_sites + site)
             _update(lower, lower_natural, site, threshold, couplings)
-            if not met:
+            if apart > 0:  # once they have met they go on as one
                 _update(upper, upper_natural, site, threshold, couplings)
-        met = met or bool(np.all(lower == upper))
-    return met
+                still_apart += lower[site] != upper[site]
+        apart = still_apart
+    return apart == 0
 
 
 @njit(nogil=True, cache=True)
