@@ -140,7 +140,7 @@ class Probability(PosteriorAccess):
                 hidden, batch = gibbs_step(self.energy_, self.parameters_, hidden, rng, sizes)
         return self._drawn(batch)
 
-    def sample_exact(self, n_samples: int = 1, random_state: Any = None, max_sweeps: int = 2**16) -> Any:
+    def sample_exact(self, n_samples: int = 1, random_state: Any = None, max_sweeps: int = 2**14) -> Any:
         """Draw items from the model exactly, by coupling from the past: no chain that might not have converged.
 
         For binary views and Gaussian units if no entry of WWᵀ (off its diagonal) is negative, and for binary views and
@@ -153,7 +153,7 @@ class Probability(PosteriorAccess):
             Number of items.
         random_state : int, RandomState instance or None, default=None
             Default: the estimator's.
-        max_sweeps : int, default=65536
+        max_sweeps : int, default=16384
             How far into the past to go before giving up.
 
         Returns
@@ -167,7 +167,7 @@ class Probability(PosteriorAccess):
         """
         check_is_fitted(self, "families_")
         check_whole("sample_exact", "n_samples", n_samples)
-        check_whole("sample_exact", "max_sweeps", max_sweeps, remedy="65536 is usual")
+        check_whole("sample_exact", "max_sweeps", max_sweeps, remedy="16384 is usual")
         rng = self._generator(random_state)
         with compute(self.n_jobs):
             batch, _ = perfect_sample(self.energy_, self.parameters_, n_samples, rng, max_sweeps)

@@ -24,7 +24,7 @@ _ROUNDING = 1e-6
 
 
 def perfect_sample(
-    energy: Energy, parameters: Parameters, n_samples: int, rng: np.random.Generator, max_sweeps: int = 2**16
+    energy: Energy, parameters: Parameters, n_samples: int, rng: np.random.Generator, max_sweeps: int = 2**14
 ) -> tuple[Batch, np.ndarray]:
     """Exact, independent draws of all views, and how many sweeps ago the chains of each had to start.
 

@@ -42,16 +42,21 @@ def _have_met(
     lower[:] = False
     upper[:] = True
     lower_natural = bias.copy()
-    upper_natural = bias + couplings.sum(axis=0)
-    met = False
+    upper_natural = bias.copy()
+    for site in range(n_sites):
+        for other in range(n_sites):
+            upper_natural[other] += couplings[site, other]
+    apart = n_sites
     for ago in range(n_sweeps, 0, -1):
+        still_apart = 0
         for site in range(n_sites):
             threshold = _threshold(key, ago * n_sites + site)
             _update(lower, lower_natural, site, threshold, couplings)
-            if not met:
+            if apart > 0:  # once they have met they go on as one
                 _update(upper, upper_natural, site, threshold, couplings)
-        met = met or bool(np.all(lower == upper))
-    return met
+                still_apart += lower[site] != upper[site]
+        apart = still_apart
+    return apart == 0
 
 
 @njit(nogil=True, cache=True)
@@ -72,13 +77,14 @@ def draw_from_the_past(
     states : ndarray of bool, shape (samples, sites)
         Filled with the draws.
     sweeps : ndarray of int64, shape (samples,)
-        Filled with how long ago the chains started, a power of two; 0 if they did not meet.
+        Filled with how long ago the chains started, a power of two; 0 from the first sample on whose did not meet.
     """
     upper = np.empty(len(bias), dtype=np.bool_)
+    sweeps[:] = 0
     for sample in range(len(keys)):
-        sweeps[sample] = 0
         n_sweeps = 1
-        while n_sweeps <= max_sweeps and sweeps[sample] == 0:
-            if _have_met(bias, couplings, keys[sample], n_sweeps, states[sample], upper):
-                sweeps[sample] = n_sweeps
+        while not _have_met(bias, couplings, keys[sample], n_sweeps, states[sample], upper):
             n_sweeps *= 2
+            if n_sweeps > max_sweeps:
+                return
+        sweeps[sample] = n_sweeps
