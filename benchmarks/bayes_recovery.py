@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from common import RESULTS, table, write
-from harmonium import Bernoulli, EmpiricalBayes, GaussianPrior, GaussianUnits, Langevin, SampledCD
+from harmonium import Bernoulli, DivergenceError, EmpiricalBayes, GaussianPrior, GaussianUnits, Langevin, SampledCD
 from harmonium.energy import Energy
 from harmonium.inference.perfect import perfect_sample
 from harmonium.inference.pseudo import pseudo_log_likelihood
@@ -132,7 +132,7 @@ def one_run(size: int, seed: int) -> dict[str, dict[str, float]]:
     batch, _ = perfect_sample(ENERGY, parameters_of(weights), size, rng)
     values = np.asarray(batch.views["x"].statistic, dtype=np.float32)
     start = 0.05 * rng.standard_normal((N_FEATURES, N_UNITS))
-    results = {}
+    results: dict[str, dict[str, float]] = {}
     for rate in RATES:
         found = ascend(values, start, seed, rate, MOST_STEPS).parameters["x.weights"]
         results[f"maximum likelihood, rate {rate}"] = errors(truth, found @ found.T)
@@ -141,7 +141,12 @@ def one_run(size: int, seed: int) -> dict[str, dict[str, float]]:
     results["maximum likelihood, early stopping"] = errors(truth, found @ found.T)
     for name, prior in PRIORS.items():
         begin = time.perf_counter()
-        draws = sample(values, start, seed, prior, Ascent(rate, n_steps)).array("x.weights").reshape(-1, *found.shape)
+        try:
+            posterior = sample(values, start, seed, prior, Ascent(rate, n_steps))
+        except DivergenceError:
+            results[name] = dict.fromkeys(("mae", "mre", "covered", "diagonal", "seconds"), np.nan)
+            continue
+        draws = posterior.array("x.weights").reshape(-1, *found.shape)
         products = np.einsum("kij,klj->kil", draws, draws)
         lower, upper = np.quantile(products, [0.05, 0.95], axis=0)
         inside = (truth >= lower) & (truth <= upper)
@@ -209,7 +214,11 @@ def main() -> None:
     for name in found[SIZES[0]][0]:
         row: list[object] = [name]
         for size in SIZES:
-            average = partial(_average, found[size], name)
+            kept = [run for run in found[size] if np.isfinite(run[name]["mae"])]
+            if len(kept) < len(found[size]):
+                row.append(f"ran away in {len(found[size]) - len(kept)} of {len(found[size])} runs")
+                continue
+            average = partial(_average, kept, name)
             shown = f"{average('mae'):.4f} / {average('mre'):.3f}"
             if "covered" in found[size][0][name]:
                 shown += f" / {average('covered'):.2f} ({average('diagonal'):.2f})"

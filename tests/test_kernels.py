@@ -7,11 +7,13 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
+from scipy import stats
 from scipy.special import expit
 
 from harmonium.kernels import threads
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
+from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.products import (
     add_column_totals,
     add_outer_products,
@@ -252,3 +254,15 @@ def test_coupling_from_the_past_is_gibbs_sampling_from_both_ends() -> None:
             assert not np.array_equal(run(0.0, key, n_sweeps // 2), run(1.0, key, n_sweeps // 2))
     draw_from_the_past(bias - 75, couplings + 50 * (couplings > 0), keys, 8, states, sweeps)
     assert (sweeps == 0).all()  # all zeros and all ones are two deep modes
+
+
+def test_normal_numbers_are_box_and_mullers_and_normal() -> None:
+    numbers = np.empty(200_000, dtype=np.float32)
+    fill_normal(numbers, np.uint32(5), 40)
+    radius, angle = np.hypot(*numbers.reshape(2, -1)), np.arctan2(*numbers.reshape(2, -1)[::-1])
+    for uniform in (np.exp(-np.square(radius.astype(float)) / 2), angle / (2 * np.pi) + 0.5):
+        assert stats.kstest(uniform, "uniform").pvalue > 1e-3
+    assert stats.kstest(numbers, "norm").pvalue > 1e-3
+    again = np.empty(1000, dtype=np.float32)
+    fill_normal(again, np.uint32(5), 40)
+    np.testing.assert_array_equal(again[:500], numbers[:500])  # numbers belong to their cells

@@ -54,16 +54,15 @@ class PosteriorAccess(Encoding):
         check_whole("invariants", "n_pairs", n_pairs, lower=0, remedy="50 is usual")
         posterior = self._sampled()
         arrays = {view: posterior.array(weights_of(view)) for view in self.families_}
-        # features of different views may share a name, and so may those of one
         places = [(view, i) for view, array in arrays.items() for i in range(array.shape[2])]
         several = len(arrays) > 1
         rng = np.random.default_rng(random_state)
-        chosen = rng.choice(len(places), size=(n_pairs, 2))
+        chosen = rng.choice(len(places) ** 2, size=min(n_pairs, len(places) ** 2), replace=False)
         result = {
             f"trace[{view}]": np.square(array, dtype=np.float64).sum(axis=(2, 3)) for view, array in arrays.items()
         }
         for pair in chosen:
-            (first, i), (second, j) = (places[k] for k in pair)
+            (first, i), (second, j) = (places[k] for k in divmod(pair, len(places)))
             labels = [
                 f"{view}.{self.feature_names_[view][k]}" if several else self.feature_names_[view][k]
                 for view, k in ((first, i), (second, j))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
 _BLOCK = 125_000
@@ -64,14 +65,14 @@ def langevin_step(
     n_blocks = block_count(value.size, _BLOCK)
     squares = np.empty(n_features, dtype=np.float32)
     precision = 1 / variance
-    seeds = rng.integers(2**63, size=n_blocks) if n_blocks > 1 else None
+    key = np.uint32(rng.integers(2**32))
 
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
-        noise = scratch("noise", (last - first, value.shape[1]), np.float32)
-        # one stream a block, so that the result does not depend on who draws which
-        stream = rng if seeds is None else np.random.Generator(np.random.SFC64(seeds[block]))
-        stream.standard_normal(out=noise, dtype=np.float32)
+        size = (last - first) * value.shape[1]
+        flat = scratch("noise", (size + size % 2,), np.float32)
+        fill_normal(flat, key, 2 * first * value.shape[1])  # twice, as a block of odd size takes one cell more
+        noise = flat[:size].reshape(last - first, value.shape[1])
         part = slice(first, last)
         _step(
             value[part],

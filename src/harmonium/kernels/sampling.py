@@ -14,9 +14,10 @@ from harmonium.kernels.elementwise import exp2_float32
 
 
 @njit(inline="always")
-def _uniform(cell, key):  # type: ignore[no-untyped-def]
-    # a number in (0, 1) for each cell: Weyl sequence and the 32-bit hash "lowbias32" (constants found by exhaustive
-    # search, public domain); every step is cast back to 32 bits, as wider lanes would halve the speed
+def uniform_of_cell(cell, key):  # type: ignore[no-untyped-def]
+    """A number in (0, 1) for each cell: Weyl sequence and the 32-bit hash "lowbias32"."""
+    # its constants were found by exhaustive search (public domain); every step is cast back to 32 bits, as wider lanes
+    # would halve the speed
     x = uint32(uint32(cell * uint32(0x9E3779B9)) + key)
     x = uint32(x ^ uint32(x >> uint32(16)))
     x = uint32(x * uint32(0x7FEB352D))
@@ -44,7 +45,7 @@ def _flag(
         base = uint32(first_cell + feature * n_rows)
         for r in range(n_rows):
             x = min(max(natural[feature, r] * log2_e + shift, float32(-100)), float32(1))
-            flags[feature, r] = _uniform(uint32(base + uint32(r)), key) < _at_least_exp2(x)
+            flags[feature, r] = uniform_of_cell(uint32(base + uint32(r)), key) < _at_least_exp2(x)
 
 
 @njit(nogil=True, cache=True)
@@ -101,7 +102,7 @@ def candidates(
         while entry < found and cells[entry] < start + n_rows:
             cell = cells[entry]
             rows[entry] = cell - start
-            uniforms[entry] = _uniform(uint32(uint32(first_cell) + uint32(cell)), key)
+            uniforms[entry] = uniform_of_cell(uint32(uint32(first_cell) + uint32(cell)), key)
             kept[entry] = natural[feature, cell - start] + bias[feature]
             entry += 1
         indptr[feature + 1] = entry
@@ -179,7 +180,7 @@ def draw_tokens(natural: np.ndarray, totals: np.ndarray, key: np.uint32) -> tupl
             total += weights[word]
             cumulative[word] = total
         for token in range(totals[row]):
-            goal = _uniform(uint32(cell), key) * total
+            goal = uniform_of_cell(uint32(cell), key) * total
             cell += 1
             word = min(np.searchsorted(cumulative, goal), n_words - 1)
             seen[word] += 1

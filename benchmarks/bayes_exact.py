@@ -1,0 +1,109 @@
+"""Chains against the exact posterior: three binary features, one unit, three weights (E[WWᵀ] by quadrature).
+
+The gradient of the likelihood is exact, or that of brief sampling with l Gibbs steps. Steps ε are those of plain
+Langevin (one for all weights). The error is the mean over the entries of WWᵀ of |chain - exact|, and the Monte Carlo
+error what it would be by chance, from the spread between chains.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from common import table, write
+from harmonium import Bernoulli, BernoulliUnits, ExactLikelihood, GaussianPrior, Langevin, Metropolis, SampledCD
+from harmonium.energy import Energy
+from harmonium.kernels.threads import compute
+from harmonium.objectives import Problem
+from harmonium.training import Training
+from harmonium.training.progress import Silent
+from harmonium.views import Views
+
+SCALE, N_ROWS, N_CHAINS = 0.8, 30, 8
+BIAS, HIDDEN_BIAS = np.array([-0.5, 0.0, 0.3]), -0.2
+
+
+def items() -> np.ndarray:
+    """Features of which the first two tend to agree."""
+    values = np.random.default_rng(0).random((N_ROWS, 1)) < [[0.3, 0.5, 0.6]]
+    values[: N_ROWS // 2, 1] = values[: N_ROWS // 2, 0]
+    return values.astype(np.float32)
+
+
+def exact_moments(data: np.ndarray) -> np.ndarray:
+    """E[WWᵀ] by summing over all states of the features and a grid of weights."""
+    grid = np.linspace(-5 * SCALE, 5 * SCALE, 81)
+    points = np.stack(np.meshgrid(grid, grid, grid, indexing="ij"), axis=-1).reshape(-1, 3)
+    everything = np.array(list(itertools.product([0.0, 1.0], repeat=3)))
+
+    def log_density(x: np.ndarray) -> np.ndarray:
+        return x @ BIAS + np.logaddexp(0, HIDDEN_BIAS + points @ x.T)
+
+    states, counts = np.unique(data, axis=0, return_counts=True)
+    log_posterior = log_density(states) @ counts - len(data) * logsumexp(log_density(everything), axis=1)
+    log_posterior -= np.square(points).sum(axis=1) / 2 / SCALE**2
+    weight = np.exp(log_posterior - log_posterior.max())
+    return np.einsum("k,ki,kj->ij", weight / weight.sum(), points, points)
+
+
+def sampled_moments(driver: Any, objective: Any, data: np.ndarray) -> np.ndarray:
+    """E[WWᵀ] of each chain."""
+    problem = Problem(Energy({"x": Bernoulli().restore(3, {})}, BernoulliUnits().bind(1)), {"x": data.mean(axis=0)})
+    parameters = {
+        "hidden.bias": np.array([HIDDEN_BIAS], np.float32),
+        "x.weights": np.full((3, 1), 0.1, np.float32),
+        "x.bias": BIAS.astype(np.float32),
+    }
+    training = Training(parameters)
+    driver.run(problem, objective, Views({"x": data}), training, np.random.default_rng(0), Silent())
+    assert training.posterior is not None
+    weights = training.posterior.array("x.weights")[..., 0]
+    return np.einsum("cki,ckj->cij", weights, weights) / weights.shape[1]
+
+
+def main() -> None:
+    data = items()
+    exact = exact_moments(data)
+    fixed: dict[str, Any] = {"n_chains": N_CHAINS, "start": None, "prior": GaussianPrior(scale=SCALE)}
+    langevin: dict[str, Any] = {**fixed, "biases": "fixed"}
+    runs: list[tuple[str, Any, Any]] = [
+        (
+            f"Langevin, ε = {step}",
+            Langevin(1000, 200, thin, step=step, precondition=False, **langevin),
+            ExactLikelihood(),
+        )
+        for step, thin in ((1.6, 1), (0.8, 2), (0.4, 4), (0.2, 8))
+    ]
+    runs.append(("Langevin, tuned step", Langevin(1000, 200, 4, **langevin), ExactLikelihood()))
+    runs += [
+        (f"Langevin, tuned step, brief sampling l = {n}", Langevin(1000, 200, 4, **langevin), SampledCD(n))
+        for n in (1, 5, 20)
+    ]
+    runs += [
+        (f"Metropolis-Hastings, brief sampling l = {n}", Metropolis(1000, 500, 10, **fixed), SampledCD(n))
+        for n in (1, 20)
+    ]
+    rows: list[list[object]] = []
+    with compute(1):
+        for name, driver, objective in runs:
+            found = sampled_moments(driver, objective, data)
+            chance = found.std(axis=0, ddof=1) / np.sqrt(N_CHAINS)
+            error = np.abs(found.mean(axis=0) - exact)
+            rows.append(
+                [
+                    name,
+                    float(error.mean()),
+                    float(np.sqrt(2 / np.pi) * chance.mean()),
+                    float(np.trace(found.mean(axis=0))),
+                ]
+            )
+            print(rows[-1], flush=True)
+    body = table(["chain", "error", "Monte Carlo error", f"E[tr WWᵀ] (exact: {np.trace(exact):.3f})"], rows)
+    write("bayes_exact", "Chains against an exact posterior", body, "python benchmarks/bayes_exact.py")
+
+
+if __name__ == "__main__":
+    main()
