@@ -14,6 +14,7 @@ from harmonium.families import (
     Bernoulli,
     Binomial,
     Categorical,
+    Chain,
     Family,
     Gaussian,
     NegativeBinomial,
@@ -26,7 +27,7 @@ from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, P
 from harmonium.persist import load_model as load
 from harmonium.recipes import DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM, iEFH, iMMH
 from harmonium.training import LBFGS, Adam, Momentum, Stochastic
-from harmonium.views import Columns, Views
+from harmonium.views import Columns, Sequences, Views
 
 __all__ = [
     "DWH",
@@ -43,6 +44,7 @@ __all__ = [
     "Binomial",
     "BinomialUnits",
     "Categorical",
+    "Chain",
     "Columns",
     "Discriminative",
     "DiscriminativeRBM",
@@ -71,6 +73,7 @@ __all__ = [
     "Poisson",
     "ReplicatedSoftmax",
     "SampledCD",
+    "Sequences",
     "SpikeSlab",
     "Stochastic",
     "Views",

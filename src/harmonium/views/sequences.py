@@ -1,0 +1,315 @@
+"""`Sequences`: items that are ordered lists of binary vectors, such as the words of the paragraphs of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from harmonium.exceptions import InvalidViewError
+from harmonium.features.paragraphs import paragraph_words
+from harmonium.kernels.chains import count_chains
+
+
+class Sequences:
+    """Items that are ordered lists of binary vectors over the same features; lengths may differ.
+
+    Sliced by items without further ado, so stock cross-validation works. An item without vectors is missing.
+
+    Parameters
+    ----------
+    rows : matrix of shape (vectors of all items, features)
+        Zeros and ones, dense or SciPy sparse, the vectors of an item below each other in their order.
+    offsets : sequence of int
+        Where each item begins in ``rows``, and the end of the last one.
+    feature_names : sequence of str, optional
+        Names of the columns.
+
+    See Also
+    --------
+    Sequences.from_matrices, Sequences.from_texts, Sequences.from_frame
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = Sequences(np.array([[1, 0], [1, 1], [0, 1]]), [0, 2, 3])
+    >>> len(both), both.shape, both.lengths.tolist()
+    (2, (2, 2), [2, 1])
+    >>> both[[0]].matrix(0).toarray().tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+
+    ndim = 2  # to scikit-learn it looks like one row per item
+
+    def __init__(self, rows: Any, offsets: Any, feature_names: Sequence[str] | None = None) -> None:
+        self.rows = _binary_rows(rows)
+        self.offsets = _checked_offsets(offsets, self.rows.shape[0])
+        self.feature_names = None if feature_names is None else [str(name) for name in feature_names]
+        if self.feature_names is not None and len(self.feature_names) != self.rows.shape[1]:
+            raise InvalidViewError(
+                f"Sequences need one feature name per column, {self.rows.shape[1]}; got {len(self.feature_names)}; "
+                "pass the names in the order of the columns."
+            )
+        values = self.rows.data
+        if not (values == 1).all():  # NaN is not equal to 1 either
+            entry = int(np.argmax(values != 1))
+            row = int(np.searchsorted(self.rows.indptr, entry, side="right")) - 1
+            item = int(np.searchsorted(self.offsets, row, side="right")) - 1
+            raise InvalidViewError(
+                f"Sequences need values 0 or 1; found {values[entry]:g} in item {item}, vector "
+                f"{row - int(self.offsets[item])}, column {int(self.rows.indices[entry])}; binarize the vectors first."
+            )
+
+    # ---- making ------------------------------------------------------------------------------------------------
+    @classmethod
+    def from_matrices(cls, matrices: Iterable[Any], feature_names: Sequence[str] | None = None) -> Sequences:
+        """From one matrix per item, (vectors, features); None or a matrix without rows is a missing item.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Sequences.from_matrices([np.eye(2), None, np.ones((3, 2))]).lengths.tolist()
+        [2, 0, 3]
+        """
+        items = [None if matrix is None else _one_item(number, matrix) for number, matrix in enumerate(matrices)]
+        given = {number: item for number, item in enumerate(items) if item is not None}
+        if not given:
+            raise InvalidViewError("Sequences need at least one item with vectors; got none; leave the view out.")
+        width = next(iter(given.values())).shape[1]
+        for number, item in given.items():
+            if item.shape[1] != width:
+                raise InvalidViewError(
+                    f"All items of Sequences must have the same features, {width}; item {number} has {item.shape[1]}; "
+                    "pass the same columns in the same order."
+                )
+        lengths = [0 if item is None else item.shape[0] for item in items]
+        rows = scipy.sparse.vstack([*given.values()], format="csr")
+        return cls(rows, np.concatenate([[0], np.cumsum(lengths)]), feature_names)
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[Sequence[str] | None], **options: Any) -> Sequences:
+        """From the paragraphs of each text; an empty list or None is a missing item.
+
+        Parameters
+        ----------
+        texts : iterable of lists of str
+            The paragraphs of every item; `harmonium.features.paragraphs` cuts texts into them.
+        **options
+            Those of `harmonium.features.text.text_counts`; ``vocabulary=training.feature_names`` for new texts.
+
+        Examples
+        --------
+        >>> reviews = Sequences.from_texts([["Clean room.", "The room was quiet."], ["Rude staff!"]])
+        >>> reviews.feature_names, reviews.lengths.tolist()
+        (['clean', 'quiet', 'room', 'rude', 'staff'], [2, 1])
+        """
+        return cls(*paragraph_words(texts, **options))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        item: str = "item",
+        position: str = "position",
+        feature: str = "feature",
+        items: Sequence[Any] | None = None,
+        feature_names: Sequence[Any] | None = None,
+    ) -> Sequences:
+        """From a long data frame (pandas, polars, …): each row says that an item has a feature at a position.
+
+        Parameters
+        ----------
+        frame : data frame
+            One row for each one among the zeros; rows that occur twice count once.
+        item, position, feature : str
+            Names of the columns. Positions are whole numbers, counted from the smallest one in the frame; those below
+            an item's last that do not occur are vectors of zeros.
+        items : sequence, optional
+            Which items, in which order: those of the other views. Items that the frame lacks are missing. Default: all
+            that occur, sorted.
+        feature_names : sequence, optional
+            Which features, in which order, as for ``training.feature_names``; others are left out. Default: all that
+            occur, sorted.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> long = pd.DataFrame({"item": ["b", "a", "a"], "position": [1, 1, 3], "feature": ["x", "x", "y"]})
+        >>> Sequences.from_frame(long).lengths.tolist()
+        [3, 1]
+        """
+        table = _columns(frame, item, position, feature)
+        positions = table[position]
+        if positions.dtype.kind not in "iu":
+            raise InvalidViewError(
+                f"Positions of Sequences must be whole numbers; column {position!r} is {positions.dtype}; number the "
+                "vectors of each item."
+            )
+        known, number = _numbered(table[item], items)
+        names, column = _numbered(table[feature], feature_names)
+        place = positions - positions.min(initial=0 if not len(positions) else positions[0])
+        kept = number >= 0
+        lengths = np.zeros(len(known), dtype=np.int64)
+        np.maximum.at(lengths, number[kept], place[kept] + 1)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        kept &= column >= 0
+        rows = offsets[number[kept]] + place[kept]
+        ones = scipy.sparse.csr_array(
+            (np.ones(len(rows), np.float32), (rows, column[kept])), shape=(int(offsets[-1]), len(names))
+        )
+        ones.sum_duplicates()
+        ones.data[:] = 1
+        return cls(ones, offsets, [str(name) for name in names])
+
+    # ---- looking -----------------------------------------------------------------------------------------------
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of vectors of each item."""
+        return np.diff(self.offsets)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of items, number of features."""
+        return len(self), int(self.rows.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, items: Any) -> Sequences:
+        if isinstance(items, tuple):  # scikit-learn asks for X[items, ...]
+            items = items[0]
+        # a mask or a list that does not fit is refused by NumPy
+        chosen = np.atleast_1d(np.arange(len(self))[items if isinstance(items, slice) else np.asarray(items)])
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        # row numbers: those of the result, moved from where each item is now to where it was
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths)
+        result = Sequences.__new__(Sequences)  # what was checked need not be checked again
+        result.rows, result.offsets, result.feature_names = self.rows[rows], offsets, self.feature_names
+        return result
+
+    def __iter__(self) -> Iterator[Sequences]:
+        return (self[number] for number in range(len(self)))
+
+    def matrix(self, item: int) -> scipy.sparse.csr_array:
+        """Vectors of one item, (vectors, features)."""
+        return self.rows[int(self.offsets[item]) : int(self.offsets[item + 1])]
+
+    def presence(self) -> scipy.sparse.csr_array:
+        """Which features each item has anywhere, (items, features): the same without order."""
+        result = self.counts[:, : self.rows.shape[1]].tocsr()
+        result.data = np.ones_like(result.data)
+        return result
+
+    def shuffled(self, random_state: Any = None) -> Sequences:
+        """The same items with their vectors in random order: what is left of a result is not due to order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Sequences(np.eye(3), [0, 3]).shuffled(0).matrix(0).sum()
+        np.float32(3.0)
+        """
+        rng = np.random.default_rng(random_state)
+        items = np.repeat(np.arange(len(self)), self.lengths)
+        rows = np.lexsort((rng.random(len(items)), items)) + self.offsets[0]
+        return Sequences(self.rows[rows], self.offsets - self.offsets[0], self.feature_names)
+
+    @cached_property
+    def counts(self) -> scipy.sparse.csr_array:
+        """How many vectors of each item have each feature, and how many neighbouring pairs: (items, 2 features)."""
+        n_items, n_features = self.shape
+        indptr, indices, data = count_chains(self.rows.indptr, self.rows.indices, self.offsets, n_features)
+        return scipy.sparse.csr_array((data, indices, indptr), shape=(n_items, 2 * n_features))
+
+    def __repr__(self) -> str:
+        shortest, longest = (self.lengths.min(), self.lengths.max()) if len(self) else (0, 0)
+        return f"Sequences({len(self)} items of {shortest} to {longest} vectors; {self.shape[1]} features)"
+
+
+def _binary_rows(rows: Any) -> scipy.sparse.csr_array:
+    """Compressed rows without stored zeros, in single precision; what the user passed stays as it is."""
+    try:
+        matrix = scipy.sparse.csr_array(rows if scipy.sparse.issparse(rows) else np.atleast_1d(np.asarray(rows)))
+        matrix = matrix.astype(np.float32)
+    except (TypeError, ValueError):
+        raise InvalidViewError(
+            f"Sequences need a matrix of zeros and ones; got {type(rows).__name__} that is none; pass an array or a "
+            "SciPy sparse matrix."
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise InvalidViewError(
+            f"Sequences need a matrix with a row per vector and a column per feature; got shape {matrix.shape}; "
+            "put the vectors of all items below each other."
+        )
+    if not matrix.has_canonical_format or (matrix.data == 0).any():
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _checked_offsets(offsets: Any, n_rows: int) -> np.ndarray:
+    checked = np.asarray(offsets)
+    if checked.ndim != 1 or len(checked) < 1 or checked.dtype.kind not in "iu":
+        raise InvalidViewError(
+            f"offsets must be whole numbers, where each item begins and the end of the last; got {checked.dtype} of "
+            f"shape {checked.shape}; pass for example [0, 2, 5] for items of 2 and 3 vectors."
+        )
+    checked = checked.astype(np.int64)
+    if (np.diff(checked) < 0).any():
+        item = int(np.argmax(np.diff(checked) < 0))
+        raise InvalidViewError(
+            f"offsets must not fall; item {item} begins at {checked[item]} and ends at {checked[item + 1]}; put the "
+            "items in order."
+        )
+    if checked[0] != 0 or checked[-1] != n_rows:
+        raise InvalidViewError(
+            f"offsets must begin with 0 and end with the number of vectors, {n_rows}; got {checked[0]} to "
+            f"{checked[-1]}; pass where each item begins and the end of the last."
+        )
+    return checked
+
+
+def _one_item(number: int, matrix: Any) -> scipy.sparse.csr_array | None:
+    native = nw.from_native(matrix, eager_only=True, pass_through=True)
+    values = native.to_numpy() if isinstance(native, nw.DataFrame) else matrix
+    if not scipy.sparse.issparse(values):
+        try:
+            values = np.asarray(values, dtype=np.float32)
+        except (TypeError, ValueError):
+            values = np.empty(0)  # refused for its shape
+        if values.ndim != 2:
+            raise InvalidViewError(
+                f"Every item of Sequences must be a matrix of numbers, (vectors, features); item {number} is "
+                f"{type(matrix).__name__} of shape {np.shape(values)}; use reshape(1, -1) for a single vector."
+            )
+    return scipy.sparse.csr_array(values) if values.shape[0] else None
+
+
+def _columns(frame: Any, *names: str) -> dict[str, np.ndarray]:
+    native = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(native, nw.DataFrame):
+        raise TypeError(
+            f"Sequences.from_frame needs a data frame; got {type(frame).__name__}; use from_matrices for matrices."
+        )
+    for name in names:
+        if name not in native.columns:
+            raise InvalidViewError(
+                f"The frame must have columns for item, position and feature; it has no {name!r}; name the columns "
+                "that hold them."
+            )
+    return {name: native[name].to_numpy() for name in names}
+
+
+def _numbered(values: np.ndarray, known: Sequence[Any] | None) -> tuple[np.ndarray, np.ndarray]:
+    """What is known, all values in order by default, and the number of each value among it, -1 if it is not there."""
+    index = pd.Index(np.unique(values) if known is None else known)
+    if not index.is_unique:
+        raise InvalidViewError(f"items and feature_names must differ; got {index[index.duplicated()][0]!r} twice.")
+    return np.asarray(index), index.get_indexer(values)
