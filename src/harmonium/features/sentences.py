@@ -15,10 +15,42 @@ _SENTENCE_END = re.compile(r"(?<!\d)[.!?]+|[.!?]+(?!\d)|\n\s*\n")
 
 # Contractions are recognised by their ending; those typed without the apostrophe are listed.
 _DENYING = frozenset(
-    """
-    no not never none nothing nobody nowhere neither nor cannot without hardly barely scarcely rarely seldom lack lacks
-    lacked lacking arent cant couldnt didnt doesnt dont hasnt havent isnt shouldnt wasnt werent wont wouldnt
-    """.split()
+    [
+        "no",
+        "not",
+        "never",
+        "none",
+        "nothing",
+        "nobody",
+        "nowhere",
+        "neither",
+        "nor",
+        "cannot",
+        "without",
+        "hardly",
+        "barely",
+        "scarcely",
+        "rarely",
+        "seldom",
+        "lack",
+        "lacks",
+        "lacked",
+        "lacking",
+        "arent",
+        "cant",
+        "couldnt",
+        "didnt",
+        "doesnt",
+        "dont",
+        "hasnt",
+        "havent",
+        "isnt",
+        "shouldnt",
+        "wasnt",
+        "werent",
+        "wont",
+        "wouldnt",
+    ]
 )
 
 

@@ -80,7 +80,7 @@ def chain_log_partition(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray)
 def _is_fast(node: np.ndarray, edge: np.ndarray) -> bool:
     if node.dtype != np.float32:
         return False
-    return all(bool((np.abs(part).max(initial=0) <= LIMIT)) for part in (node, edge))
+    return all(bool(np.abs(part).max(initial=0) <= LIMIT) for part in (node, edge))
 
 
 def _longest_first(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
