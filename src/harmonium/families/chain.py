@@ -9,7 +9,6 @@ from scipy.special import gammaln
 
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means, draw_chains
-from harmonium.kernels.sparse import SparseRows
 from harmonium.support import Support
 
 # share of the positions that are taken to follow by chance, where means say nothing about rare features
@@ -20,9 +19,9 @@ class Chain(Family):
     """Sequences of P binary vectors in which each feature is a Markov chain given the hidden units.
 
     The log-potential of a feature is node · Σ_p x_p + edge · Σ_p x_p x_{p+1}, so its statistic is the number of
-    positions that have it and the number of neighbouring pairs of positions that both have it: features of the view are
-    first all of the former, then all of the latter. P is given, as totals are for `ReplicatedSoftmax`, and densities are
-    those of the sequence itself. An item is observed or missing as a whole.
+    positions that have it and the number of neighbouring pairs of positions that both have it: first all of the former,
+    then all of the latter. P is given, as totals are for `ReplicatedSoftmax`, and densities are those of the sequence
+    itself. An item is observed or missing as a whole.
 
     Data are `Sequences`; statistics of observed and sampled items stay sparse.
 
@@ -42,7 +41,6 @@ class Chain(Family):
 
     ordered = True
     whole_rows = True
-    samples_rows = True
     natural_limits = (-LIMIT, LIMIT)
     typical_size_: np.ndarray
 
@@ -103,13 +101,9 @@ class Chain(Family):
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
-        """Counts of sequences, drawn position by position."""
-        return self.sample_rows(natural, rng, size).dense().astype(natural.dtype, copy=False)
-
-    def sample_rows(self, natural: np.ndarray, rng: np.random.Generator, size: np.ndarray | None) -> SparseRows:
         """Counts of sequences, drawn position by position for the features that are there at all."""
-        node, edge = self._halves(natural.astype(np.float32, copy=False))
-        return SparseRows.from_columns(*draw_chains(node, edge, _lengths(size), rng), len(natural))
+        drawn = draw_chains(*self._halves(natural.astype(np.float32, copy=False)), _lengths(size), rng)
+        return drawn.dense().astype(natural.dtype, copy=False)
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """The best number of ones, with as many or as few neighbours among them as they can have."""
@@ -143,10 +137,9 @@ class Chain(Family):
         for group in self.feature_groups.values():
             shift = np.zeros_like(natural)
             shift[group] = step
-            upper, lower = (
-                self.mean((natural + sign * shift)[None, :], size=self.typical_sizes(1)) for sign in (1, -1)
-            )
-            slopes[group] = (upper - lower)[0, group] / (2 * step)
+            moved = np.stack([natural + shift, natural - shift])
+            upper, lower = self.mean(moved, size=self.typical_sizes(2))
+            slopes[group] = (upper - lower)[group] / (2 * step)
         return np.maximum(slopes, 0)
 
     # ---- sizes -------------------------------------------------------------------------------------------------

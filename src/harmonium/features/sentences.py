@@ -14,44 +14,11 @@ _WINDOW = 3
 _SENTENCE_END = re.compile(r"(?<!\d)[.!?]+|[.!?]+(?!\d)|\n\s*\n")
 
 # Contractions are recognised by their ending; those typed without the apostrophe are listed.
-_DENYING = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "none",
-        "nothing",
-        "nobody",
-        "nowhere",
-        "neither",
-        "nor",
-        "cannot",
-        "without",
-        "hardly",
-        "barely",
-        "scarcely",
-        "rarely",
-        "seldom",
-        "lack",
-        "lacks",
-        "lacked",
-        "lacking",
-        "arent",
-        "cant",
-        "couldnt",
-        "didnt",
-        "doesnt",
-        "dont",
-        "hasnt",
-        "havent",
-        "isnt",
-        "shouldnt",
-        "wasnt",
-        "werent",
-        "wont",
-        "wouldnt",
-    ]
-)
+_DENYING_LIST = """
+    no not never none nothing nobody nowhere neither nor cannot without hardly barely scarcely rarely seldom lack lacks
+    lacked lacking arent cant couldnt didnt doesnt dont hasnt havent isnt shouldnt wasnt werent wont wouldnt
+"""
+_DENYING = frozenset(_DENYING_LIST.split())
 
 
 def split_sentences(text: str) -> list[str]:

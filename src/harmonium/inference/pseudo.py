@@ -25,8 +25,8 @@ def pseudo_log_likelihood(
     """Stochastic pseudo-log-likelihood of each row, summed over views, shape (rows,).
 
     For each row and view ``n_probes`` observed sites are drawn; the mean of their conditional log-probabilities is
-    scaled by the number of observed sites (tokens, for `ReplicatedSoftmax`; features, for `Chain`), so the estimate is unbiased. What is
-    missing has to be filled in; it counts for the hidden units, but is not asked about.
+    scaled by the number of observed sites (tokens, for `ReplicatedSoftmax`; features, for `Chain`), so the estimate is
+    unbiased. What is missing has to be filled in; it counts for the hidden units, but is not asked about.
     """
     natural = energy.hidden_natural(parameters, batch).astype(np.float64)
     total = np.zeros(batch.n_rows)

@@ -8,8 +8,9 @@ number a position: ρ_m, how many times more weight m further positions have aft
 With m positions still to come, a one follows a zero with log-odds node + log ρ_m and a one with edge more; the
 partition function is Π_m (1 + e^{node} ρ_m). All terms are positive: small means are as precise as large ones.
 
-Arrays are (features, items). Single precision takes kernels that go over all items of a feature position by position,
-longest item first: those that are long enough stand together and the loops vectorise. Other types take plain NumPy.
+Arrays are (features, items). Single precision takes kernels that go over some features of all items position by
+position, longest item first: those that are long enough stand together, and the loops vectorise. Other types take plain
+NumPy.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from scipy.special import expit
 
 from harmonium.kernels.elementwise import exp2_float32, softplus
 from harmonium.kernels.sampling import collect_flagged, drop_zeros, flag_bytes, least_above_exp2, uniform
+from harmonium.kernels.sparse import Columns, SparseRows
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
 #: naturals up to which the kernels of single precision neither overflow nor meet denormal numbers
 LIMIT = 25.0
 _BLOCK_CELLS = 50_000
+_TILE_CELLS = 20_000
 
 
 # ---- means and log-partition ---------------------------------------------------------------------------------------
@@ -60,9 +63,10 @@ def chain_log_partition(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray)
     [4.1589]
     """
     if not _is_fast(node, edge):
-        messages = _messages(node, edge, lengths)
-        terms = [np.where(lengths > m, softplus(node + message), 0) for m, message in enumerate(messages)]
-        return np.sum(terms, axis=(0, 1), dtype=np.float64) if terms else np.zeros(node.shape[1])
+        total = np.zeros(len(lengths))
+        for m, message in enumerate(_messages(node, edge, lengths)):
+            total += np.where(lengths > m, softplus(node + message), 0).sum(axis=0, dtype=np.float64)
+        return total
     order, active = _longest_first(lengths)
     n_blocks = block_count(node.size, _BLOCK_CELLS)
     totals = np.zeros((n_blocks, len(lengths)))
@@ -72,9 +76,7 @@ def chain_log_partition(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray)
         _log_partition(node[part], edge[part], order, active, totals[block])
 
     run_blocks(task, n_blocks)
-    result = np.empty(len(lengths))
-    result[order] = totals.sum(axis=0)
-    return result
+    return totals.sum(axis=0)
 
 
 def _is_fast(node: np.ndarray, edge: np.ndarray) -> bool:
@@ -111,35 +113,49 @@ def _exact_means(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray) -> np.
 
 
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
-def _odds(node: np.ndarray, edge: np.ndarray, order: np.ndarray, after_zero: np.ndarray, after_one: np.ndarray) -> None:
+def _exponentials(node: np.ndarray, edge: np.ndarray) -> None:
     log2_e = float32(1.4426950408889634)
-    for r in range(len(order)):
-        theta = node[order[r]] * log2_e
-        after_zero[r] = exp2_float32(theta)
-        after_one[r] = exp2_float32(theta + edge[order[r]] * log2_e)
+    for cell in range(len(node)):
+        theta = node[cell] * log2_e
+        node[cell] = exp2_float32(theta)
+        edge[cell] = exp2_float32(theta + edge[cell] * log2_e)
 
 
-# functions of their own, so that nothing keeps the compiler from vectorising the loops over items
+@njit(nogil=True, cache=True)
+def _load(node: np.ndarray, edge: np.ndarray, order: np.ndarray, after_zero: np.ndarray, after_one: np.ndarray) -> None:
+    """Odds of a one where nothing follows, for some features: cells in the order of items, features side by side."""
+    cell = 0
+    for item in order:
+        for feature in range(len(node)):
+            after_zero[cell] = node[feature, item]
+            after_one[cell] = edge[feature, item]
+            cell += 1
+    _exponentials(after_zero[:cell], after_one[:cell])
+
+
+# functions of their own with few arrays each: the compiler vectorises a loop only if it needs few checks that none of
+# its arrays overlap
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
-def _backward(
-    after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, begins: np.ndarray, goes_on: np.ndarray
+def _backward(after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, following: np.ndarray) -> None:
+    for cell in range(len(following)):
+        following[cell] = (float32(1) + after_one[cell] * ratio[cell]) / (float32(1) + after_zero[cell] * ratio[cell])
+
+
+@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+def _forward(
+    after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, one: np.ndarray, both: np.ndarray
 ) -> None:
-    for r in range(len(begins)):
-        x, y = after_zero[r] * ratio[r], after_one[r] * ratio[r]
-        inverse = float32(1) / (float32(1) + x)
-        begins[r] = x * inverse
-        goes_on[r] = y / (float32(1) + y)
-        ratio[r] = (float32(1) + y) * inverse
+    for cell in range(len(one)):
+        x, y = after_zero[cell] * ratio[cell], after_one[cell] * ratio[cell]
+        pair = one[cell] * (y / (float32(1) + y))
+        one[cell] = pair + (float32(1) - one[cell]) * (x / (float32(1) + x))
+        both[cell] = pair
 
 
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
-def _forward(begins: np.ndarray, goes_on: np.ndarray, one: np.ndarray, ones: np.ndarray, pairs: np.ndarray) -> None:
-    for r in range(len(begins)):
-        both = one[r] * goes_on[r]
-        now = both + (float32(1) - one[r]) * begins[r]
-        one[r] = now
-        ones[r] += now
-        pairs[r] += both
+def _add(value: np.ndarray, total: np.ndarray) -> None:
+    for cell in range(len(value)):
+        total[cell] += value[cell]
 
 
 @njit(nogil=True, cache=True)
@@ -152,44 +168,54 @@ def _means(
     mean_pairs: np.ndarray,
 ) -> None:
     n_features, n_items = node.shape
-    n_positions = len(active)
-    after_zero, after_one, ratio, one, ones, pairs = np.empty((6, n_items), dtype=np.float32)
-    begins, goes_on = np.empty((2, n_positions, n_items), dtype=np.float32)
-    for feature in range(n_features):
-        _odds(node[feature], edge[feature], order, after_zero, after_one)
-        ratio[:] = 1
+    width = _tile_width(n_items, len(active))
+    memory = np.empty((6, width * n_items), dtype=np.float32)
+    # taken one by one, as arrays that are unpacked do not count as contiguous
+    after_zero, after_one, one, both, ones, pairs = memory[0], memory[1], memory[2], memory[3], memory[4], memory[5]
+    ratio = np.ones((len(active) + 1, width * n_items), dtype=np.float32)
+    for first in range(0, n_features, width):
+        last = min(first + width, n_features)
+        _load(node[first:last], edge[first:last], order, after_zero, after_one)
         one[:] = 0
         ones[:] = 0
         pairs[:] = 0
-        for m in range(n_positions):
-            n = active[m]
-            _backward(after_zero[:n], after_one[:n], ratio[:n], begins[m, :n], goes_on[m, :n])
-        for m in range(n_positions - 1, -1, -1):
-            n = active[m]
-            _forward(begins[m, :n], goes_on[m, :n], one[:n], ones[:n], pairs[:n])
-        for r in range(n_items):
-            mean_ones[feature, order[r]] = ones[r]
-            mean_pairs[feature, order[r]] = pairs[r]
+        for m in range(len(active) - 1):
+            n = active[m] * (last - first)
+            _backward(after_zero[:n], after_one[:n], ratio[m, :n], ratio[m + 1, :n])
+        for m in range(len(active) - 1, -1, -1):
+            n = active[m] * (last - first)
+            _forward(after_zero[:n], after_one[:n], ratio[m, :n], one[:n], both[:n])
+            _add(one[:n], ones[:n])
+            _add(both[:n], pairs[:n])
+        cell = 0
+        for item in order:
+            for feature in range(first, last):
+                mean_ones[feature, item] = ones[cell]
+                mean_pairs[feature, item] = pairs[cell]
+                cell += 1
 
 
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
-def _grow(
-    after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, mantissa: np.ndarray, exponent: np.ndarray
-) -> None:
-    for r in range(len(ratio)):
-        growth = float32(1) + after_zero[r] * ratio[r]
-        ratio[r] = (float32(1) + after_one[r] * ratio[r]) / growth
-        # the product is kept as mantissa and exponent: one logarithm an item, and no overflow
-        bits = np.float32(mantissa[r] * growth).view(np.int32)
-        exponent[r] += (bits >> int32(23)) - int32(127)
-        mantissa[r] = np.int32((bits & int32(0x7FFFFF)) | int32(0x3F800000)).view(np.float32)
+def _grow(after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, growth: np.ndarray) -> None:
+    for cell in range(len(ratio)):
+        growth[cell] = float32(1) + after_zero[cell] * ratio[cell]
+        ratio[cell] = (float32(1) + after_one[cell] * ratio[cell]) / growth[cell]
 
 
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
-def _add_logarithms(mantissa: np.ndarray, exponent: np.ndarray, totals: np.ndarray) -> None:
-    for r in range(len(totals)):
+def _multiply(growth: np.ndarray, mantissa: np.ndarray, exponent: np.ndarray) -> None:
+    # products are kept as mantissa and exponent: one logarithm a cell, and no overflow
+    for cell in range(len(growth)):
+        bits = np.float32(mantissa[cell] * growth[cell]).view(np.int32)
+        exponent[cell] += (bits >> int32(23)) - int32(127)
+        mantissa[cell] = np.int32((bits & int32(0x7FFFFF)) | int32(0x3F800000)).view(np.float32)
+
+
+@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+def _logarithms(mantissa: np.ndarray, exponent: np.ndarray) -> None:
+    for cell in range(len(mantissa)):
         # log m = 2 artanh((m - 1) / (m + 1)), whose argument is at most 1/3
-        s = (mantissa[r] - float32(1)) / (mantissa[r] + float32(1))
+        s = (mantissa[cell] - float32(1)) / (mantissa[cell] + float32(1))
         q = s * s
         p = float32(2 / 11)
         p = float32(p * q + float32(2 / 9))
@@ -197,64 +223,117 @@ def _add_logarithms(mantissa: np.ndarray, exponent: np.ndarray, totals: np.ndarr
         p = float32(p * q + float32(2 / 5))
         p = float32(p * q + float32(2 / 3))
         p = float32(p * q + float32(2))
-        totals[r] += p * s + float32(exponent[r]) * float32(0.6931471805599453)
+        mantissa[cell] = p * s + float32(exponent[cell]) * float32(0.6931471805599453)
 
 
 @njit(nogil=True, cache=True)
 def _log_partition(
     node: np.ndarray, edge: np.ndarray, order: np.ndarray, active: np.ndarray, totals: np.ndarray
 ) -> None:
-    n_items = len(order)
-    after_zero, after_one, ratio, mantissa = np.empty((4, n_items), dtype=np.float32)
-    exponent = np.empty(n_items, dtype=np.int32)
-    for feature in range(len(node)):
-        _odds(node[feature], edge[feature], order, after_zero, after_one)
+    n_features, n_items = node.shape
+    width = _tile_width(n_items, 1)
+    memory = np.empty((5, width * n_items), dtype=np.float32)
+    after_zero, after_one, ratio, growth, mantissa = memory[0], memory[1], memory[2], memory[3], memory[4]
+    exponent = np.empty(width * n_items, dtype=np.int32)
+    for first in range(0, n_features, width):
+        last = min(first + width, n_features)
+        _load(node[first:last], edge[first:last], order, after_zero, after_one)
         ratio[:] = 1
         mantissa[:] = 1
         exponent[:] = 0
-        for n in active:
-            _grow(after_zero[:n], after_one[:n], ratio[:n], mantissa[:n], exponent[:n])
-        _add_logarithms(mantissa, exponent, totals)
+        for m in range(len(active)):
+            n = active[m] * (last - first)
+            _grow(after_zero[:n], after_one[:n], ratio[:n], growth[:n])
+            _multiply(growth[:n], mantissa[:n], exponent[:n])
+        _logarithms(mantissa, exponent)
+        cell = 0
+        for item in order:
+            for _ in range(first, last):
+                totals[item] += mantissa[cell]
+                cell += 1
+
+
+@njit(nogil=True, cache=True)
+def _tile_width(n_items: int, n_positions: int) -> int:
+    """Number of features that are gone over together: what is kept of them stays in the cache."""
+    return max(1, _TILE_CELLS // (n_items * n_positions + 1))
 
 
 # ---- samples -------------------------------------------------------------------------------------------------------
-def draw_chains(
-    node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of ones and of neighbouring ones of chains drawn exactly, compressed by column: 2 features, items.
-
-    Each cell's random numbers are hashes of its place, so blocks may be drawn in any order and on any thread.
-    """
+def draw_chains(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, rng: np.random.Generator) -> SparseRows:
+    """Numbers of ones and of neighbouring ones of chains drawn exactly, (items, 2 features)."""
     n_features, n_items = node.shape
-    keys = rng.integers(2**32, size=1 + int(lengths.max(initial=0)), dtype=np.uint32)
+    keys = chain_keys(lengths, rng)
+    nothing = np.zeros(n_features, dtype=np.float32)
     n_blocks = block_count(node.size, _BLOCK_CELLS)
-    drawn: list[tuple[np.ndarray, ...]] = [()] * n_blocks
+    drawn: list[tuple[Columns, Columns]] = [None] * n_blocks  # type: ignore[list-item]
 
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
+        part = slice(first, last)
         flags = scratch("flags", (flag_bytes((last - first) * n_items),), np.uint8)
-        indptr, items, ones, pairs = _draw(node[first:last], edge[first:last], lengths, keys, first * n_items, flags)
-        drawn[block] = (indptr, items, ones, *drop_zeros(indptr, items, pairs))
+        drawn[block] = _draw(
+            node[part], edge[part], nothing[part], nothing[part], lengths, keys, first * n_items, flags
+        )
 
     run_blocks(task, n_blocks)
-    parts = [part[:3] for part in drawn] + [part[3:] for part in drawn]
-    ends = np.cumsum([0] + [len(items) for _, items, _ in parts])
-    indptr = np.concatenate([[0], *(part[0][1:] + end for part, end in zip(parts, ends, strict=False))])
-    return indptr, np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
+    return chains_of_blocks(drawn, n_items)
+
+
+def chain_keys(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """What the random numbers of a draw are made from: each is a hash of its cell and of the key of its position.
+
+    So blocks may be drawn in any order and on any thread.
+    """
+    return rng.integers(2**32, size=1 + int(lengths.max(initial=0)), dtype=np.uint32)
+
+
+def chains_of_blocks(drawn: list[tuple[Columns, Columns]], n_items: int) -> SparseRows:
+    """Blocks of ones and of neighbouring ones, by feature, as one matrix: first all ones, then all neighbours."""
+    return SparseRows.from_column_blocks([ones for ones, _ in drawn] + [pairs for _, pairs in drawn], n_items)
+
+
+@njit(nogil=True, cache=True)
+def sampled_chains(
+    weights: tuple[np.ndarray, np.ndarray],
+    bias: tuple[np.ndarray, np.ndarray],
+    hidden_by_unit: np.ndarray,
+    lengths: np.ndarray,
+    keys: np.ndarray,
+    first_cell: int,
+    natural: np.ndarray,
+    padded: np.ndarray,
+) -> tuple[Columns, Columns]:
+    """Ones and neighbouring ones of chains with the naturals weights @ hidden^T + bias of nodes and of edges.
+
+    In one kernel, as each return to the interpreter may have to wait for another thread's turn; ``natural`` (2,
+    features, items) and ``padded`` are scratch memory.
+    """
+    np.dot(weights[0], hidden_by_unit, natural[0])
+    np.dot(weights[1], hidden_by_unit, natural[1])
+    return _draw(natural[0], natural[1], bias[0], bias[1], lengths, keys, first_cell, padded)
 
 
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
 def _flag(
-    node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, first_cell: int, key: np.uint32, flags: np.ndarray
+    node: np.ndarray,
+    edge: np.ndarray,
+    node_bias: np.ndarray,
+    edge_bias: np.ndarray,
+    lengths: np.ndarray,
+    first_cell: int,
+    key: np.uint32,
+    flags: np.ndarray,
 ) -> None:
     log2_e = float32(1.4426950408889634)
-    n_items = len(lengths)
     for feature in range(len(node)):
-        base = uint32(first_cell + feature * n_items)
-        for r in range(n_items):
-            theta = node[feature, r] * log2_e
-            begins = least_above_exp2(min(max(theta, float32(-100)), float32(20)))
-            goes_on = least_above_exp2(min(max(theta + edge[feature, r] * log2_e, float32(-100)), float32(20)))
+        base = uint32(first_cell + feature * len(lengths))
+        begin, go_on = node_bias[feature] * log2_e, (node_bias[feature] + edge_bias[feature]) * log2_e
+        for r in range(len(lengths)):
+            x = node[feature, r] * log2_e + begin
+            y = (node[feature, r] + edge[feature, r]) * log2_e + go_on
+            begins = least_above_exp2(min(max(x, float32(-100)), float32(20)))
+            goes_on = least_above_exp2(min(max(y, float32(-100)), float32(20)))
             # a run of l ones from a given place on has at most the probability e^{l node + (l - 1) edge}; summed over
             # places and lengths that is below P e^{node} (1 + 2 e^{node + edge}) while the last term is below 1
             bound = lengths[r] * begins * (float32(1) + float32(2) * goes_on)
@@ -264,57 +343,78 @@ def _flag(
 
 @njit(nogil=True, cache=True)
 def _draw(
-    node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, keys: np.ndarray, first_cell: int, padded: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Ones and neighbouring ones of the chains that have any one, by feature."""
+    node: np.ndarray,
+    edge: np.ndarray,
+    node_bias: np.ndarray,
+    edge_bias: np.ndarray,
+    lengths: np.ndarray,
+    keys: np.ndarray,
+    first_cell: int,
+    padded: np.ndarray,
+) -> tuple[Columns, Columns]:
+    """Ones and neighbouring ones of the chains that have any, by feature; most have none and are not looked at."""
     n_features, n_items = node.shape
     padded[node.size :] = 0
     flags = padded[: node.size].reshape(node.shape)
-    _flag(node, edge, lengths.astype(np.float32), first_cell, keys[0], flags)
+    _flag(node, edge, node_bias, edge_bias, lengths.astype(np.float32), first_cell, keys[0], flags)
     cells = collect_flagged(padded, node.size)
     indptr = np.zeros(n_features + 1, dtype=np.int64)
     items = np.empty(len(cells), dtype=np.int32)
     ones = np.empty(len(cells), dtype=np.float32)
     pairs = np.empty(len(cells), dtype=np.float32)
-    begins, goes_on, some = np.empty((3, len(keys)))
-    found = 0
-    for cell in cells:
-        feature = cell // n_items
-        item = cell - feature * n_items
-        length = lengths[item]
-        _chances(float(node[feature, item]), float(edge[feature, item]), length, begins, goes_on, some)
-        number = uint32(uint32(first_cell) + uint32(cell))
-        if uniform(number, keys[0]) >= some[length]:
-            continue
-        n_ones, n_pairs, previous = 0, 0, False
-        for m in range(length - 1, -1, -1):
-            # there is a one: until it has come, it must be among the positions left
-            chance = begins[m] / some[m + 1] if n_ones == 0 else goes_on[m] if previous else begins[m]
-            now = uniform(number, keys[1 + m]) < chance
-            n_pairs += now and previous
-            n_ones += now
-            previous = now
-        items[found] = item
-        ones[found] = n_ones
-        pairs[found] = n_pairs
-        found += 1
-        indptr[feature + 1] = found
+    memory = np.empty((3, len(keys)), dtype=np.float32)
+    begins, odds, some = memory[0], memory[1], memory[2]
+    entry = found = 0
     for feature in range(n_features):
-        indptr[feature + 1] = max(indptr[feature + 1], indptr[feature])
-    return indptr, items[:found], ones[:found], pairs[:found]
+        start = feature * n_items
+        while entry < len(cells) and cells[entry] < start + n_items:
+            item = cells[entry] - start
+            number = uint32(uint32(first_cell) + uint32(cells[entry]))
+            entry += 1
+            length = lengths[item]
+            natural = node[feature, item] + node_bias[feature]
+            _chances(natural, edge[feature, item] + edge_bias[feature], length, begins, odds, some)
+            if uniform(number, keys[0]) >= some[length]:
+                continue
+            n_ones, n_pairs, previous = 0, 0, False
+            for m in range(length - 1, -1, -1):
+                u = uniform(number, keys[1 + m])
+                if n_ones == 0:  # there is a one, and it must be among the positions left
+                    now = u * some[m + 1] < begins[m]
+                elif previous:
+                    now = u * (float32(1) + odds[m]) < odds[m]
+                else:
+                    now = u < begins[m]
+                n_pairs += now and previous
+                n_ones += now
+                previous = now
+            items[found] = item
+            ones[found] = n_ones
+            pairs[found] = n_pairs
+            found += 1
+        indptr[feature + 1] = found
+    return (indptr, items[:found], ones[:found]), drop_zeros(indptr, items[:found], pairs[:found])
 
 
-@njit(nogil=True, cache=True)
-def _chances(node: float, edge: float, length: int, begins: np.ndarray, goes_on: np.ndarray, some: np.ndarray) -> None:
-    """With m positions to come: chance of a one after a zero and after a one; of any one among m, after a zero."""
-    after_zero, after_one, ratio = np.exp(node), np.exp(node + edge), 1.0
-    some[0] = 0.0
+@njit(nogil=True, error_model="numpy", cache=True)
+def _chances(
+    node: np.float32, edge: np.float32, length: int, begins: np.ndarray, odds: np.ndarray, some: np.ndarray
+) -> None:
+    """With m positions to come: chance of a one after a zero, odds after a one; chance of any one in m after a zero."""
+    log2_e = float32(1.4426950408889634)
+    # beyond the limit, chances are 0 or 1 to the precision of the random numbers
+    node = min(max(node, -float32(LIMIT)), float32(LIMIT))
+    edge = min(max(edge, -float32(LIMIT)), float32(LIMIT))
+    after_zero, after_one = exp2_float32(node * log2_e), exp2_float32((node + edge) * log2_e)
+    ratio = float32(1)
+    some[0] = 0
     for m in range(length):
         x, y = after_zero * ratio, after_one * ratio
-        begins[m] = x / (1.0 + x)
-        goes_on[m] = y / (1.0 + y)
-        some[m + 1] = begins[m] + (1.0 - begins[m]) * some[m]
-        ratio = (1.0 + y) / (1.0 + x)
+        inverse = float32(1) / (float32(1) + x)
+        begins[m] = x * inverse
+        odds[m] = y
+        some[m + 1] = begins[m] + inverse * some[m]
+        ratio = (float32(1) + y) * inverse
 
 
 # ---- counts --------------------------------------------------------------------------------------------------------

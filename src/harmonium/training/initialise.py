@@ -24,8 +24,10 @@ def mean_statistic(views: Views, name: str, family: Family, summary: Summary) ->
     for items, _ in views.source(name).raw_blocks():
         batch = views.source(name).batch(items, family)
         add_column_totals(batch.statistic, 1.0, total)
-        seen = np.ones(batch.statistic.shape) if batch.missing is None else 1 - family.spread(batch.missing)
-        count += seen.sum(axis=0)
+        if batch.missing is None:
+            count += len(items)
+        else:
+            count += (1 - family.spread(batch.missing)).sum(axis=0)
     return (total / np.maximum(count, 1)).astype(np.float32)
 
 

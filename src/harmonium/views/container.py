@@ -30,8 +30,8 @@ class Views:
     Parameters
     ----------
     views : mapping or sequence
-        Name → matrix (dense, SciPy sparse or data frame) or `Sequences`, with one row per item. A list gets names view0, view1, ….
-        A row that is all NaN, or a NaN cell, is missing.
+        Name → matrix (dense, SciPy sparse or data frame) or `Sequences`, with one row per item. A list gets names
+        view0, view1, …. A row that is all NaN, or a NaN cell, is missing.
     present : mapping, optional
         Name → boolean mask of the items that have the view: for sparse views, where NaN rows are not practical.
     feature_names : mapping, optional

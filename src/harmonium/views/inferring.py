@@ -24,9 +24,10 @@ _LARGEST_COUNT = 1e5
 
 
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
-    """`Chain` for sequences, Bernoulli for zeros and ones, a count family for whole numbers from 0 to 100,000, Gaussian for the rest.
+    """Bernoulli for zeros and ones, a count family for whole numbers from 0 to 100,000, Gaussian for the rest.
 
-    Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, which cannot be normalised with Poisson.
+    Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, which cannot be normalised with Poisson;
+    sequences are `Chain`.
 
     Examples
     --------

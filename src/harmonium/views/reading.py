@@ -96,12 +96,7 @@ def is_collection(X: Any) -> bool:
 
 
 def _is_two_dimensional(view: Any) -> bool:
-    return (
-        isinstance(view, Sequences)
-        or scipy.sparse.issparse(view)
-        or getattr(view, "ndim", 0) == 2
-        or as_frame(SINGLE, view) is not None
-    )
+    return scipy.sparse.issparse(view) or getattr(view, "ndim", 0) == 2 or as_frame(SINGLE, view) is not None
 
 
 def read_collection(X: Any) -> Views:

@@ -108,7 +108,8 @@ class Sequences:
         >>> reviews.feature_names, reviews.lengths.tolist()
         (['clean', 'quiet', 'room', 'rude', 'staff'], [2, 1])
         """
-        return cls(*paragraph_words(texts, **options))
+        rows, offsets, words = paragraph_words(texts, **options)
+        return cls(rows, offsets, words.tolist())
 
     @classmethod
     def from_frame(
