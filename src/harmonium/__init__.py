@@ -25,7 +25,7 @@ from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLab
 from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
-from harmonium.recipes import DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM, iEFH, iMMH
+from harmonium.recipes import DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM, iEFH, iMMH, structDWH, structMMH
 from harmonium.training import LBFGS, Adam, Momentum, Stochastic
 from harmonium.views import Columns, Sequences, Views
 
@@ -82,4 +82,6 @@ __all__ = [
     "iMMH",
     "load",
     "recipes",
+    "structDWH",
+    "structMMH",
 ]

@@ -87,7 +87,7 @@ class Chain(Family):
     @property
     def feature_groups(self) -> dict[str, slice]:
         """Weights of being there and weights of going on."""
-        return {"": slice(self.n_columns), "continues": slice(self.n_columns, None)}
+        return {"present": slice(self.n_columns), "continues": slice(self.n_columns, None)}
 
     # ---- the exponential family --------------------------------------------------------------------------------
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:

@@ -457,3 +457,45 @@ def count_chains(
             pairs[feature] = 0
         start[item + 1] = found
     return start, columns[:found].copy(), values[:found].copy()
+
+
+@njit(nogil=True, cache=True)
+def arrange_chains(
+    items: np.ndarray,
+    features: np.ndarray,
+    ones: np.ndarray,
+    pairs: np.ndarray,
+    lengths: np.ndarray,
+    offsets: np.ndarray,
+    random: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the ones of random sequences with given counts, cell by cell.
+
+    The ones make runs: which neighbouring ones are joined, and between which zeros runs stand, are uniform subsets,
+    drawn one element after the other with ``random`` (cells, 1 + largest length).
+    """
+    total = int(ones.sum())
+    rows = np.empty(total, dtype=np.int64)
+    columns = np.empty(total, dtype=np.int64)
+    found = 0
+    for cell in range(len(items)):
+        n_ones, joins, length = int(ones[cell]), int(pairs[cell]), lengths[items[cell]]
+        runs, gaps = n_ones - joins, length - n_ones + 1
+        row, drawn, left = offsets[items[cell]], 0, n_ones
+        for gap in range(gaps):
+            begins = random[cell, drawn] * (gaps - gap) < runs
+            drawn += 1
+            runs -= begins
+            while begins:
+                rows[found] = row
+                columns[found] = features[cell]
+                found += 1
+                row += 1
+                left -= 1
+                if left == 0 or random[cell, drawn] * left >= joins:
+                    drawn += left > 0
+                    break
+                drawn += 1
+                joins -= 1
+            row += 1
+    return rows, columns

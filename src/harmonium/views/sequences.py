@@ -13,7 +13,7 @@ import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.features.paragraphs import paragraph_words
-from harmonium.kernels.chains import count_chains
+from harmonium.kernels.chains import arrange_chains, count_chains
 
 
 class Sequences:
@@ -166,6 +166,33 @@ class Sequences:
         ones.sum_duplicates()
         ones.data[:] = 1
         return cls(ones, offsets, [str(name) for name in names])
+
+    @classmethod
+    def from_counts(
+        cls, counts: Any, lengths: Any, random_state: Any = None, feature_names: Sequence[str] | None = None
+    ) -> Sequences:
+        """Random sequences with given counts (see `counts`), all that have them being equally probable.
+
+        Examples
+        --------
+        >>> Sequences.from_counts([[3, 2]], [3]).matrix(0).toarray().ravel().tolist()  # three ones, two neighbours
+        [1.0, 1.0, 1.0]
+        """
+        lengths = np.asarray(lengths, dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        counted = scipy.sparse.coo_array(counts)
+        n_features = counted.shape[1] // 2
+        is_node = counted.col < n_features
+        cells = counted.row.astype(np.int64) * n_features + counted.col % n_features
+        nodes, place = np.unique(cells[is_node], return_index=True)
+        ones, pairs = counted.data[is_node][place], np.zeros(len(nodes))
+        pairs[np.searchsorted(nodes, cells[~is_node])] = counted.data[~is_node]
+        items, features = np.divmod(nodes, n_features)
+        random = np.random.default_rng(random_state).random((len(items), 1 + int(lengths.max(initial=0))))
+        rows, columns = arrange_chains(items, features, ones, pairs, lengths, offsets, random)
+        values = np.ones(len(rows), dtype=np.float32)
+        shape = int(offsets[-1]), n_features
+        return cls(scipy.sparse.csr_array((values, (rows, columns)), shape=shape), offsets, feature_names)
 
     # ---- looking -----------------------------------------------------------------------------------------------
     @property
