@@ -253,7 +253,9 @@ class Sequences:
         """How many vectors of each item have each feature, and how many neighbouring pairs: (items, 2 features)."""
         n_items, n_features = self.shape
         indptr, indices, data = count_chains(self.rows.indptr, self.rows.indices, self.offsets, n_features)
-        return scipy.sparse.csr_array((data, indices, indptr), shape=(n_items, 2 * n_features))
+        # narrow indices wherever they suffice: scikit-learn's solvers take no others
+        dtype = np.int32 if indptr[-1] < np.iinfo(np.int32).max else np.int64
+        return scipy.sparse.csr_array((data, indices, indptr.astype(dtype)), shape=(n_items, 2 * n_features))
 
     def __repr__(self) -> str:
         shortest, longest = (self.lengths.min(), self.lengths.max()) if len(self) else (0, 0)
