@@ -82,7 +82,10 @@ def by_place(sequences: Sequences) -> scipy.sparse.csr_array:
         kept = np.flatnonzero(chosen)
         gather = scipy.sparse.csr_array((np.ones(len(kept)), (items[kept], kept)), shape=(len(sequences), len(rows)))
         parts.append((gather @ sequences.rows).sign())
-    return scipy.sparse.csr_array(scipy.sparse.hstack(parts))
+    result = scipy.sparse.csr_array(scipy.sparse.hstack(parts))
+    # scikit-learn's solver takes no wide indices
+    result.indices, result.indptr = result.indices.astype(np.int32), result.indptr.astype(np.int32)
+    return result
 
 
 # ---- hotels --------------------------------------------------------------------------------------------------------
