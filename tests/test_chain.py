@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.special import logsumexp
 
+from harmonium import LBFGS, BernoulliUnits, ExactLikelihood, Harmonium, MeanFieldCD, Sequences
+from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import Energy
 from harmonium.families import Chain
 from harmonium.families.chain import chain_states
+from harmonium.inference.gibbs import sample_views
 from harmonium.kernels import threads
 from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means, count_chains, draw_chains
 from harmonium.kernels.sparse import SparseRows
+from harmonium.objectives import Problem, Statistics
+
+from .conftest import make_parameters
 
 
 def counts_of(sequences: np.ndarray) -> np.ndarray:
@@ -115,8 +124,6 @@ def test_features_are_drawn_independently() -> None:
 
 
 def test_counts_against_a_plain_line() -> None:
-    import scipy.sparse
-
     rng = np.random.default_rng(0)
     lengths = np.array([3, 0, 1, 5, 2])
     rows = (rng.random((11, 6)) < 0.6).astype(np.float32)
@@ -167,3 +174,61 @@ def test_variance_of_statistics() -> None:
     share = np.exp(scores - logsumexp(scores))
     expected = share @ counts**2 - (share @ counts) ** 2
     np.testing.assert_allclose(family.statistic_variance(mean), expected, rtol=1e-5)
+
+
+# ---- in the engine -----------------------------------------------------------------------------------------------
+def engine(n_features: int = 30, dtype: type = np.float32) -> tuple[Energy, dict[str, np.ndarray]]:
+    family = Chain().restore(2 * n_features, {"typical_size": np.array(4.0)})
+    energy = Energy({"x": family}, BernoulliUnits().bind(3))
+    parameters = make_parameters(energy, seed=3, dtype=dtype)
+    parameters["x.bias"][:n_features] = np.linspace(-6, 1, n_features)
+    return energy, parameters
+
+
+def test_sparse_draws_have_the_exact_means_and_their_projection() -> None:
+    energy, parameters = engine()
+    n_rows = 20_000
+    hidden = np.tile(np.array([[1, 0, 1]], dtype=np.float32), (n_rows, 1))
+    sizes = {"x": np.tile([2.0, 5.0], n_rows // 2)}
+    with threads.compute(2):
+        view = sample_views(energy, parameters, hidden, np.random.default_rng(0), sizes, {"x"}).views["x"]
+    assert isinstance(view.statistic, SparseRows) and view.projection is not None
+    drawn = view.statistic.dense()
+    np.testing.assert_allclose(view.projection, drawn @ parameters["x.weights"], atol=1e-3)
+    natural = energy.view_natural(parameters, "x", hidden[:2])
+    for number, mean in enumerate(energy.families["x"].mean(natural, size=sizes["x"][:2])):
+        part = drawn[number::2]
+        error = part.std(axis=0) / np.sqrt(len(part)) + 2e-4
+        assert np.all(np.abs(part.mean(axis=0) - mean) < 5 * error)
+
+
+@pytest.mark.parametrize("objective", [MeanFieldCD(2), ExactLikelihood()])
+def test_sparse_and_dense_statistics_agree(objective: Any) -> None:
+    """With items of different lengths, each of which has a partition function of its own."""
+    energy, parameters = engine(6, np.float64)
+    lengths = np.array([1.0, 3.0, 4.0, 3.0])
+    hidden = np.random.default_rng(0).integers(0, 2, size=(4, 3)).astype(float)
+    dense = sample_views(energy, parameters, hidden, np.random.default_rng(1), {"x": lengths}).views["x"].statistic
+    results = []
+    for statistic in (dense, SparseRows.from_dense(dense)):
+        into = Statistics.zeros_like(parameters)
+        batch = Batch({"x": ViewBatch(statistic, lengths)}, 4)
+        problem = Problem(energy, {"x": dense.mean(axis=0)})
+        objective.accumulate(problem, parameters, batch, into, np.random.default_rng(0), with_loss=True)
+        results.append(into)
+    assert results[0].loss == pytest.approx(results[1].loss, rel=1e-9)
+    for name in parameters:
+        np.testing.assert_allclose(results[0].gradient[name], results[1].gradient[name], atol=1e-9)
+
+
+def test_links_of_a_known_model_are_recovered() -> None:
+    """One feature goes on and one does not, with the same frequency: exact likelihood finds how much."""
+    rng = np.random.default_rng(0)
+    family = Chain().restore(4, {"typical_size": np.array(5.0)})
+    truth = np.tile([-1.5, -0.4, 1.2, -0.8], (4000, 1))
+    counts = family.sample(truth, rng, size=np.full(4000, 5.0))
+    sequences = Sequences.from_counts(counts, np.full(4000, 5), rng)
+    model = Harmonium(1, objective=ExactLikelihood(), driver=LBFGS(max_iter=200), random_state=0).fit(sequences)
+    hidden = model.transform(sequences).mean(axis=0)
+    found = model.parameters_["view0.bias"] + model.parameters_["view0.weights"] @ hidden
+    np.testing.assert_allclose(found, truth[0], atol=0.2)
