@@ -17,7 +17,9 @@ from harmonium.families import Chain
 from harmonium.families.chain import chain_states
 from harmonium.inference.gibbs import sample_views
 from harmonium.kernels import threads
-from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means, count_chains, draw_chains
+from harmonium.kernels.chain_counts import count_chains
+from harmonium.kernels.chain_samples import draw_chains
+from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem, Statistics
 

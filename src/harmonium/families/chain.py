@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from harmonium.families.base import NOTHING, Family, Own
-from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means, draw_chains
+from harmonium.kernels.chain_samples import draw_chains
+from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
 from harmonium.support import Support
 
 # share of the positions that are taken to follow by chance, where means say nothing about rare features

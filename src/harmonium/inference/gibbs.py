@@ -7,7 +7,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
-from harmonium.kernels.chains import chain_keys, chains_of_blocks, sampled_chains
+from harmonium.kernels.chain_samples import chain_keys, chains_of_blocks, sampled_chains
 from harmonium.kernels.products import feature_blocks
 from harmonium.kernels.sampling import drop_zeros, flag_bytes, sampled_candidates
 from harmonium.kernels.sparse import Columns, SparseRows, add_columns_times_dense

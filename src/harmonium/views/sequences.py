@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-import pandas as pd
 import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.features.paragraphs import paragraph_words
-from harmonium.kernels.chains import arrange_chains, count_chains
+from harmonium.kernels.chain_counts import arrange_chains, count_chains
+from harmonium.views.sequence_input import binary_rows, checked_offsets, columns, numbered, one_item
 
 
 class Sequences:
@@ -47,8 +46,8 @@ class Sequences:
     ndim = 2  # to scikit-learn it looks like one row per item
 
     def __init__(self, rows: Any, offsets: Any, feature_names: Sequence[str] | None = None) -> None:
-        self.rows = _binary_rows(rows)
-        self.offsets = _checked_offsets(offsets, self.rows.shape[0])
+        self.rows = binary_rows(rows)
+        self.offsets = checked_offsets(offsets, self.rows.shape[0])
         self.feature_names = None if feature_names is None else [str(name) for name in feature_names]
         if self.feature_names is not None and len(self.feature_names) != self.rows.shape[1]:
             raise InvalidViewError(
@@ -76,7 +75,7 @@ class Sequences:
         >>> Sequences.from_matrices([np.eye(2), None, np.ones((3, 2))]).lengths.tolist()
         [2, 0, 3]
         """
-        items = [None if matrix is None else _one_item(number, matrix) for number, matrix in enumerate(matrices)]
+        items = [None if matrix is None else one_item(number, matrix) for number, matrix in enumerate(matrices)]
         given = {number: item for number, item in enumerate(items) if item is not None}
         if not given:
             raise InvalidViewError("Sequences need at least one item with vectors; got none; leave the view out.")
@@ -144,16 +143,16 @@ class Sequences:
         >>> Sequences.from_frame(long).lengths.tolist()
         [3, 1]
         """
-        table = _columns(frame, item, position, feature)
+        table = columns(frame, item, position, feature)
         positions = table[position]
         if positions.dtype.kind not in "iu":
             raise InvalidViewError(
                 f"Positions of Sequences must be whole numbers; column {position!r} is {positions.dtype}; number the "
                 "vectors of each item."
             )
-        known, number = _numbered(table[item], items)
-        names, column = _numbered(table[feature], feature_names)
-        place = positions - positions.min(initial=0 if not len(positions) else positions[0])
+        known, number = numbered(table[item], items)
+        names, column = numbered(table[feature], feature_names)
+        place = positions - (positions.min() if len(positions) else 0)
         kept = number >= 0
         lengths = np.zeros(len(known), dtype=np.int64)
         np.maximum.at(lengths, number[kept], place[kept] + 1)
@@ -189,10 +188,10 @@ class Sequences:
         pairs[np.searchsorted(nodes, cells[~is_node])] = counted.data[~is_node]
         items, features = np.divmod(nodes, n_features)
         random = np.random.default_rng(random_state).random((len(items), 1 + int(lengths.max(initial=0))))
-        rows, columns = arrange_chains(items, features, ones, pairs, lengths, offsets, random)
+        rows, places = arrange_chains(items, features, ones, pairs, lengths, offsets, random)
         values = np.ones(len(rows), dtype=np.float32)
         shape = int(offsets[-1]), n_features
-        return cls(scipy.sparse.csr_array((values, (rows, columns)), shape=shape), offsets, feature_names)
+        return cls(scipy.sparse.csr_array((values, (rows, places)), shape=shape), offsets, feature_names)
 
     # ---- looking -----------------------------------------------------------------------------------------------
     @property
@@ -260,86 +259,3 @@ class Sequences:
     def __repr__(self) -> str:
         shortest, longest = (self.lengths.min(), self.lengths.max()) if len(self) else (0, 0)
         return f"Sequences({len(self)} items of {shortest} to {longest} vectors; {self.shape[1]} features)"
-
-
-def _binary_rows(rows: Any) -> scipy.sparse.csr_array:
-    """Compressed rows without stored zeros, in single precision; what the user passed stays as it is."""
-    try:
-        matrix = scipy.sparse.csr_array(rows if scipy.sparse.issparse(rows) else np.atleast_1d(np.asarray(rows)))
-        matrix = matrix.astype(np.float32)
-    except (TypeError, ValueError):
-        raise InvalidViewError(
-            f"Sequences need a matrix of zeros and ones; got {type(rows).__name__} that is none; pass an array or a "
-            "SciPy sparse matrix."
-        ) from None
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise InvalidViewError(
-            f"Sequences need a matrix with a row per vector and a column per feature; got shape {matrix.shape}; "
-            "put the vectors of all items below each other."
-        )
-    if not matrix.has_canonical_format or (matrix.data == 0).any():
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-    return matrix
-
-
-def _checked_offsets(offsets: Any, n_rows: int) -> np.ndarray:
-    checked = np.asarray(offsets)
-    if checked.ndim != 1 or len(checked) < 1 or checked.dtype.kind not in "iu":
-        raise InvalidViewError(
-            f"offsets must be whole numbers, where each item begins and the end of the last; got {checked.dtype} of "
-            f"shape {checked.shape}; pass for example [0, 2, 5] for items of 2 and 3 vectors."
-        )
-    checked = checked.astype(np.int64)
-    if (np.diff(checked) < 0).any():
-        item = int(np.argmax(np.diff(checked) < 0))
-        raise InvalidViewError(
-            f"offsets must not fall; item {item} begins at {checked[item]} and ends at {checked[item + 1]}; put the "
-            "items in order."
-        )
-    if checked[0] != 0 or checked[-1] != n_rows:
-        raise InvalidViewError(
-            f"offsets must begin with 0 and end with the number of vectors, {n_rows}; got {checked[0]} to "
-            f"{checked[-1]}; pass where each item begins and the end of the last."
-        )
-    return checked
-
-
-def _one_item(number: int, matrix: Any) -> scipy.sparse.csr_array | None:
-    native = nw.from_native(matrix, eager_only=True, pass_through=True)
-    values = native.to_numpy() if isinstance(native, nw.DataFrame) else matrix
-    if not scipy.sparse.issparse(values):
-        try:
-            values = np.asarray(values, dtype=np.float32)
-        except (TypeError, ValueError):
-            values = np.empty(0)  # refused for its shape
-        if values.ndim != 2:
-            raise InvalidViewError(
-                f"Every item of Sequences must be a matrix of numbers, (vectors, features); item {number} is "
-                f"{type(matrix).__name__} of shape {np.shape(values)}; use reshape(1, -1) for a single vector."
-            )
-    return scipy.sparse.csr_array(values) if values.shape[0] else None
-
-
-def _columns(frame: Any, *names: str) -> dict[str, np.ndarray]:
-    native = nw.from_native(frame, eager_only=True, pass_through=True)
-    if not isinstance(native, nw.DataFrame):
-        raise TypeError(
-            f"Sequences.from_frame needs a data frame; got {type(frame).__name__}; use from_matrices for matrices."
-        )
-    for name in names:
-        if name not in native.columns:
-            raise InvalidViewError(
-                f"The frame must have columns for item, position and feature; it has no {name!r}; name the columns "
-                "that hold them."
-            )
-    return {name: native[name].to_numpy() for name in names}
-
-
-def _numbered(values: np.ndarray, known: Sequence[Any] | None) -> tuple[np.ndarray, np.ndarray]:
-    """What is known, all values in order by default, and the number of each value among it, -1 if it is not there."""
-    index = pd.Index(np.unique(values) if known is None else known)
-    if not index.is_unique:
-        raise InvalidViewError(f"items and feature_names must differ; got {index[index.duplicated()][0]!r} twice.")
-    return np.asarray(index), index.get_indexer(values)
