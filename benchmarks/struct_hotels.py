@@ -212,8 +212,8 @@ def main() -> None:
         f"shuffled control {gain(by_rating, 'structMMH', 'structMMH, shuffled paragraphs', K)}.",
         "",
         "A first run, stopped after K=5 on two splits as it took too long, also chose between Bernoulli and Gaussian "
-        "units by the held-out error of `fit`: structMMH 0.478 and 0.477, with shuffled paragraphs 0.469 and 0.479, MMH "
-        "0.477 and 0.468.",
+        "units by the held-out error of `fit`: structMMH 0.478 and 0.477, with shuffled paragraphs 0.469 and 0.479, "
+        "MMH 0.477 and 0.468.",
         "",
         "![accuracy over K](struct_hotels.png)",
         "",

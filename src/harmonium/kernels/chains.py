@@ -24,7 +24,7 @@ from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 
 #: naturals up to which the kernels of single precision neither overflow nor meet denormal numbers
 LIMIT = 25.0
-_BLOCK_CELLS = 50_000
+_BLOCK_CELLS = 200_000
 _TILE_CELLS = 20_000
 
 
@@ -37,15 +37,14 @@ def chain_means(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray) -> np.n
     [[1.5], [0.5]]
     """
     n_features, n_items = node.shape
-    if not _is_fast(node, edge):
-        return _exact_means(node, edge, lengths)
-    result = np.empty((2 * n_features, n_items), dtype=np.float32)
+    result = np.empty((2 * n_features, n_items), dtype=node.dtype)
+    means = _means if _is_fast(node, edge) else _exact_means
     order, active = _longest_first(lengths)
-    n_blocks = block_count(node.size, _BLOCK_CELLS)
+    n_blocks = _block_count(node, lengths)
 
     def task(block: int) -> None:
         part = slice(*block_bounds(n_features, n_blocks, block))
-        _means(node[part], edge[part], order, active, result[:n_features][part], result[n_features:][part])
+        means(node[part], edge[part], order, active, result[:n_features][part], result[n_features:][part])
 
     run_blocks(task, n_blocks)
     return result
@@ -59,21 +58,22 @@ def chain_log_partition(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray)
     >>> chain_log_partition(np.zeros((2, 1)), np.zeros((2, 1)), np.array([3])).round(4).tolist()  # log 8, twice
     [4.1589]
     """
-    if not _is_fast(node, edge):
-        total = np.zeros(len(lengths))
-        for m, message in enumerate(_messages(node, edge, lengths)):
-            total += np.where(lengths > m, softplus(node + message), 0).sum(axis=0, dtype=np.float64)
-        return total
+    log_partition = _log_partition if _is_fast(node, edge) else _exact_log_partition
     order, active = _longest_first(lengths)
-    n_blocks = block_count(node.size, _BLOCK_CELLS)
+    n_blocks = _block_count(node, lengths)
     totals = np.zeros((n_blocks, len(lengths)))
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(node), n_blocks, block))
-        _log_partition(node[part], edge[part], order, active, totals[block])
+        log_partition(node[part], edge[part], order, active, totals[block])
 
     run_blocks(task, n_blocks)
     return totals.sum(axis=0)
+
+
+def _block_count(node: np.ndarray, lengths: np.ndarray) -> int:
+    """By shapes alone; messages of all positions of a block are in memory at once."""
+    return min(block_count(node.size * int(lengths.max(initial=1)), _BLOCK_CELLS), max(1, len(node)))
 
 
 def _is_fast(node: np.ndarray, edge: np.ndarray) -> bool:
@@ -89,26 +89,43 @@ def _longest_first(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, np.searchsorted(-lengths[order], -np.arange(longest), side="left")
 
 
-def _messages(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
-    """log ρ_m for every m below the largest length."""
-    messages = [np.zeros_like(node)] if lengths.max(initial=0) > 0 else []
-    while len(messages) < lengths.max(initial=0):
+# ---- any type: plain NumPy ---------------------------------------------------------------------------------------
+def _messages(node: np.ndarray, edge: np.ndarray, n_positions: int) -> list[np.ndarray]:
+    """log ρ_m for every m below the number of positions."""
+    messages = [np.zeros_like(node)]
+    while len(messages) < n_positions:
         messages.append(softplus(node + edge + messages[-1]) - softplus(node + messages[-1]))
-    return messages
+    return messages[:n_positions]
 
 
-def _exact_means(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    one, ones, pairs = (np.zeros_like(node) for _ in range(3))
-    for m, message in reversed(list(enumerate(_messages(node, edge, lengths)))):
-        # what comes before the first position counts as a zero
-        active = lengths > m
-        both = one * expit(node + edge + message)
-        one = np.where(active, both + (1 - one) * expit(node + message), 0)
-        ones += one
-        pairs += np.where(active, both, 0)
-    return np.concatenate([ones, pairs])
+def _exact_means(
+    node: np.ndarray,
+    edge: np.ndarray,
+    order: np.ndarray,
+    active: np.ndarray,
+    mean_ones: np.ndarray,
+    mean_pairs: np.ndarray,
+) -> None:
+    mean_ones[...] = 0
+    mean_pairs[...] = 0
+    one = np.zeros_like(node)  # what comes before the first position counts as a zero
+    for m, message in reversed(list(enumerate(_messages(node, edge, len(active))))):
+        long_enough = np.isin(np.arange(len(order)), order[: active[m]])
+        both = np.where(long_enough, one * expit(node + edge + message), 0)
+        one = both + np.where(long_enough, (1 - one) * expit(node + message), 0)
+        mean_ones += one
+        mean_pairs += both
 
 
+def _exact_log_partition(
+    node: np.ndarray, edge: np.ndarray, order: np.ndarray, active: np.ndarray, totals: np.ndarray
+) -> None:
+    for n, message in zip(active, _messages(node, edge, len(active)), strict=True):
+        items = order[:n]
+        totals[items] += softplus(node + message)[:, items].sum(axis=0, dtype=np.float64)
+
+
+# ---- single precision: kernels -----------------------------------------------------------------------------------
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
 def _exponentials(node: np.ndarray, edge: np.ndarray) -> None:
     log2_e = float32(1.4426950408889634)
