@@ -22,10 +22,10 @@ from harmonium.datasets import load_hotels
 from rivals.slda import SLDA
 
 K = 20
-ROUNDS = 7
+ROUNDS = 5
 EPOCHS = 3
 BASE = {"items": 2000, "features": 2000, "vectors": 4}
-DOUBLINGS = 3
+DOUBLINGS = 2
 
 
 def hotels() -> tuple[Sequences, np.ndarray, Sequences]:
@@ -109,7 +109,7 @@ def growth() -> list[list[object]]:
                 data.append(Sequences(matrix, np.arange(0, n_vectors + 1, size["vectors"])))
             model = structMMH(K, C=0.4, task="regression", objective=objective, **settings(EPOCHS))
             taken: list[list[float]] = [[] for _ in sizes]
-            for number in range(4):
+            for number in range(3):
                 for place, X in enumerate(data):
                     seconds = epoch_seconds(model, X, rng.normal(size=len(X)))
                     if number:
@@ -117,7 +117,7 @@ def growth() -> list[list[object]]:
             medians = [median(values) for values in taken]
             slope = np.polyfit(np.arange(len(sizes)), np.log2(medians), 1)[0]
             values = [f"{1000 * seconds:.0f}" for seconds in medians]
-            rows.append([type(objective).__name__, what, f"{BASE[what]} × 1, 2, 4, 8", ", ".join(values), float(slope)])
+            rows.append([type(objective).__name__, what, f"{BASE[what]} × 1, 2, 4", ", ".join(values), float(slope)])
             print(rows[-1], flush=True)
     return rows
 
