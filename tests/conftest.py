@@ -17,11 +17,11 @@ from harmonium.params import HIDDEN, HIDDEN_BIAS, LOG_ODDS, Parameters, bias_of,
 from harmonium.parts import registered
 from harmonium.training.projection import project
 
-SIZE = 3.0  # total of the rows of families that have one
+SIZE = 3.0  # total or length of the rows of families that have one
 
 
 def make_family(name: str) -> Family:
-    """A bound family of 3 features."""
+    """A bound family of 3 features, or of 2 chains with two statistics each."""
     family_class = registered("family")[name]
     family = Binomial(4) if family_class is Binomial else family_class()
     constants: dict[str, np.ndarray] = {}
@@ -29,9 +29,9 @@ def make_family(name: str) -> Family:
         constants = {"location": np.zeros(3), "scale": np.ones(3)}
     elif name == "Categorical":
         constants = {"groups": np.array([0, 3])}
-    elif name == "ReplicatedSoftmax":
+    elif name in ("ReplicatedSoftmax", "Chain"):
         constants = {"typical_size": np.array(SIZE)}
-    return family.restore(3, constants)
+    return family.restore(4 if name == "Chain" else 3, constants)
 
 
 # units that are real where they are there are as good as another layer; both layers that can have them share the code

@@ -34,6 +34,13 @@ def visible_states(family, points: int = 61) -> tuple[np.ndarray, np.ndarray]:
     if name == "ReplicatedSoftmax":
         states = [s for s in itertools.product(range(int(SIZE) + 1), repeat=3) if sum(s) == SIZE]
         return np.array(states, dtype=float), np.zeros(len(states))
+    if name == "Chain":
+        # every pair of sequences of three, by its counts
+        sequences = np.array(list(itertools.product([0, 1], repeat=int(SIZE))))
+        counts = np.stack([sequences.sum(axis=1), (sequences[:, :-1] * sequences[:, 1:]).sum(axis=1)], axis=1)
+        first, second = (grid.ravel() for grid in np.meshgrid(*[np.arange(len(counts))] * 2))
+        states = np.stack([counts[first], counts[second]], axis=2).reshape(len(first), 4)
+        return states.astype(float), np.zeros(len(states))
     if family.support.integer:
         values, weights = family.support.grid(truncation=30)
     else:
@@ -167,6 +174,16 @@ def test_pseudo_likelihood_matches_conditionals_by_enumeration(family: str, hidd
                 score = -energy.free_energy(parameters, as_batch(energy, rivals))
                 score -= kind.log_base(rivals).sum(axis=1)
                 expected += x[token] * (score[token] - logsumexp(score))
+        elif kind.ordered:
+            expected = 0.0
+            states, _ = visible_states(kind)
+            now = -energy.free_energy(parameters, as_batch(energy, x[None, :]))[0]
+            for other in (0, 1):  # the chain that stays; the other one takes all its sequences
+                same = states[(states[:, [other, other + 2]] == x[[other, other + 2]]).all(axis=1)]
+                # sequences of the chain that stays with the same counts were all found
+                copies = len(same) / 2**SIZE
+                score = -energy.free_energy(parameters, as_batch(energy, same))
+                expected += now - logsumexp(score) + np.log(copies)
         else:
             values, log_weights = kind.support.grid()
             expected = 0.0

@@ -26,7 +26,7 @@ def small_problem(family: str, hidden: str, scale: float = 0.4, seed: int = 1):
     if family == "Gaussian" and not energy.hidden.bounded:
         scale = 0.2
     parameters = make_parameters(energy, seed=seed, scale=scale)
-    reference = {"x": np.full(3, 0.3)}
+    reference = {"x": np.full(energy.families["x"].n_features_, 0.3)}
     return Problem(energy, reference), parameters
 
 

@@ -37,6 +37,7 @@ from harmonium import (
     ModelFileError,
     MultiLabelHinge,
     Poisson,
+    Sequences,
     SpikeSlab,
     Stochastic,
 )
@@ -51,6 +52,7 @@ DATA = {
     "Bernoulli": (RNG.random((ROWS, 5)) < 0.4).astype(float),
     "Gaussian": RNG.normal(3.0, 2.0, size=(ROWS, 5)),
     "Categorical": RNG.integers(0, 3, size=(ROWS, 5)).astype(float),
+    "Chain": Sequences(RNG.random((3 * ROWS, 5)) < 0.4, np.arange(0, 3 * ROWS + 1, 3)),
 }
 COUNTS = RNG.integers(0, 4, size=(ROWS, 5)).astype(float)
 SECOND = RNG.normal(size=(ROWS, 3))

@@ -16,6 +16,7 @@ from harmonium import (
     HarmoniumRegressor,
     Hinge,
     MeanFieldCD,
+    Sequences,
     Stochastic,
     load,
     recipes,
@@ -29,6 +30,8 @@ def data_for(name: str) -> object:
     words = (rng.random((80, 20)) < 0.3).astype(float)
     if name == "RAP":
         return rng.poisson(1.0, size=(80, 20)).astype(float)
+    if name.startswith("struct"):
+        return Sequences(np.repeat(words, 3, axis=0), np.arange(0, 241, 3))
     if name in ("BDWH", "DWH", "MMH", "TWH"):
         return {"tags": words, "colour": rng.normal(size=(80, 4))}
     return words

@@ -408,13 +408,16 @@ def test_no_natural_parameter_beats_the_saturated_loss(name):
     family = make_family(name)
     own = {key: np.asarray(value) - 0.3 for key, value in family.own_parameters().items()}
     values = np.eye(3)[[2]] if name in ("Bernoulli", "Categorical") else np.array([[2.0, 0.0, 1.0]])
+    if name == "Chain":
+        values = np.array([[2.0, 1.0, 1.0, 0.0]])
     view = ViewBatch(values, size=np.array([SIZE]) if family.sizes(np.array([SIZE])) is not None else None)
     low, high = family.natural_limits
 
     def loss(natural):
         return loss_of_view(family, view, natural[None, :], own)[0]
 
-    found = minimize(loss, np.full(3, -1.0), method="L-BFGS-B", bounds=[(low, high)] * 3)
+    n_features = values.shape[1]
+    found = minimize(loss, np.full(n_features, -1.0), method="L-BFGS-B", bounds=[(low, high)] * n_features)
     assert saturated_loss(family, view, own)[0] == pytest.approx(found.fun, abs=1e-4)
 
 

@@ -14,6 +14,7 @@ from harmonium.families import (
     Bernoulli,
     Binomial,
     Categorical,
+    Chain,
     Family,
     Gaussian,
     NegativeBinomial,
@@ -24,9 +25,23 @@ from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLab
 from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
-from harmonium.recipes import BDWH, BEFH, DWH, EFH, MMH, RAP, RBM, TWH, DiscriminativeRBM, iEFH, iMMH
+from harmonium.recipes import (
+    BDWH,
+    BEFH,
+    DWH,
+    EFH,
+    MMH,
+    RAP,
+    RBM,
+    TWH,
+    DiscriminativeRBM,
+    iEFH,
+    iMMH,
+    structDWH,
+    structMMH,
+)
 from harmonium.training import LBFGS, Adam, EmpiricalBayes, GaussianPrior, Langevin, Metropolis, Momentum, Stochastic
-from harmonium.views import Columns, Views
+from harmonium.views import Columns, Sequences, Views
 
 __all__ = [
     "BDWH",
@@ -45,6 +60,7 @@ __all__ = [
     "Binomial",
     "BinomialUnits",
     "Categorical",
+    "Chain",
     "Columns",
     "Discriminative",
     "DiscriminativeRBM",
@@ -77,6 +93,7 @@ __all__ = [
     "Poisson",
     "ReplicatedSoftmax",
     "SampledCD",
+    "Sequences",
     "SpikeSlab",
     "Stochastic",
     "Views",
@@ -85,4 +102,6 @@ __all__ = [
     "iMMH",
     "load",
     "recipes",
+    "structDWH",
+    "structMMH",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeVar
 
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
-from harmonium.families import Bernoulli, Family, Poisson
+from harmonium.families import Bernoulli, Chain, Family, Poisson
 from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView
 from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer
 from harmonium.objectives import Discriminative, PersistentCD, SampledCD
@@ -469,4 +469,83 @@ def DiscriminativeRBM(
     )
 
 
-__all__ = ["BDWH", "BEFH", "DWH", "EFH", "MMH", "RAP", "RBM", "TWH", "DiscriminativeRBM", "iEFH", "iMMH"]
+def structDWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:
+    """Structured harmonium of sequences, such as paragraphs of texts: each word is a chain, topics shift its links.
+
+    The paper trains it with `MeanFieldCD`, which can be passed as ``objective``.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    families : dict, optional
+        Name of view → family, if there are views beside the sequences; default: X is `Sequences`.
+    **settings
+        Other parameters of `Harmonium`.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis, §3.1
+    and §5.4.
+
+    Examples
+    --------
+    >>> structDWH(20).views
+    Chain()
+    """
+    return DWH(n_components, **{"views": Chain() if families is None else families, **settings})
+
+
+def structMMH(
+    n_components: int = 50,
+    families: dict[str, Family] | None = None,
+    *,
+    task: Task = "classification",
+    C: float | Literal["auto"] = "auto",
+    **settings: Any,
+) -> HarmoniumClassifier | HarmoniumRegressor:
+    """Structured max-margin harmonium: `MMH` on sequences, in which each word is a chain over paragraphs.
+
+    The paper has Gaussian units and mean-field contrastive divergence; pass ``hidden=GaussianUnits()`` and
+    ``objective=MeanFieldCD(5)`` for that. The defaults here are those of `MMH`.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    families : dict, optional
+        Name of view → family, if there are views beside the sequences; default: X is `Sequences`.
+    task : {"classification", "regression"}, default="classification"
+        What y holds.
+    C : float or "auto", default="auto"
+        Weight of the prediction loss; see `LinearHead`.
+    **settings
+        Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis, §5.4.
+
+    Examples
+    --------
+    >>> structMMH(20, C=1.0).views
+    Chain()
+    """
+    return MMH(n_components, task=task, C=C, **{"views": Chain() if families is None else families, **settings})
+
+
+__all__ = [
+    "BDWH",
+    "BEFH",
+    "DWH",
+    "EFH",
+    "MMH",
+    "RAP",
+    "RBM",
+    "TWH",
+    "DiscriminativeRBM",
+    "iEFH",
+    "iMMH",
+    "structDWH",
+    "structMMH",
+]

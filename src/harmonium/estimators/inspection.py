@@ -73,6 +73,9 @@ class Inspection:
     def topics(self, view: str | None = None, n: int = 10, by: Literal["weight", "effect"] = "weight") -> pd.DataFrame:
         """Names of the features that load most on each topic, one row per topic, the largest weight first.
 
+        Of sequences, columns "present" rank what makes a topic, and columns "continues" what tends to go on from one
+        vector to the next where the topic is: "room → room" is a word that the next paragraph takes up again.
+
         Negative weights, which matter as much for Gaussian units, are in `loadings`.
 
         Parameters
@@ -90,11 +93,9 @@ class Inspection:
             raise ValueError(f"by must be 'weight' or 'effect'; got {by!r}; 'effect' leaves rare features out.")
         if by == "effect":
             loadings = loadings.mul(self._deviation(self._view(view)), axis=0)
-        names = np.asarray(loadings.index)
-        order = np.argsort(-loadings.to_numpy(), axis=0, kind="stable")[:n].T
-        return pd.DataFrame(
-            names[order], index=loadings.columns, columns=pd.RangeIndex(1, order.shape[1] + 1, name="rank")
-        )
+        groups = self.families_[self._view(view)].feature_groups
+        tables = {group: _ranked(loadings.iloc[features], n) for group, features in groups.items()}
+        return tables[""] if "" in tables else pd.concat(tables, axis=1, names=["weight"])
 
     def _deviation(self, view: str) -> np.ndarray:
         """Standard deviation of a view's features at their training means, under the family."""
@@ -112,3 +113,10 @@ class Inspection:
             known = ", ".join(map(repr, self.families_))
             raise ValueError(f"view must be one of {known}; got {view!r}; correct the name.")
         return view
+
+
+def _ranked(loadings: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Names of the features with the largest weights, topics by ranks."""
+    order = np.argsort(-loadings.to_numpy(), axis=0, kind="stable")[:n].T
+    ranks = pd.RangeIndex(1, order.shape[1] + 1, name="rank")
+    return pd.DataFrame(np.asarray(loadings.index)[order], index=loadings.columns, columns=ranks)

@@ -21,6 +21,7 @@ from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.kernels.threads import compute
 from harmonium.training import Training
 from harmonium.validation import check_whole
+from harmonium.views import Sequences
 
 
 class Probability(PosteriorAccess):
@@ -38,8 +39,9 @@ class Probability(PosteriorAccess):
         """Unnormalised log-density of each row: minus its free energy, in the units of the data.
 
         Subtract ``log_partition().value`` for log p(x). For incomplete rows it is a lower bound of the log-density of
-        what is observed. Rows of `ReplicatedSoftmax` views compare only with rows of the same total, each of which has
-        a partition function of its own (``log_partition(sizes=...)``).
+        what is observed. Rows of `ReplicatedSoftmax` views compare only with rows of the same total, and those of
+        `Chain` views with rows of the same length, each of which has a partition function of its own
+        (``log_partition(sizes=...)``).
         """
         check_is_fitted(self, "families_")
         views = self._known(X)
@@ -89,8 +91,8 @@ class Probability(PosteriorAccess):
         n_temperatures : int, default=1000
             Steps of each chain of the annealing.
         sizes : dict, optional
-            Row totals of `ReplicatedSoftmax` views, for which the partition function differs from total to total;
-            default: the mean total of the training data.
+            Row totals of `ReplicatedSoftmax` views and lengths of `Chain` views, for which the partition function
+            differs from one to another; default: the mean of the training data.
         """
         check_whole("log_partition", "n_chains", n_chains, lower=2, remedy="100 is usual")
         check_whole("log_partition", "n_temperatures", n_temperatures, lower=2, remedy="1000 is usual")
@@ -126,7 +128,7 @@ class Probability(PosteriorAccess):
 
         Returns
         -------
-        ndarray, or dict of ndarrays if there are several views
+        ndarray (`Sequences` of the typical length for a `Chain`), or dict of them if there are several views
         """
         check_is_fitted(self, "families_")
         check_whole("sample", "n_samples", n_samples)
@@ -138,7 +140,7 @@ class Probability(PosteriorAccess):
             hidden = layer.sample(np.zeros((n_samples, self.n_components_), dtype=np.float32), rng)
             for _ in range(n_steps):
                 hidden, batch = gibbs_step(self.energy_, self.parameters_, hidden, rng, sizes)
-        return self._drawn(batch)
+        return self._drawn([batch], rng)
 
     def sample_exact(self, n_samples: int = 1, random_state: Any = None, max_sweeps: int = 2**14) -> Any:
         """Draw items from the model exactly, by coupling from the past: no chain that might not have converged.
@@ -171,14 +173,19 @@ class Probability(PosteriorAccess):
         rng = self._generator(random_state)
         with compute(self.n_jobs):
             batch, _ = perfect_sample(self.energy_, self.parameters_, n_samples, rng, max_sweeps)
-        return self._drawn(batch)
+        return self._drawn([batch], rng)
 
-    def _drawn(self, batch: Batch) -> Any:
-        """Drawn statistics as data: an array, or a dict of arrays if there are several views."""
-        drawn = {
-            name: np.asarray(self.families_[name].decode_sample(np.asarray(view.statistic)), dtype=np.float32)
-            for name, view in batch.views.items()
-        }
+    def _drawn(self, batches: list[Batch], rng: np.random.Generator) -> Any:
+        """Drawn statistics as data: an array (or `Sequences`), or a dict of them if there are several views."""
+        drawn: dict[str, Any] = {}
+        for name, family in self.families_.items():
+            statistic = np.concatenate([np.asarray(batch.views[name].statistic) for batch in batches])
+            if family.ordered:
+                lengths = np.concatenate([sizes_of(batch)[name] for batch in batches])
+                names = self.feature_names_[name][: family.n_columns]
+                drawn[name] = Sequences.from_counts(statistic, lengths, rng, names)
+            else:
+                drawn[name] = np.asarray(family.decode_sample(statistic), dtype=np.float32)
         return next(iter(drawn.values())) if len(drawn) == 1 else drawn
 
     def modes(self, X: Any, max_iterations: int = 100) -> tuple[Any, np.ndarray]:
@@ -186,7 +193,7 @@ class Probability(PosteriorAccess):
 
         Returns
         -------
-        views : ndarray, or dict of ndarrays if there are several views
+        views : ndarray (`Sequences` for a `Chain`), or dict of them if there are several views
         hidden : ndarray of shape (rows, n_components_)
         """
         check_is_fitted(self, "families_")
@@ -197,11 +204,9 @@ class Probability(PosteriorAccess):
                 iterate_modes(self.energy_, self.parameters_, batch, sizes_of(batch), max_iterations)
                 for _, batch in self._batches(views)
             ]
-        decoded = [self._drawn(batch) for batch, _ in parts]
-        hidden = np.concatenate([state for _, state in parts])
-        if isinstance(decoded[0], dict):
-            return {name: np.concatenate([part[name] for part in decoded]) for name in decoded[0]}, hidden
-        return np.concatenate(decoded), hidden
+        # sequences with the same counts are equally probable, so any of them will do
+        drawn = self._drawn([batch for batch, _ in parts], np.random.default_rng(0))
+        return drawn, np.concatenate([state for _, state in parts])
 
     def canonical_signs(self) -> Self:
         """Turn binary and binomial units over so that each is aligned with the mean item; p(x) stays the same.

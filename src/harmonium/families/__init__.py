@@ -4,6 +4,7 @@ from harmonium.families.base import Family, Growth
 from harmonium.families.bernoulli import Bernoulli
 from harmonium.families.binomial import Binomial
 from harmonium.families.categorical import Categorical
+from harmonium.families.chain import Chain
 from harmonium.families.gaussian import Gaussian
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
@@ -14,6 +15,7 @@ __all__ = [
     "Bernoulli",
     "Binomial",
     "Categorical",
+    "Chain",
     "Family",
     "Gaussian",
     "Growth",

@@ -5,7 +5,7 @@ about training. Throughout, ``natural``, ``mean`` and ``statistic`` are arrays o
 *statistic* space of the family, and ``own`` holds the family's own free parameters (a Gaussian's log-variances).
 
 A *site* is a variable that is observed or missing as a whole: a feature for most families, a group of one-hot features
-for `Categorical`, the whole row for `ReplicatedSoftmax`.
+for `Categorical`, the whole row for `ReplicatedSoftmax` and `Chain`.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ class Family(Part):
     samples_rows: bool = False
     #: True if the features of a site exclude one another (one-hot codes, tokens of a document)
     exclusive: bool = False
+    #: True if items are ordered lists of rows (`Sequences`); their size is the number of rows
+    ordered: bool = False
     #: True if a row of the view is observed or missing as a whole
     whole_rows: bool = False
     n_features_: int
@@ -118,6 +120,11 @@ class Family(Part):
     def feature_names(self, columns: list[str]) -> list[str]:
         """Names of the statistic's features, given those of the data's columns."""
         return columns
+
+    @property
+    def feature_groups(self) -> dict[str, slice]:
+        """Features that are ranked among each other, by what their weights say; "" if that goes without saying."""
+        return {"": slice(None)}
 
     def constants(self) -> dict[str, np.ndarray]:
         """Fitted constants, to be saved with a model and handed to `restore`."""
@@ -197,7 +204,7 @@ class Family(Part):
         """Inverse of the survival function: the number of k >= 0 with P(x > k) > uniform."""
         raise NotImplementedError
 
-    # ---- sizes (only of families whose rows have a total) --------------------------------------------------------
+    # ---- sizes (of families whose rows have a total or a length) --------------------------------------------------
     def sizes(self, totals: np.ndarray) -> np.ndarray | None:
         """Size of each row, given its total; None if the family has no such notion."""
         return None

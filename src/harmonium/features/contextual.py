@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from harmonium.features._adjectives import NEGATIVE_ADJECTIVES, POSITIVE_ADJECTIVES
+from harmonium.features.sentences import denied, denies, split_sentences
 
 __all__ = ["CONTEXTUAL_FEATURES", "NEGATIVE_ADJECTIVES", "POSITIVE_ADJECTIVES", "contextual_features"]
 
@@ -28,19 +29,10 @@ CONTEXTUAL_FEATURES = (
     "sentence_length",
 )
 
-# How many words before an adjective a denying word still turns it round, as in "not a very good place".
-_WINDOW = 3
 _SHOUTED_LETTERS = 3
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-# A full stop between digits belongs to a number; a blank line ends a sentence, a single line break does not.
-_SENTENCE_END = re.compile(r"(?<!\d)[.!?]+|[.!?]+(?!\d)|\n\s*\n")
 
-# Contractions are recognised by their ending; those typed without the apostrophe are listed.
-_DENYING_LIST = """
-    no not never none nothing nobody nowhere neither nor cannot without hardly barely scarcely rarely seldom lack lacks
-    lacked lacking arent cant couldnt didnt doesnt dont hasnt havent isnt shouldnt wasnt werent wont wouldnt
-"""
 _INTENSIFIER_LIST = """
     absolutely amazingly completely deeply entirely especially exceptionally extremely fully highly hugely incredibly
     insanely particularly perfectly pretty quite really remarkably seriously so super terribly thoroughly too totally
@@ -49,13 +41,9 @@ _INTENSIFIER_LIST = """
 _CONTRAST_LIST = "although but despite except however nevertheless nonetheless though unless whereas yet"
 _PRONOUN_LIST = "i me my mine myself we us our ours ourselves you your yours yourself yourselves"
 
-_DENYING, _INTENSIFIERS, _CONTRASTS, _PRONOUNS = (
-    frozenset(words.split()) for words in (_DENYING_LIST, _INTENSIFIER_LIST, _CONTRAST_LIST, _PRONOUN_LIST)
+_INTENSIFIERS, _CONTRASTS, _PRONOUNS = (
+    frozenset(words.split()) for words in (_INTENSIFIER_LIST, _CONTRAST_LIST, _PRONOUN_LIST)
 )
-
-
-def _denies(word: str) -> bool:
-    return word in _DENYING or word.endswith("n't")
 
 
 def _count(text: str) -> tuple[float, ...]:
@@ -63,23 +51,20 @@ def _count(text: str) -> tuple[float, ...]:
     text = text.replace("’", "'")
     praise, denied_praise, blame, denied_blame, denying, intensifiers, contrasts, pronouns, shouted = (0,) * 9
     n_words = n_sentences = 0
-    for sentence in _SENTENCE_END.split(text):
+    for sentence in split_sentences(text):
         spoken = _WORD.findall(sentence)
+        lower = [word.lower() for word in spoken]
         n_words += len(spoken)
         n_sentences += bool(spoken)
-        last_denial = -_WINDOW - 1
-        for position, original in enumerate(spoken):
-            word = original.lower()
-            denied = position - last_denial <= _WINDOW
+        for original, word, is_denied in zip(spoken, lower, denied(lower), strict=True):
             if word in POSITIVE_ADJECTIVES:
-                praise += not denied
-                denied_praise += denied
+                praise += not is_denied
+                denied_praise += is_denied
             elif word in NEGATIVE_ADJECTIVES:
-                blame += not denied
-                denied_blame += denied
-            elif _denies(word):
+                blame += not is_denied
+                denied_blame += is_denied
+            elif denies(word):
                 denying += 1
-                last_denial = position
             intensifiers += word in _INTENSIFIERS
             contrasts += word in _CONTRASTS
             # The pronoun of "we've" and "I'm" stands before the apostrophe.

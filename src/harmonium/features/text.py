@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from harmonium.features._porter import PorterStemmer
 from harmonium.features._stop_words import STOP_WORDS
+from harmonium.features.sentences import denied, split_sentences
 
 __all__ = [
     "STOP_WORDS",
@@ -37,7 +39,11 @@ _stemmer = PorterStemmer()
 
 
 def tokenize(
-    text: str, stem: bool = False, min_length: int = 3, stop_words: Collection[str] | None = STOP_WORDS
+    text: str,
+    stem: bool = False,
+    min_length: int = 3,
+    stop_words: Collection[str] | None = STOP_WORDS,
+    negation: bool = False,
 ) -> list[str]:
     """Cut a text into lower-case words.
 
@@ -51,6 +57,8 @@ def tokenize(
         Words with fewer letters are left out; the length is that before stemming.
     stop_words : collection of str, optional
         Words to leave out, compared before stemming; None keeps all words.
+    negation : bool, default False
+        Put "not_" before words that a denying word among the three before them, in the same sentence, turns round.
 
     Returns
     -------
@@ -63,18 +71,23 @@ def tokenize(
     ['government', 'decision']
     >>> tokenize("Running dogs", stem=True)
     ['run', 'dog']
+    >>> tokenize("The room wasn't very clean. Friendly staff.", negation=True)
+    ['room', 'not_clean', 'friendly', 'staff']
     """
     excluded = frozenset() if stop_words is None else stop_words
     if not isinstance(excluded, set | frozenset):
         excluded = frozenset(excluded)
+    text = text.lower().replace("’", "'")
     words: list[str] = []
-    for word in _WORD.findall(text.lower().replace("’", "'")):
-        if "'" in word:
-            if word in excluded:
-                continue
-            word = word.partition("'")[0]
-        if len(word) >= min_length and word not in excluded:
-            words.append(_stemmer.stem(word) if stem else word)
+    for sentence in split_sentences(text) if negation else [text]:
+        spoken = _WORD.findall(sentence)
+        for word, is_denied in zip(spoken, denied(spoken) if negation else repeat(False), strict=False):
+            if "'" in word:
+                if word in excluded:
+                    continue
+                word = word.partition("'")[0]
+            if len(word) >= min_length and word not in excluded:
+                words.append(("not_" if is_denied else "") + (_stemmer.stem(word) if stem else word))
     return words
 
 
@@ -88,6 +101,7 @@ def text_counts(
     stem: bool = False,
     stop_words: Collection[str] | None = STOP_WORDS,
     min_length: int = 3,
+    negation: bool = False,
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
     """Count the words of each text.
 
@@ -105,7 +119,7 @@ def text_counts(
         Keep words which occur at least this often in all texts together.
     binary : bool, default False
         Give presence (0 or 1) in place of the count; the limits still look at the counts.
-    stem, stop_words, min_length
+    stem, stop_words, min_length, negation
         As in `tokenize`.
 
     Returns
@@ -128,7 +142,7 @@ def text_counts(
     excluded = None if stop_words is None else frozenset(stop_words)
 
     def analyze(text: str) -> list[str]:
-        return tokenize(text, stem=stem, min_length=min_length, stop_words=excluded)
+        return tokenize(text, stem=stem, min_length=min_length, stop_words=excluded, negation=negation)
 
     if vocabulary is not None:
         words = np.asarray(vocabulary, dtype=str)

@@ -7,9 +7,10 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
+from harmonium.kernels.chain_samples import chain_keys, chains_of_blocks, sampled_chains
 from harmonium.kernels.products import feature_blocks
 from harmonium.kernels.sampling import drop_zeros, flag_bytes, sampled_candidates
-from harmonium.kernels.sparse import SparseRows, add_columns_times_dense
+from harmonium.kernels.sparse import Columns, SparseRows, add_columns_times_dense
 from harmonium.kernels.threads import block_bounds, run_blocks, scratch
 from harmonium.params import Parameters, bias_of, weights_of
 
@@ -44,6 +45,10 @@ def sample_views(
     views = {}
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
+        if name in sparse and family.ordered:
+            assert size is not None
+            views[name] = _sample_chains(parameters[weights_of(name)], parameters[bias_of(name)], hidden, size, rng)
+            continue
         if name in sparse and family.samples_sparsely:
             views[name] = _sample_sparse(family, parameters[weights_of(name)], parameters[bias_of(name)], hidden, rng)
             continue
@@ -77,7 +82,7 @@ def _sample_sparse(
     n_blocks = min(feature_blocks(weights, n_rows), _MOST_BLOCKS)
     key = np.uint32(rng.integers(2**32))
     factor = family.tail_factor()
-    drawn: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [None] * n_blocks  # type: ignore[list-item]
+    drawn: list[Columns] = [None] * n_blocks  # type: ignore[list-item]
     projections = np.zeros((n_blocks, n_rows, weights.shape[1]), dtype=weights.dtype)
 
     def task(block: int) -> None:
@@ -92,8 +97,30 @@ def _sample_sparse(
         add_columns_times_dense(*drawn[block], weights[first:last], projections[block])
 
     run_blocks(task, n_blocks)
-    starts, rows, values = zip(*drawn, strict=True)
-    offsets = np.cumsum([0, *(len(part) for part in rows)])
-    indptr = np.concatenate([[0], *(start[1:] + offset for start, offset in zip(starts, offsets, strict=False))])
-    statistic = SparseRows.from_columns(indptr, np.concatenate(rows), np.concatenate(values), n_rows)
-    return ViewBatch(statistic, projection=projections.sum(axis=0))
+    return ViewBatch(SparseRows.from_column_blocks(drawn, n_rows), projection=projections.sum(axis=0))
+
+
+def _sample_chains(
+    weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, size: np.ndarray, rng: np.random.Generator
+) -> ViewBatch:
+    """The same for sequences: a block has the weights of nodes and of edges, the second half, of its features."""
+    n_features, n_rows = len(weights) // 2, len(hidden)
+    n_blocks = min(feature_blocks(weights, n_rows), _MOST_BLOCKS)
+    lengths = size.astype(np.int64)
+    keys = chain_keys(lengths, rng)
+    drawn: list[tuple[Columns, Columns]] = [None] * n_blocks  # type: ignore[list-item]
+    projections = np.zeros((n_blocks, n_rows, weights.shape[1]), dtype=weights.dtype)
+
+    def task(block: int) -> None:
+        first, last = block_bounds(n_features, n_blocks, block)
+        halves = slice(first, last), slice(n_features + first, n_features + last)
+        natural = scratch("natural", (2, last - first, n_rows), np.float32)
+        flags = scratch("flags", (flag_bytes(natural[0].size),), np.uint8)
+        parts = weights[halves[0]], weights[halves[1]]
+        biases = bias[halves[0]], bias[halves[1]]
+        drawn[block] = sampled_chains(parts, biases, hidden.T, lengths, keys, first * n_rows, natural, flags)
+        for columns, part in zip(drawn[block], parts, strict=True):
+            add_columns_times_dense(*columns, part, projections[block])
+
+    run_blocks(task, n_blocks)
+    return ViewBatch(chains_of_blocks(drawn, n_rows), size, projection=projections.sum(axis=0))

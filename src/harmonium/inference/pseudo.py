@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
+from harmonium.families.chain import chain_states
 from harmonium.kernels.sparse import SparseRows
 from harmonium.params import Parameters, bias_of, weights_of
 
@@ -24,8 +25,8 @@ def pseudo_log_likelihood(
     """Stochastic pseudo-log-likelihood of each row, summed over views, shape (rows,).
 
     For each row and view ``n_probes`` observed sites are drawn; the mean of their conditional log-probabilities is
-    scaled by the number of observed sites (tokens, for `ReplicatedSoftmax`), so the estimate is unbiased. What is
-    missing has to be filled in; it counts for the hidden units, but is not asked about.
+    scaled by the number of observed sites (tokens, for `ReplicatedSoftmax`; features, for `Chain`), so the estimate is
+    unbiased. What is missing has to be filled in; it counts for the hidden units, but is not asked about.
     """
     natural = energy.hidden_natural(parameters, batch).astype(np.float64)
     total = np.zeros(batch.n_rows)
@@ -33,10 +34,11 @@ def pseudo_log_likelihood(
         probe = _Probe(energy, parameters, name)
         for row in range(batch.n_rows):
             sites = _observed_sites(view, row, energy.families[name].n_sites)
+            size = None if view.size is None else view.size[row]
             if len(sites):
                 values = _row(view, row)
                 for _ in range(n_probes):
-                    total[row] += probe.score(values, sites, natural[row], rng) / n_probes
+                    total[row] += probe.score(values, sites, natural[row], rng, size) / n_probes
     return total
 
 
@@ -68,7 +70,17 @@ class _Probe:
         self._own = energy.own(parameters, name)
         self._members = self._family.spread(np.arange(self._family.n_sites)[None, :])[0]
 
-    def score(self, values: np.ndarray, sites: np.ndarray, natural: np.ndarray, rng: np.random.Generator) -> float:
+    def score(
+        self,
+        values: np.ndarray,
+        sites: np.ndarray,
+        natural: np.ndarray,
+        rng: np.random.Generator,
+        size: float | None = None,
+    ) -> float:
+        if self._family.ordered:
+            assert size is not None
+            return self._chain(values, natural, rng, int(size))
         if self._family.exclusive:
             return self._exclusive(values, sites, natural, rng)
         return self._independent(values, sites, natural, rng)
@@ -114,6 +126,17 @@ class _Probe:
                 return float(logsumexp(scores) + np.log(step))
             width = high - low
             low, high = (low if left_is_wide else low - width), (high if right_is_wide else high + width)
+
+    def _chain(self, values: np.ndarray, natural: np.ndarray, rng: np.random.Generator, length: int) -> float:
+        """The whole sequence of one feature given those of the others."""
+        n_chains = len(values) // 2
+        pair = int(rng.integers(n_chains)) + np.array([0, n_chains])
+        weights = self._weights[pair].astype(np.float64)
+        states, log_numbers = chain_states(length)
+        present = values[pair]
+        score = (states - present) @ self._bias[pair] + self._hidden_part(natural + (states - present) @ weights)
+        observed = float(self._hidden_part(natural[None, :])[0])
+        return n_chains * (observed - float(logsumexp(score + log_numbers)))
 
     def _exclusive(self, values: np.ndarray, sites: np.ndarray, natural: np.ndarray, rng: np.random.Generator) -> float:
         observed = np.where(np.isin(self._members, sites), values, 0.0)

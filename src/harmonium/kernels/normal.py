@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, int32, njit, uint32
 
-from harmonium.kernels.sampling import uniform_of_cell
+from harmonium.kernels.sampling import uniform
 
 
 @njit(inline="always", error_model="numpy")
@@ -35,9 +35,9 @@ def _fill(cosines: np.ndarray, sines: np.ndarray, key: np.uint32, first_cell: in
     base = uint32(first_cell)
     for i in range(len(cosines)):
         cell = uint32(base + uint32(i) * uint32(2))
-        radius = np.sqrt(float32(-2) * _log(uniform_of_cell(cell, key)))
+        radius = np.sqrt(float32(-2) * _log(uniform(cell, key)))
         # half of the angle lies in ±π/2, where the series of sine and cosine are good to 1e-6
-        a = (uniform_of_cell(uint32(cell + uint32(1)), key) - float32(0.5)) * float32(np.pi)
+        a = (uniform(uint32(cell + uint32(1)), key) - float32(0.5)) * float32(np.pi)
         q = a * a
         s = float32(-2.505210838544172e-08)
         s = float32(s * q + float32(2.755731922398589e-06))

@@ -14,10 +14,10 @@ from harmonium.kernels.elementwise import exp2_float32
 
 
 @njit(inline="always")
-def uniform_of_cell(cell, key):  # type: ignore[no-untyped-def]
-    """A number in (0, 1) for each cell: Weyl sequence and the 32-bit hash "lowbias32"."""
-    # its constants were found by exhaustive search (public domain); every step is cast back to 32 bits, as wider lanes
-    # would halve the speed
+def uniform(cell, key):  # type: ignore[no-untyped-def]
+    """A number in (0, 1) for each cell."""
+    # Weyl sequence and the 32-bit hash "lowbias32" (constants found by exhaustive
+    # search, public domain); every step is cast back to 32 bits, as wider lanes would halve the speed
     x = uint32(uint32(cell * uint32(0x9E3779B9)) + key)
     x = uint32(x ^ uint32(x >> uint32(16)))
     x = uint32(x * uint32(0x7FEB352D))
@@ -28,7 +28,8 @@ def uniform_of_cell(cell, key):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _at_least_exp2(x):  # type: ignore[no-untyped-def]
+def least_above_exp2(x):  # type: ignore[no-untyped-def]
+    """2^x or up to 6 % more, for -126 < x < 127."""
     # writing i + f into the exponent bits gives (1 + f) 2^i, which is never below 2^(i + f) and at most 6 % above
     return np.int32((x + float32(127)) * float32(8388608)).view(np.float32)
 
@@ -45,7 +46,7 @@ def _flag(
         base = uint32(first_cell + feature * n_rows)
         for r in range(n_rows):
             x = min(max(natural[feature, r] * log2_e + shift, float32(-100)), float32(1))
-            flags[feature, r] = uniform_of_cell(uint32(base + uint32(r)), key) < _at_least_exp2(x)
+            flags[feature, r] = uniform(uint32(base + uint32(r)), key) < least_above_exp2(x)
 
 
 @njit(nogil=True, cache=True)
@@ -57,6 +58,17 @@ def _collect(flags: np.ndarray, words: np.ndarray, cells: np.ndarray) -> None:
             for cell in range(8 * w, 8 * w + 8):
                 cells[found] = cell
                 found += flags[cell]
+
+
+@njit(nogil=True, cache=True)
+def collect_flagged(padded: np.ndarray, n_cells: int) -> np.ndarray:
+    """Numbers of the flagged cells, in order; ``padded`` has `flag_bytes` bytes, zero from ``n_cells`` on."""
+    found = 0
+    for cell in range(n_cells):
+        found += padded[cell]
+    cells = np.empty(found + 8, dtype=np.int32)
+    _collect(padded, padded.view(np.uint64), cells)
+    return cells[:found]
 
 
 def flag_bytes(n_cells: int) -> int:
@@ -87,11 +99,8 @@ def candidates(
     n_features, n_rows = natural.shape
     padded[natural.size :] = 0
     _flag(natural, bias, np.float32(np.log2(factor)), first_cell, key, padded[: natural.size].reshape(natural.shape))
-    found = 0
-    for cell in range(natural.size):
-        found += padded[cell]
-    cells = np.empty(found + 8, dtype=np.int32)
-    _collect(padded, padded.view(np.uint64), cells)
+    cells = collect_flagged(padded, natural.size)
+    found = len(cells)
     indptr = np.zeros(n_features + 1, dtype=np.int64)
     rows = np.empty(found, dtype=np.int32)
     uniforms = np.empty(found, dtype=np.float32)
@@ -102,7 +111,7 @@ def candidates(
         while entry < found and cells[entry] < start + n_rows:
             cell = cells[entry]
             rows[entry] = cell - start
-            uniforms[entry] = uniform_of_cell(uint32(uint32(first_cell) + uint32(cell)), key)
+            uniforms[entry] = uniform(uint32(uint32(first_cell) + uint32(cell)), key)
             kept[entry] = natural[feature, cell - start] + bias[feature]
             entry += 1
         indptr[feature + 1] = entry
@@ -180,7 +189,7 @@ def draw_tokens(natural: np.ndarray, totals: np.ndarray, key: np.uint32) -> tupl
             total += weights[word]
             cumulative[word] = total
         for token in range(totals[row]):
-            goal = uniform_of_cell(uint32(cell), key) * total
+            goal = uniform(uint32(cell), key) * total
             cell += 1
             word = min(np.searchsorted(cumulative, goal), n_words - 1)
             seen[word] += 1

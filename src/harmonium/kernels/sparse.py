@@ -7,6 +7,9 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
+#: where each column begins, the row of every entry, and its value
+Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
+
 
 class SparseRows:
     """Rows of a sparse matrix: row r has columns ``indices[indptr[r]:indptr[r+1]]`` with values ``data[...]``.
@@ -30,6 +33,14 @@ class SparseRows:
         result.shape = (n_rows, columns.shape[0])
         result.dtype, result.n_stored = columns.dtype, columns.n_stored
         return result
+
+    @classmethod
+    def from_column_blocks(cls, blocks: list[Columns], n_rows: int) -> SparseRows:
+        """The matrix whose columns are given block by block."""
+        starts, rows, values = zip(*blocks, strict=True)
+        offsets = np.cumsum([0, *(len(part) for part in rows)])
+        indptr = np.concatenate([[0], *(start[1:] + offset for start, offset in zip(starts, offsets, strict=False))])
+        return cls.from_columns(indptr, np.concatenate(rows), np.concatenate(values), n_rows)
 
     @classmethod
     def from_dense(cls, matrix: np.ndarray) -> SparseRows:

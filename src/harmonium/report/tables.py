@@ -46,7 +46,8 @@ def topic_table(
     DataFrame
         One row per topic. A column for each view holds the features with the largest effects (weight times standard
         deviation), the largest first; if hidden units may be negative, ``"<view> (negative)"`` holds those with the
-        smallest ones. With X: ``share``, the mean of the topic in the items' topic distributions, and ``items``, those
+        smallest ones. A view of sequences has columns ``"<view> (present)"`` and ``"<view> (continues)"`` in its place.
+        With X: ``share``, the mean of the topic in the items' topic distributions, and ``items``, those
         with the largest E[h]. With y: ``classes``, those that use the topic most, with how they share it among all
         classes.
 
@@ -72,11 +73,12 @@ def topic_table(
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
     for view in model.input_names_:
-        columns[view] = model.topics(view, n_features, by="effect").agg(", ".join, axis=1)
-        if not model.energy_.hidden.bounded:
-            loadings = model.loadings(view).mul(model._deviation(view), axis=0)
-            smallest = [loadings[topic].nsmallest(n_features).index for topic in loadings]
-            columns[f"{view} (negative)"] = pd.Series(map(", ".join, smallest), index=loadings.columns)
+        effects = model.loadings(view).mul(model._deviation(view), axis=0)
+        for group, features in model.families_[view].feature_groups.items():
+            columns[f"{view} ({group})" if group else view] = _strongest(-effects.iloc[features], n_features)
+            if not model.energy_.hidden.bounded:
+                label = f"{view} ({group}, negative)" if group else f"{view} (negative)"
+                columns[label] = _strongest(effects.iloc[features], n_features)
     # joined side by side, not by name, as a view may be called "items"
     parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns)]
     if X is not None:
@@ -85,6 +87,12 @@ def topic_table(
         if y is not None:
             parts.append(_classes_of_topics(class_profiles(class_topic_distribution(latent, y))))
     return pd.concat(parts, axis=1).rename_axis(index="topic")
+
+
+def _strongest(effects: pd.DataFrame, n: int) -> pd.Series:
+    """Names of the features with the smallest values, by topic."""
+    names = [", ".join(effects[topic].nsmallest(n).index) for topic in effects]
+    return pd.Series(names, index=effects.columns)
 
 
 def _use_of_topics(latent: np.ndarray, n_items: int, item_names: Sequence[Any] | None) -> pd.DataFrame:

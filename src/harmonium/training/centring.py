@@ -33,7 +33,8 @@ class Centring:
         self._means = {
             weights_of(name): mean
             for name, mean in problem.reference.items()
-            if everywhere or np.abs(mean).sum() > _LARGE_TOTAL
+            # the two counts of a feature in a sequence rise and fall together, which steps of the bias cannot follow
+            if everywhere or problem.energy.families[name].ordered or np.abs(mean).sum() > _LARGE_TOTAL
         }
         self.centres = self._means if everywhere else {}
 

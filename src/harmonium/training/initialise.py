@@ -6,6 +6,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.families import Family
+from harmonium.kernels.products import add_column_totals
 from harmonium.kernels.sparse import SparseRows
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.views import Summary, Views
@@ -22,10 +23,11 @@ def mean_statistic(views: Views, name: str, family: Family, summary: Summary) ->
     total, count = np.zeros(family.n_features_), np.zeros(family.n_features_)
     for items, _ in views.source(name).raw_blocks():
         batch = views.source(name).batch(items, family)
-        assert isinstance(batch.statistic, np.ndarray)
-        total += batch.statistic.sum(axis=0, dtype=np.float64)
-        seen = np.ones(batch.statistic.shape) if batch.missing is None else 1 - family.spread(batch.missing)
-        count += seen.sum(axis=0)
+        add_column_totals(batch.statistic, 1.0, total)
+        if batch.missing is None:
+            count += len(items)
+        else:
+            count += (1 - family.spread(batch.missing)).sum(axis=0)
     return (total / np.maximum(count, 1)).astype(np.float32)
 
 

@@ -15,6 +15,7 @@ from harmonium.batch import Batch, Targets
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse import has_duplicates
+from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 
 # a sparse matrix stored denser than this takes more memory than a dense one, whatever its type
@@ -29,8 +30,8 @@ class Views:
     Parameters
     ----------
     views : mapping or sequence
-        Name → matrix (dense, SciPy sparse or data frame) with one row per item. A sequence gets names view0, view1, ….
-        A row that is all NaN, or a NaN cell, is missing.
+        Name → matrix (dense, SciPy sparse or data frame) or `Sequences`, with one row per item. A list gets names
+        view0, view1, …. A row that is all NaN, or a NaN cell, is missing.
     present : mapping, optional
         Name → boolean mask of the items that have the view: for sparse views, where NaN rows are not practical.
     feature_names : mapping, optional
@@ -147,10 +148,7 @@ class Views:
         return Batch(views, n_rows, None if self._targets is None else self._targets.take(items))
 
     def __repr__(self) -> str:
-        parts = [
-            f"{name}: {source.n_columns} {'sparse' if source.is_sparse else 'dense'} columns"
-            for name, source in self._sources.items()
-        ]
+        parts = [f"{name}: {source.n_columns} {source.kind} columns" for name, source in self._sources.items()]
         return f"Views({len(self)} items; {', '.join(parts)})"
 
 
@@ -166,12 +164,17 @@ def _listed(names: Any) -> str:
 def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
     if isinstance(view, Source):
         return view
-    matrix, columns = as_matrix(name, view)
+    lengths = None
+    if isinstance(view, Sequences):
+        matrix, columns, lengths = view.counts, view.feature_names, view.lengths
+    else:
+        matrix, columns = as_matrix(name, view)
     if feature_names is not None:
         columns = [str(column) for column in feature_names]
-        if len(columns) != matrix.shape[1]:
+        n_columns = view.shape[1] if isinstance(view, Sequences) else matrix.shape[1]
+        if len(columns) != n_columns:
             raise InvalidViewError(
-                f"View {name!r} needs one feature name per column, {matrix.shape[1]}; got {len(columns)}; "
+                f"View {name!r} needs one feature name per column, {n_columns}; got {len(columns)}; "
                 "pass the names in the order of the columns."
             )
     rows = np.arange(matrix.shape[0])
@@ -183,8 +186,8 @@ def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
                 f"{mask.shape} of {mask.dtype}; pass True where the item has the view."
             )
         rows = np.where(mask, rows, -1)
-    rows[empty_rows(matrix)] = -1
-    return Source(matrix, rows, columns)
+    rows[empty_rows(matrix) if lengths is None else lengths == 0] = -1
+    return Source(matrix, rows, columns, lengths)
 
 
 def empty_rows(matrix: np.ndarray | scipy.sparse.csr_array) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.exceptions import InvalidViewError
-from harmonium.families import Bernoulli, Family, Gaussian, Poisson, ReplicatedSoftmax
+from harmonium.families import Bernoulli, Chain, Family, Gaussian, Poisson, ReplicatedSoftmax
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.sparse import SparseRows
 from harmonium.views.source import Source, Summary
@@ -14,6 +14,7 @@ _MEANT_FOR: dict[type[Family], str] = {
     Bernoulli: "zeros and ones",
     Poisson: "counts",
     ReplicatedSoftmax: "counts",
+    Chain: "sequences",
     Gaussian: "real numbers",
 }
 
@@ -25,7 +26,8 @@ _LARGEST_COUNT = 1e5
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     """Bernoulli for zeros and ones, a count family for whole numbers from 0 to 100,000, Gaussian for the rest.
 
-    Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, which cannot be normalised with Poisson.
+    Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, which cannot be normalised with Poisson;
+    sequences are `Chain`.
 
     Examples
     --------
@@ -33,6 +35,8 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     >>> infer_family(Views({"x": np.array([[0, 3], [1, 1]])}).source("x").summary(), BernoulliUnits())
     Poisson()
     """
+    if summary.mean_length is not None:
+        return Chain()
     low, high = summary.minimum.min(), summary.maximum.max()
     if not summary.all_integer or low < 0 or high > _LARGEST_COUNT:
         return Gaussian()
@@ -43,6 +47,9 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
 
 def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer) -> None:
     """Refuse data outside the family's support, with the first place where it fails and what to do about it."""
+    if family.ordered or source.lengths is not None:
+        _check_order(name, source, family)
+        return  # the values of sequences are checked when these are made
     support = family.support
     for items, block in source.raw_blocks():
         values = block.data if isinstance(block, SparseRows) else block
@@ -75,6 +82,19 @@ def check_largest(name: str, source: Source, family: Family) -> None:
                 f"View {name!r} is {type(family).__name__} and knows codes up to {largest[column]} in column {column}; "
                 f"found {value:g} at row {int(items[row])}; fit with n_categories large enough for every code."
             )
+
+
+def _check_order(name: str, source: Source, family: Family) -> None:
+    if source.lengths is None:
+        raise InvalidViewError(
+            f"View {name!r} is {type(family).__name__} and needs Sequences; got a matrix, which has no order; pass "
+            "Sequences, or Bernoulli() for zeros and ones."
+        )
+    if not family.ordered:
+        raise InvalidViewError(
+            f"View {name!r} is {type(family).__name__} and needs a matrix; got Sequences; pass Chain() for them, or "
+            "Sequences.presence() in their place."
+        )
 
 
 def _first(outside: np.ndarray, block: np.ndarray | SparseRows) -> tuple[int, int, float]:

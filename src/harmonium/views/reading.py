@@ -13,6 +13,7 @@ import scipy.sparse
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.views.container import Views, as_frame, as_matrix, empty_rows
+from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 
 SINGLE = "view0"
@@ -89,7 +90,7 @@ def is_collection(X: Any) -> bool:
     if scipy.sparse.issparse(X):  # one kind of which is a dict
         return False
     # asked of the type: a data frame has methods (and columns) of many names
-    if isinstance(X, Views | Mapping) or hasattr(type(X), "obsm"):
+    if isinstance(X, Views | Sequences | Mapping) or hasattr(type(X), "obsm"):
         return True
     return isinstance(X, list | tuple) and any(_is_two_dimensional(view) for view in X)
 
@@ -99,9 +100,11 @@ def _is_two_dimensional(view: Any) -> bool:
 
 
 def read_collection(X: Any) -> Views:
-    """Views from a dict, a list, `Views`, AnnData (its X) or MuData (a view per modality)."""
+    """Views from a dict, a list, `Views`, `Sequences`, AnnData (its X) or MuData (a view per modality)."""
     if isinstance(X, Views):
         return X
+    if isinstance(X, Sequences):
+        return Views({SINGLE: X})
     if isinstance(X, Mapping | list | tuple):
         return Views(X)
     if getattr(X, "isbacked", False):

@@ -28,6 +28,7 @@ class Summary:
     maximum: np.ndarray
     is_sparse: bool
     all_integer: bool
+    mean_length: float | None = None  # of items that are sequences
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,25 @@ class Source:
         Row of ``matrix`` for each item, -1 where the item lacks this view.
     columns : list of str, optional
         Names of the columns.
+    lengths : ndarray of int64, optional
+        Of items that are sequences: how many vectors each row of ``matrix`` stands for. Its columns are then how often
+        each feature is there, followed by how often it is in two neighbours.
     """
 
     matrix: Any
     rows: np.ndarray
     columns: list[str] | None = None
+    lengths: np.ndarray | None = None
 
     @property
     def is_sparse(self) -> bool:
         """Whether the data are sparse."""
         return scipy.sparse.issparse(self.matrix)
+
+    @property
+    def kind(self) -> str:
+        """In a word."""
+        return "ordered" if self.lengths is not None else "sparse" if self.is_sparse else "dense"
 
     def is_sparse_for(self, family: Family) -> bool:
         """Whether batches of this view are sparse: the data are, and the family's statistic of zero is zero."""
@@ -60,6 +70,10 @@ class Source:
     @property
     def n_columns(self) -> int:
         """Number of columns of the data (not of the statistic)."""
+        return self._width if self.lengths is None else self._width // 2
+
+    @property
+    def _width(self) -> int:
         return int(self.matrix.shape[1])
 
     @property
@@ -74,7 +88,7 @@ class Source:
 
     def take(self, items: np.ndarray | slice) -> Source:
         """Some of the items; the matrix is shared."""
-        return Source(self.matrix, self.rows[items], self.columns)
+        return Source(self.matrix, self.rows[items], self.columns, self.lengths)
 
     def raw_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray | SparseRows]]:
         """(item numbers, values in float32 or wider) for blocks of the items that have this view."""
@@ -99,12 +113,12 @@ class Source:
             # rows that stand together, as when encoding, need not be copied
             indptr = matrix.indptr[rows[0] : rows[-1] + 2]
             entries = slice(int(indptr[0]), int(indptr[-1]))
-            return SparseRows(indptr - indptr[0], matrix.indices[entries], matrix.data[entries], self.n_columns)
-        return SparseRows(*gather_rows(matrix.indptr, matrix.indices, matrix.data, rows), self.n_columns)
+            return SparseRows(indptr - indptr[0], matrix.indices[entries], matrix.data[entries], self._width)
+        return SparseRows(*gather_rows(matrix.indptr, matrix.indices, matrix.data, rows), self._width)
 
     def summary(self) -> Summary:
         """Column statistics in one pass over the observed values."""
-        width = self.n_columns
+        width = self._width
         count, total, square = (np.zeros(width) for _ in range(3))
         low, high = np.full(width, np.inf), np.full(width, -np.inf)
         all_integer = True
@@ -140,9 +154,9 @@ class Source:
         mean = total / safe
         variance = np.maximum(square / safe - mean**2, 0)
         low, high = np.where(count > 0, low, 0), np.where(count > 0, high, 0)
-        return Summary(
-            width, count, mean + (0 if shift is None else shift), variance, low, high, self.is_sparse, all_integer
-        )
+        mean = mean + (0 if shift is None else shift)
+        length = None if self.lengths is None else float(self.lengths[self.rows[self.rows >= 0]].mean())
+        return Summary(self.n_columns, count, mean, variance, low, high, self.is_sparse, all_integer, length)
 
     def batch(self, items: np.ndarray | slice, family: Family) -> ViewBatch:
         """Statistics of some items, in float32, with what is missing marked."""
@@ -177,7 +191,10 @@ class Source:
         assert isinstance(raw, SparseRows)
         values = family.encode_nonzeros(raw.data, raw.indices).astype(np.float32, copy=False)
         statistic = SparseRows(raw.indptr, raw.indices, values, raw.shape[1])
-        size = family.sizes(statistic.row_totals()) if family.exclusive else None
+        if self.lengths is not None:
+            size: np.ndarray | None = self.lengths[rows].astype(np.float64)
+        else:
+            size = family.sizes(statistic.row_totals()) if family.exclusive else None
         absent = rows < 0
         if not absent.any():
             return ViewBatch(statistic, size)

@@ -1,0 +1,94 @@
+"""Texts as lists of paragraphs, and the words of each paragraph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from harmonium.features.text import text_counts
+
+__all__ = ["paragraph_words", "split_paragraphs"]
+
+_BLANK_LINE = re.compile(r"\n\s*\n")
+# Where a sentence ends and the next one begins; the marks stay with the sentence.
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+
+
+def split_paragraphs(text: str, sentences: int | None = None) -> list[str]:
+    """Cut a text into paragraphs.
+
+    Parameters
+    ----------
+    text : str
+        A text in its original spelling.
+    sentences : int, optional
+        Cut after so many sentences, for texts without paragraphs of their own; by default at blank lines.
+
+    Returns
+    -------
+    list of str
+        The paragraphs, none of them blank.
+
+    Examples
+    --------
+    >>> split_paragraphs("Dear all,\\n\\nit works. It does!\\n\\n\\nYours")
+    ['Dear all,', 'it works. It does!', 'Yours']
+    >>> split_paragraphs("It works. It does! We tried it.", sentences=2)
+    ['It works. It does!', 'We tried it.']
+    """
+    if sentences is None:
+        parts = _BLANK_LINE.split(text)
+    else:
+        if sentences < 1:
+            raise ValueError(f"sentences must be at least 1, but got {sentences}; None cuts at blank lines.")
+        single = _BETWEEN_SENTENCES.split(text)
+        parts = [" ".join(single[first : first + sentences]) for first in range(0, len(single), sentences)]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def paragraph_words(
+    texts: Iterable[Sequence[str] | None], **options: Any
+) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
+    """Find which words each paragraph of each text has.
+
+    Parameters
+    ----------
+    texts : iterable of lists of str
+        The paragraphs of each text; a text that is missing is None or an empty list.
+    **options
+        Those of `harmonium.features.text.text_counts`, to which a paragraph is a document; ``vocabulary=`` takes the
+        words of training texts, ``negation=True`` tells denied words from others.
+
+    Returns
+    -------
+    rows : csr_matrix of float32, (paragraphs of all texts, words)
+        1 where the paragraph has the word.
+    offsets : ndarray of int64, (texts + 1,)
+        Where each text begins in ``rows``, and the end of the last.
+    vocabulary : ndarray of str, (words,)
+        The word of each column.
+
+    Examples
+    --------
+    >>> rows, offsets, words = paragraph_words([["Clean room.", "A room with a view"], None, ["Not clean!"]])
+    >>> words.tolist(), offsets.tolist(), rows.toarray().astype(int).tolist()
+    (['clean', 'room', 'view'], [0, 2, 2, 3], [[1, 1, 0], [0, 1, 1], [1, 0, 0]])
+    """
+    if isinstance(texts, str):
+        raise TypeError("texts must be lists of paragraphs, but got one string; cut it with split_paragraphs.")
+    paragraphs: list[str] = []
+    offsets = [0]
+    for number, text in enumerate(texts):
+        if isinstance(text, str) or not (text is None or all(isinstance(part, str) for part in text)):
+            raise TypeError(
+                f"texts must be lists of paragraphs, but text {number} is {type(text).__name__}; cut it with "
+                "split_paragraphs."
+            )
+        paragraphs += text or []
+        offsets.append(len(paragraphs))
+    rows, words = text_counts(paragraphs, **(options | {"binary": True}))
+    return rows, np.array(offsets, dtype=np.int64), words

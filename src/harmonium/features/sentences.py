@@ -1,0 +1,59 @@
+"""Where sentences end, and which of their words are denied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["denied", "denies", "split_sentences"]
+
+# How many words after a denying one are still turned round, as in "not a very good place".
+_WINDOW = 3
+
+# A full stop between digits belongs to a number; a blank line ends a sentence, a single line break does not.
+_SENTENCE_END = re.compile(r"(?<!\d)[.!?]+|[.!?]+(?!\d)|\n\s*\n")
+
+# Contractions are recognised by their ending; those typed without the apostrophe are listed.
+_DENYING_LIST = """
+    no not never none nothing nobody nowhere neither nor cannot without hardly barely scarcely rarely seldom lack lacks
+    lacked lacking arent cant couldnt didnt doesnt dont hasnt havent isnt shouldnt wasnt werent wont wouldnt
+"""
+_DENYING = frozenset(_DENYING_LIST.split())
+
+
+def split_sentences(text: str) -> list[str]:
+    """Cut a text at full stops, question marks, exclamation marks and blank lines, which are left out.
+
+    Examples
+    --------
+    >>> split_sentences("It cost 3.50 a night! Never again.")
+    ['It cost 3.50 a night', ' Never again', '']
+    """
+    return _SENTENCE_END.split(text)
+
+
+def denies(word: str) -> bool:
+    """Whether a lower-case word denies what comes after it.
+
+    Examples
+    --------
+    >>> denies("wasn't"), denies("was")
+    (True, False)
+    """
+    return word in _DENYING or word.endswith("n't")
+
+
+def denied(words: Sequence[str]) -> list[bool]:
+    """Which of the lower-case words of a sentence have a denying word among the three before them.
+
+    Examples
+    --------
+    >>> denied("it was not a very good place".split())
+    [False, False, False, True, True, True, False]
+    """
+    last, result = -_WINDOW - 1, []
+    for position, word in enumerate(words):
+        result.append(position - last <= _WINDOW)
+        if denies(word):
+            last = position
+    return result

@@ -1,0 +1,175 @@
+"""Exact samples of binary chains (see `chains`), of which most have no one at all.
+
+As in `sampling`, each cell's random numbers are hashes of its place. A chain can only have a one if its first number is
+below a cheap bound of the probability of that; the few candidates are then decided about exactly, position by position.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float32, njit, uint32
+
+from harmonium.kernels.chains import LIMIT
+from harmonium.kernels.elementwise import exp2_float32
+from harmonium.kernels.sampling import collect_flagged, drop_zeros, flag_bytes, least_above_exp2, uniform
+from harmonium.kernels.sparse import Columns, SparseRows
+from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
+
+_BLOCK_CELLS = 50_000
+
+
+def draw_chains(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, rng: np.random.Generator) -> SparseRows:
+    """Numbers of ones and of neighbouring ones of chains drawn exactly, (items, 2 features)."""
+    n_features, n_items = node.shape
+    keys = chain_keys(lengths, rng)
+    nothing = np.zeros(n_features, dtype=np.float32)
+    n_blocks = block_count(node.size, _BLOCK_CELLS)
+    drawn: list[tuple[Columns, Columns]] = [None] * n_blocks  # type: ignore[list-item]
+
+    def task(block: int) -> None:
+        first, last = block_bounds(n_features, n_blocks, block)
+        part = slice(first, last)
+        flags = scratch("flags", (flag_bytes((last - first) * n_items),), np.uint8)
+        drawn[block] = _draw(
+            node[part], edge[part], nothing[part], nothing[part], lengths, keys, first * n_items, flags
+        )
+
+    run_blocks(task, n_blocks)
+    return chains_of_blocks(drawn, n_items)
+
+
+def chain_keys(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """What the random numbers of a draw are made from: each is a hash of its cell and of the key of its position.
+
+    So blocks may be drawn in any order and on any thread.
+    """
+    return rng.integers(2**32, size=1 + int(lengths.max(initial=0)), dtype=np.uint32)
+
+
+def chains_of_blocks(drawn: list[tuple[Columns, Columns]], n_items: int) -> SparseRows:
+    """Blocks of ones and of neighbouring ones, by feature, as one matrix: first all ones, then all neighbours."""
+    return SparseRows.from_column_blocks([ones for ones, _ in drawn] + [pairs for _, pairs in drawn], n_items)
+
+
+@njit(nogil=True, cache=True)
+def sampled_chains(
+    weights: tuple[np.ndarray, np.ndarray],
+    bias: tuple[np.ndarray, np.ndarray],
+    hidden_by_unit: np.ndarray,
+    lengths: np.ndarray,
+    keys: np.ndarray,
+    first_cell: int,
+    natural: np.ndarray,
+    padded: np.ndarray,
+) -> tuple[Columns, Columns]:
+    """Ones and neighbouring ones of chains with the naturals weights @ hidden^T + bias of nodes and of edges.
+
+    In one kernel, as each return to the interpreter may have to wait for another thread's turn; ``natural`` (2,
+    features, items) and ``padded`` are scratch memory.
+    """
+    np.dot(weights[0], hidden_by_unit, natural[0])
+    np.dot(weights[1], hidden_by_unit, natural[1])
+    return _draw(natural[0], natural[1], bias[0], bias[1], lengths, keys, first_cell, padded)
+
+
+@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+def _flag(
+    node: np.ndarray,
+    edge: np.ndarray,
+    node_bias: np.ndarray,
+    edge_bias: np.ndarray,
+    lengths: np.ndarray,
+    first_cell: int,
+    key: np.uint32,
+    flags: np.ndarray,
+) -> None:
+    log2_e = float32(1.4426950408889634)
+    for feature in range(len(node)):
+        base = uint32(first_cell + feature * len(lengths))
+        begin, go_on = node_bias[feature] * log2_e, (node_bias[feature] + edge_bias[feature]) * log2_e
+        for r in range(len(lengths)):
+            x = node[feature, r] * log2_e + begin
+            y = (node[feature, r] + edge[feature, r]) * log2_e + go_on
+            begins = least_above_exp2(min(max(x, float32(-100)), float32(20)))
+            goes_on = least_above_exp2(min(max(y, float32(-100)), float32(20)))
+            # a run of l ones from a given place on has at most the probability e^{l node + (l - 1) edge}; summed over
+            # places and lengths that is below P e^{node} (1 + 2 e^{node + edge}) while the last term is below 1
+            bound = lengths[r] * begins * (float32(1) + float32(2) * goes_on)
+            u = uniform(uint32(base + uint32(r)), key)
+            flags[feature, r] = (u < bound) | (goes_on > float32(0.5))
+
+
+@njit(nogil=True, cache=True)
+def _draw(
+    node: np.ndarray,
+    edge: np.ndarray,
+    node_bias: np.ndarray,
+    edge_bias: np.ndarray,
+    lengths: np.ndarray,
+    keys: np.ndarray,
+    first_cell: int,
+    padded: np.ndarray,
+) -> tuple[Columns, Columns]:
+    """Ones and neighbouring ones of the chains that have any, by feature; most have none and are not looked at."""
+    n_features, n_items = node.shape
+    padded[node.size :] = 0
+    flags = padded[: node.size].reshape(node.shape)
+    _flag(node, edge, node_bias, edge_bias, lengths.astype(np.float32), first_cell, keys[0], flags)
+    cells = collect_flagged(padded, node.size)
+    indptr = np.zeros(n_features + 1, dtype=np.int64)
+    items = np.empty(len(cells), dtype=np.int32)
+    ones = np.empty(len(cells), dtype=np.float32)
+    pairs = np.empty(len(cells), dtype=np.float32)
+    memory = np.empty((3, len(keys)), dtype=np.float32)
+    begins, odds, some = memory[0], memory[1], memory[2]
+    entry = found = 0
+    for feature in range(n_features):
+        start = feature * n_items
+        while entry < len(cells) and cells[entry] < start + n_items:
+            item = cells[entry] - start
+            number = uint32(uint32(first_cell) + uint32(cells[entry]))
+            entry += 1
+            length = lengths[item]
+            natural = node[feature, item] + node_bias[feature]
+            _chances(natural, edge[feature, item] + edge_bias[feature], length, begins, odds, some)
+            if uniform(number, keys[0]) >= some[length]:
+                continue
+            n_ones, n_pairs, previous = 0, 0, False
+            for m in range(length - 1, -1, -1):
+                u = uniform(number, keys[1 + m])
+                if n_ones == 0:  # there is a one, and it must be among the positions left
+                    now = u * some[m + 1] < begins[m]
+                elif previous:
+                    now = u * (float32(1) + odds[m]) < odds[m]
+                else:
+                    now = u < begins[m]
+                n_pairs += now and previous
+                n_ones += now
+                previous = now
+            items[found] = item
+            ones[found] = n_ones
+            pairs[found] = n_pairs
+            found += 1
+        indptr[feature + 1] = found
+    return (indptr, items[:found], ones[:found]), drop_zeros(indptr, items[:found], pairs[:found])
+
+
+@njit(nogil=True, error_model="numpy", cache=True)
+def _chances(
+    node: np.float32, edge: np.float32, length: int, begins: np.ndarray, odds: np.ndarray, some: np.ndarray
+) -> None:
+    """With m positions to come: chance of a one after a zero, odds after a one; chance of any one in m after a zero."""
+    log2_e = float32(1.4426950408889634)
+    # beyond the limit, chances are 0 or 1 to the precision of the random numbers
+    node = min(max(node, -float32(LIMIT)), float32(LIMIT))
+    edge = min(max(edge, -float32(LIMIT)), float32(LIMIT))
+    after_zero, after_one = exp2_float32(node * log2_e), exp2_float32((node + edge) * log2_e)
+    ratio = float32(1)
+    some[0] = 0
+    for m in range(length):
+        x, y = after_zero * ratio, after_one * ratio
+        inverse = float32(1) / (float32(1) + x)
+        begins[m] = x * inverse
+        odds[m] = y
+        some[m + 1] = begins[m] + inverse * some[m]
+        ratio = (float32(1) + y) * inverse
