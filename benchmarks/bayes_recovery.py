@@ -109,7 +109,7 @@ def early_stopping(values: np.ndarray, start: np.ndarray, seed: int) -> tuple[fl
     return max(scores, key=scores.__getitem__)
 
 
-def sample(values: np.ndarray, start: np.ndarray, seed: int, prior: Prior, begin: Driver) -> Posterior:
+def sample(values: np.ndarray, start: np.ndarray, seed: int, prior: Prior, begin: Driver | None) -> Posterior:
     driver = Langevin(100, 1000, 5, 4, prior=prior, biases="fixed", start=begin)
     training = Training(parameters_of(start))
     problem = Problem(ENERGY, {"x": values.mean(axis=0)})

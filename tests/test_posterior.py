@@ -41,7 +41,7 @@ from harmonium.params import Parameters
 from harmonium.training import Driver, Training, checkpoint
 from harmonium.training.priors import Moments, Normal
 from harmonium.training.progress import Silent
-from harmonium.views import Views
+from harmonium.views import Sequences, Views
 
 from .conftest import compatible_pairs, make_family, make_hidden, make_parameters, random_batch
 
@@ -200,9 +200,12 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
     energy = Energy({"x": make_family(family)}, make_hidden(hidden))
     parameters = make_parameters(energy, 0, dtype=np.float32)
     batch = random_batch(energy, parameters, 20)
-    data = energy.families["x"].decode_sample(np.asarray(batch.views["x"].statistic))
-    views = Views({"x": np.asarray(data, dtype=np.float32)})
-    problem = Problem(energy, {"x": np.asarray(batch.views["x"].statistic, dtype=np.float32).mean(axis=0)})
+    statistic = np.asarray(batch.views["x"].statistic, dtype=np.float32)
+    if energy.families["x"].ordered:
+        views = Views({"x": Sequences.from_counts(statistic, batch.views["x"].size)})
+    else:
+        views = Views({"x": np.asarray(energy.families["x"].decode_sample(statistic), dtype=np.float32)})
+    problem = Problem(energy, {"x": statistic.mean(axis=0)})
     driver = Langevin(4, 10, 1, 2, start=None)
     training = Training(parameters)
     if isinstance(energy.hidden, SpikeSlab):
@@ -210,7 +213,7 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
             driver.run(problem, SampledCD(), views, training, np.random.default_rng(0), Silent())
         return
     driver.run(problem, SampledCD(), views, training, np.random.default_rng(0), Silent())
-    assert training.posterior is not None and training.posterior.array("x.weights").shape == (2, 4, 3, 2)
+    assert training.posterior is not None and training.posterior.array("x.weights").shape[:2] == (2, 4)
     assert np.isfinite(energy.free_energy(training.parameters, batch)).all()
 
 
