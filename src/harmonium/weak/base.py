@@ -92,8 +92,8 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
             learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
         if not learned.weights.any():
             warnings.warn(
-                f"{type(self).__name__} found nothing better than weights of zero, which predict nothing; raise C, "
-                "enlarge the features, or begin with other candidates.",
+                f"{type(self).__name__} found nothing better than weights of zero, which predict nothing; begin with "
+                "other candidates, improve the features, or use a loss that forgives neighbours of the right one.",
                 HarmoniumWarning,
                 stacklevel=2,
             )

@@ -39,6 +39,10 @@ class Loss(Part):
 class ZeroOneLoss(Loss):
     """0 if both the label and the candidate are right, 1 otherwise.
 
+    It asks that the right candidate be told from all others by the same margin. Where a sample has many that look alike
+    (overlapping windows) no weights can do that, and weights of zero may be the exact solution whatever C; a coarser
+    set of candidates or a loss such as `OverlapLoss` helps.
+
     Examples
     --------
     >>> import numpy as np
