@@ -1,7 +1,6 @@
 """SYSU-Shapes for weak supervision: windows of the photographs, a development part, splits, losses.
 
-`Setting` says what was chosen on the development part, by `weak_shapes_setting.py`; `weak_shapes.py` uses it on the
-other photographs.
+`weak_shapes_setting.py` uses the development part, `weak_shapes.py` the other photographs.
 """
 
 from __future__ import annotations
@@ -43,6 +42,9 @@ class Grid:
     parts: int
     cell: int
     strength: bool = True
+
+
+GRID = Grid((0.6, 1.0), 1 / 3, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Photographs:
         }
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def photographs(grid: Grid) -> Photographs:
     """Windows of all photographs, computed once and kept on disk."""
     shares = "-".join(f"{share:g}" for share in grid.shares)

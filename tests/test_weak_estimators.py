@@ -218,6 +218,7 @@ def test_bad_bags_get_one_sentence(make: Any, message: str) -> None:
         ({"loss": MatrixLoss(np.ones((3, 3)))}, {}, "0 where label and candidate agree"),
         ({"loss": MatrixLoss(np.zeros((3, 2, 3, 2)))}, {}, "m >= 5"),
         ({"loss": FunctionLoss(lambda y1, h1, y2, h2: np.nan)}, {}, "finite"),
+        ({"loss": FunctionLoss(lambda y1, h1, y2, h2: np.zeros(3))}, {}, "must broadcast"),
         ({"C": 0.0}, {}, "C > 0"),
         ({"tol": -1.0}, {}, "tol"),
         ({"self_paced": 1.5}, {}, "at most 1"),

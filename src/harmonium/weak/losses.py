@@ -145,7 +145,13 @@ class FunctionLoss(Loss):
         tensor = np.empty((len(classes), largest, len(classes), largest))
         for i, first in enumerate(classes):
             for j, second in enumerate(classes):
-                tensor[i, :, j, :] = self.function(first, numbers[:, None], second, numbers[None, :])
+                value = np.asarray(self.function(first, numbers[:, None], second, numbers[None, :]))
+                if value.shape not in ((), (1, 1), (largest, 1), (1, largest), (largest, largest)):
+                    raise ValueError(
+                        f"A loss must broadcast its candidates, of shapes ({largest}, 1) and (1, {largest}); got shape "
+                        f"{value.shape}; use NumPy functions of h1 and h2."
+                    )
+                tensor[i, :, j, :] = value
         _check_table(tensor)
         return TensorBound(candidates.offsets, labels, len(classes), tensor)
 
