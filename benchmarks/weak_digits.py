@@ -132,7 +132,7 @@ def report(found: dict[tuple[str, str], list[dict[str, float]]]) -> None:
     header = ["method", "trained for", "0/1 loss", "overlap loss", "wrong label", "wrong window", "p", "C chosen", "s"]
     note = (
         "p: paired t-test over seeds of the loss trained for, against the dissimilarity method trained for the same "
-        "loss (MI-SVM: 0/1). s: seconds of the last fit, one thread, median."
+        "loss (MI-SVM: 0/1). s: seconds of the last fit, one thread, median; long, as other jobs shared the machine."
     )
     note += (
         "\n\nWhat was changed after test losses had been seen. (1) A harder setting (81 windows, two pixels apart) was "
