@@ -6,8 +6,8 @@ were chosen there, by rules that `weak_shapes_setting.py` states and follows; ev
 0/1 loss asks for the right label and the window that overlaps most with an object; the overlap loss is 1 − IoU with the
 annotated box (1 for a wrong label), where the object nearest to the prediction counts. Losses are in per cent.
 
-Not blind in one respect: before the development part was set aside, six other settings of this benchmark had been
-compared by test losses on splits of all photographs.
+Not blind in two respects: before the development part was set aside, six other settings had been compared by test
+losses on splits of all photographs; and one short run of 16 windows with the three beginnings used another draw of it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from weak_shapes_data import C_GRID, GRID, KINDS, LONGER_SIDE, LOSSES, beginning
 BEGIN = "middle"
 # lowest losses on the development part
 CHOSEN_C = {
-    ("latent SVM", "0/1"): 1.0,
+    ("latent SVM", "0/1"): 0.001,
     ("latent SVM", "overlap"): 1.0,
-    ("iterative latent SVM", "0/1"): 1.0,
+    ("iterative latent SVM", "0/1"): 0.01,
     ("iterative latent SVM", "overlap"): 1.0,
-    ("dissimilarity", "0/1"): 1.0,
+    ("dissimilarity", "0/1"): 0.1,
     ("dissimilarity", "overlap"): 1.0,
-    ("MI-SVM", "0/1"): 1.0,
+    ("MI-SVM", "0/1"): 0.01,
     ("MI-SVM", "overlap"): 1.0,
 }
 Result = dict[str, float]
@@ -65,6 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--resume", action="store_true", help="keep finished parts on disk, and take them from there")
     options = parser.parse_args()
     photographs(GRID)
     tasks = [
@@ -74,10 +75,11 @@ def main() -> None:
         for loss_name in LOSSES
         if name != "MI-SVM" or loss_name == "0/1"
     ]
+    task_of = Memory(CACHE, verbose=0).cache(run) if options.resume else run
     begin = time.perf_counter()
     found: Found = {}
     with ProcessPoolExecutor(options.processes) as pool:
-        futures = {pool.submit(Memory(CACHE, verbose=0).cache(run), *task): task for task in tasks}
+        futures = {pool.submit(task_of, *task): task for task in tasks}
         for future in as_completed(futures):
             fold, name, loss_name = futures[future]
             found.setdefault((name, loss_name), {})[fold] = future.result()
@@ -128,8 +130,13 @@ def report(found: Found) -> None:
         f"{len(others)} photographs, {np.diff(data.offsets).max()} windows each. p: paired t-test over {n_folds} "
         f"splits against dissimilarity. IoU of the best window {best_window:.3f}, of always the middle "
         f"one {always:.3f}. The curves of all methods took {seconds / 60:.1f} minutes of processor time with windows "
-        "cached, half of that on each of two cores. [Curves](weak_shapes_curves.png), "
-        "[examples](weak_shapes_examples.png), [choice of the setting](weak_shapes_setting.md)."
+        "cached: about half of that on two free cores. [Curves](weak_shapes_curves.png), "
+        "[examples](weak_shapes_examples.png), [choice of the setting](weak_shapes_setting.md).\n\n"
+        "What falls short. The dissimilarity method was to be ahead on both losses with p < 0.05: it is so only "
+        "against the iterative latent SVM on the 0/1 loss, where its labels are better, and equal on the overlap loss. "
+        "No method finds better windows on average than the one it began with, the middle. Not blind in two respects: "
+        "before the development part was set aside, six other settings had been compared by test losses on splits of "
+        "all photographs; and one short run of 16 windows with the three beginnings used another draw of it."
     )
     draw_curves(found)
     draw_examples(CHOSEN_C[("dissimilarity", "overlap")])
