@@ -1,8 +1,8 @@
 """Are 90 % intervals right where the prior is? Weights from the prior, items from the weights, then the posterior.
 
 100 binary features, 10 Gaussian units, no biases, weights from N(0, 0.1²), which the model takes for its prior; items
-are drawn by 1,000 Gibbs sweeps. Averaged over such draws, central 90 % intervals of an exact posterior cover 90 % of the
-entries of WWᵀ; what is missing from that is the doing of brief sampling and of finite steps.
+are drawn by 1,000 Gibbs sweeps. Averaged over such draws, central 90 % intervals of an exact posterior cover 90 % of
+the entries of WWᵀ; what is missing from that is the doing of brief sampling and of finite steps.
 """
 
 from __future__ import annotations

@@ -149,6 +149,23 @@ def test_weights_of_zero_are_warned_of() -> None:
         LatentSVM().fit(same, [0, 1] * 3)
 
 
+@pytest.mark.parametrize("kind", [LatentSVM, IterativeLatentSVM])
+def test_candidates_that_look_alike_are_too_much_for_the_zero_one_loss(kind: type[WeakClassifier]) -> None:
+    """No margin tells a candidate from its double: zero is the exact solution, whatever C. A milder loss learns."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    one = rng.normal(size=(40, 1, 3))
+    one[np.arange(40), 0, y] += 4
+    doubled = np.repeat(one, 2, axis=1)
+    bags = Bags.from_list(list(doubled), [[[0, 0, 10, 10], [0, 1, 10, 11]]] * 40)
+    begin = np.zeros(40, dtype=int)
+    for C in (0.1, 100.0):
+        with pytest.warns(HarmoniumWarning, match="forgives neighbours"):
+            model = kind(C=C, initial=begin).fit(bags, y)
+        assert not model.coef_.any() and model.history_["gap"][-1] <= 1e-3 * C
+    assert (kind(C=10.0, loss=OverlapLoss(), initial=begin).fit(bags, y).predict(bags) == y).mean() > 0.9
+
+
 # ---- bags ----------------------------------------------------------------------------------------------------------
 def test_bags_are_sliced_by_rows() -> None:
     bags, _, _ = planted(n_samples=7)
@@ -201,6 +218,7 @@ def test_bad_bags_get_one_sentence(make: Any, message: str) -> None:
         ({"loss": MatrixLoss(np.ones((3, 3)))}, {}, "0 where label and candidate agree"),
         ({"loss": MatrixLoss(np.zeros((3, 2, 3, 2)))}, {}, "m >= 5"),
         ({"loss": FunctionLoss(lambda y1, h1, y2, h2: np.nan)}, {}, "finite"),
+        ({"loss": FunctionLoss(lambda y1, h1, y2, h2: np.zeros(3))}, {}, "must broadcast"),
         ({"C": 0.0}, {}, "C > 0"),
         ({"tol": -1.0}, {}, "tol"),
         ({"self_paced": 1.5}, {}, "at most 1"),

@@ -44,7 +44,19 @@ def test_a_shifted_pattern_has_the_same_features_in_its_shifted_window() -> None
     assert features[0][first[0]] @ features[1][first[0]] < 0.9
 
 
+def test_larger_steps_give_fewer_windows_and_strengths_follow_the_edges() -> None:
+    image = np.full((120, 180), 0.5)
+    image[:, :60] += 0.4 * np.random.default_rng(2).random((120, 60))
+    fine, _ = hog_windows(image, shares=(0.6, 1.0))
+    features, boxes = hog_windows(image, shares=(0.6, 1.0), step=1 / 3, strength=True)
+    assert len(features) == 16 < len(fine) and features.shape[1] == 160
+    at_left, at_right = boxes[:, 3] < 130, boxes[:, 1] > 60
+    assert features[at_left, 144:].mean() > 3 * features[at_right, 144:].mean()
+
+
 def test_bad_windows_get_one_sentence() -> None:
+    with pytest.raises(ValueError, match="step"):
+        hog_windows(np.ones((60, 60)), step=0.0)
     with pytest.raises(ValueError, match="at most 1"):
         hog_windows(np.ones((60, 60)), shares=(1.5,))
     with pytest.raises(ValueError, match="at least 5 cells"):

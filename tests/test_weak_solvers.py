@@ -17,6 +17,7 @@ from harmonium.weak import BagProblem, Bags, FunctionLoss, Loss, MatrixLoss, Ove
 from harmonium.weak import posterior as conditional
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cccp import concave_convex, slacks
+from harmonium.weak.cuts import Cuts
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.dissimilarity import PointMass
 from harmonium.weak.initial import first_of_largest
@@ -246,6 +247,22 @@ def test_cuts_are_reused_and_remembered_ones_change_nothing() -> None:
     again = plane.solve(np.full(30, 7), solutions[1].weights)
     assert plane.n_passes - passes <= 3
     assert again.objective <= solutions[1].objective
+
+
+def test_idle_cuts_are_dropped_and_the_products_stay_right() -> None:
+    rng = np.random.default_rng(0)
+    cuts = Cuts(n_samples=2, n_weights=3)
+    for number in range(5):
+        cuts.add(Selection(np.full(2, number), np.zeros(2, dtype=int)), rng.normal(size=3), float(number))
+    in_use = np.array([0, 1.0, 0, 2.0, 0])
+    for _ in range(29):
+        cuts.prune(in_use)
+    assert len(cuts) == 5
+    cuts.prune(in_use)
+    assert cuts.losses.tolist() == [1.0, 3.0]
+    assert [cut.labels[0] for cut in cuts.recent(2)] == [1, 3]
+    features = np.stack([-cuts.combined(each, np.zeros(3)) for each in np.eye(2)])
+    assert np.allclose(cuts.gram(np.ones(3)), (1 - features) @ (1 - features).T)
 
 
 # ---- the two steps -------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ def hog_windows(
     longer_side: int = 200,
     cell: int = 8,
     parts: int = 4,
+    step: float = 0.25,
+    strength: bool = False,
     max_windows: int = 350,
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Describe the windows of an image.
@@ -38,16 +40,21 @@ def hog_windows(
     longer_side : int, default=200
         Length in pixels that the longer side of the image is brought to.
     cell : int, default=8
-        Side of a cell in pixels; windows lie on the grid of cells, and move by a quarter of their size.
+        Side of a cell in pixels; windows lie on the grid of cells.
     parts : int, default=4
         A window is described by ``parts`` × ``parts`` histograms.
+    step : float, default=0.25
+        Windows move by about this share of their size, so that they reach from edge to edge.
+    strength : bool, default=False
+        Add how strong the edges of each part are, which the histograms do not tell: log(1 + g), where g is the mean
+        length of the gradient as a multiple of the image's.
     max_windows : int, default=350
         Largest number of windows; if there are more, evenly spaced ones are kept.
 
     Returns
     -------
-    features : float32 array of shape (windows, 9 parts² )
-        Histograms, scaled so that their squares add up to 1 in each window.
+    features : float32 array of shape (windows, 9 parts²), or 10 parts² with ``strength``
+        Histograms, scaled so that their squares add up to 1 in each window, then strengths.
     boxes : float64 array of shape (windows, 4)
         Top, left, bottom, right in pixels of the image as given, the last two exclusive.
 
@@ -66,6 +73,8 @@ def hog_windows(
     for name, value in (("cell", cell), ("parts", parts), ("max_windows", max_windows)):
         if value < 1:
             raise ValueError(f"{name} must be at least 1; got {value}; correct it.")
+    if not 0 < step <= 1:
+        raise ValueError(f"step must lie above 0 and at most 1; got {step!r}; 0.25 is usual.")
     height, width = np.asarray(image).shape[:2]
     grey = grey_image(image, longer_side)
     if min(grey.shape) < cell * (parts + 1):
@@ -76,10 +85,12 @@ def hog_windows(
     blocks = hog(grey, _ORIENTATIONS, (cell, cell), (2, 2), block_norm="L2-Hys", feature_vector=False)
     # a block holds four cells with one norm; their mean is one histogram for each place of the grid
     cells = blocks.mean(axis=(2, 3))
-    places = _grid(cells.shape[0], cells.shape[1], shares, parts)
+    places = _grid(cells.shape[0], cells.shape[1], shares, parts, step)
     places = places[np.linspace(0, len(places) - 1, min(max_windows, len(places))).round().astype(np.int64)]
     features = _pooled(cells, places, parts)
     features /= np.linalg.norm(features, axis=1, keepdims=True) + 1e-6
+    if strength:
+        features = np.hstack([features, np.log1p(_pooled(_strengths(grey, cell), places, parts))])
     scale = np.array([height / cells.shape[0], width / cells.shape[1]] * 2)
     return features.astype(np.float32), places * scale
 
@@ -97,14 +108,14 @@ def hog_bags(images: Iterable[ArrayLike], **settings: object) -> tuple[list[NDAr
     return [features for features, _ in pairs], [boxes for _, boxes in pairs]
 
 
-def _grid(height: int, width: int, shares: Sequence[float], parts: int) -> NDArray[np.int64]:
+def _grid(height: int, width: int, shares: Sequence[float], parts: int, step: float) -> NDArray[np.int64]:
     """All windows (top, left, bottom, right) in cells, small ones first."""
 
     def spans(length: int) -> list[tuple[int, int]]:
         found = []
         for share in sorted(shares):
             size = min(length, max(parts, round(share * length)))
-            steps = max(1, round(4 * (length - size) / size)) + (size < length)
+            steps = max(1, round((length - size) / (step * size))) + (size < length)
             found += [(int(begin), int(begin) + size) for begin in np.linspace(0, length - size, steps).round()]
         return list(dict.fromkeys(found))
 
@@ -112,6 +123,16 @@ def _grid(height: int, width: int, shares: Sequence[float], parts: int) -> NDArr
     grid = np.empty((len(rows), len(columns), 4), dtype=np.int64)
     grid[..., 0::2], grid[..., 1::2] = rows[:, None], columns[None]
     return grid.reshape(-1, 4)
+
+
+def _strengths(grey: NDArray[np.float32], cell: int) -> NDArray[np.float64]:
+    """Mean length of the gradient in blocks of two by two cells, as a multiple of the image's."""
+    length = np.hypot(*np.gradient(grey.astype(np.float64)))
+    n_rows, n_columns = (side // cell for side in grey.shape)
+    whole = length[: n_rows * cell, : n_columns * cell].reshape(n_rows, cell, n_columns, cell).mean(axis=(1, 3))
+    pairs = (whole[1:] + whole[:-1]) / 2
+    blocks = (pairs[:, 1:] + pairs[:, :-1]) / 2
+    return (blocks / max(length.mean(), 1e-6))[..., None]
 
 
 def _pooled(cells: NDArray, places: NDArray[np.int64], parts: int) -> NDArray[np.float64]:

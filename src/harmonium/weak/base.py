@@ -92,8 +92,8 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
             learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
         if not learned.weights.any():
             warnings.warn(
-                f"{type(self).__name__} found nothing better than weights of zero, which predict nothing; raise C, "
-                "enlarge the features, or begin with other candidates.",
+                f"{type(self).__name__} found nothing better than weights of zero, which predict nothing; begin with "
+                "other candidates, improve the features, or use a loss that forgives neighbours of the right one.",
                 HarmoniumWarning,
                 stacklevel=2,
             )
@@ -112,7 +112,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         check_real(name, "tol", self.tol, remedy="0.001 is usual")
         check_whole(name, "max_iter", self.max_iter)
         if self.loss is not None and not isinstance(self.loss, Loss):
-            raise TypeError(f"{name} needs a Loss; got {self.loss!r}; wrap a function in FunctionLoss.")
+            raise TypeError(f"{name} needs a Loss; got {self.loss!r}; pass OverlapLoss() or FunctionLoss(function).")
         if self.self_paced is not None:
             check_real(name, "self_paced", self.self_paced, remedy="0.5 is usual")
             if self.self_paced > 1:
@@ -189,4 +189,4 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         if latent is not None:
             truth = read_candidates("latent", latent, problem.offsets, may_be_unknown=True)
         truth = np.where(truth >= 0, truth, selection.candidates)
-        return -float(problem.loss.between(truth, selection).mean())
+        return 0.0 - float(problem.loss.between(truth, selection).mean())

@@ -39,6 +39,10 @@ class Loss(Part):
 class ZeroOneLoss(Loss):
     """0 if both the label and the candidate are right, 1 otherwise.
 
+    It asks that the right candidate be told from all others by the same margin. Where a sample has many that look alike
+    (overlapping windows) no weights can do that, and weights of zero may be the exact solution whatever C; a coarser
+    set of candidates or a loss such as `OverlapLoss` helps.
+
     Examples
     --------
     >>> import numpy as np
@@ -141,7 +145,13 @@ class FunctionLoss(Loss):
         tensor = np.empty((len(classes), largest, len(classes), largest))
         for i, first in enumerate(classes):
             for j, second in enumerate(classes):
-                tensor[i, :, j, :] = self.function(first, numbers[:, None], second, numbers[None, :])
+                value = np.asarray(self.function(first, numbers[:, None], second, numbers[None, :]))
+                if value.shape not in ((), (1, 1), (largest, 1), (1, largest), (largest, largest)):
+                    raise ValueError(
+                        f"A loss must broadcast its candidates, of shapes ({largest}, 1) and (1, {largest}); got shape "
+                        f"{value.shape}; use NumPy functions of h1 and h2."
+                    )
+                tensor[i, :, j, :] = value
         _check_table(tensor)
         return TensorBound(candidates.offsets, labels, len(classes), tensor)
 

@@ -51,7 +51,7 @@ def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("Labels must be known for all samples; found NaN in y; leave those samples out.")
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y must hold at least two classes; got only {classes[0]!r}; add samples of another class.")
+        raise ValueError(f"y must hold at least two classes; got only {classes[0]}; add samples of another class.")
     return classes, numbers.astype(np.int32)
 
 
@@ -64,7 +64,7 @@ def numbers_of(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
         )
     unknown = ~np.isin(labels, classes)
     if unknown.any():
-        raise ValueError(f"Labels must be classes that were learned; got {labels[unknown][0]!r}; leave those out.")
+        raise ValueError(f"Labels must be classes that were learned; got {labels[unknown][0]}; leave those out.")
     return np.searchsorted(classes, labels).astype(np.int32)
 
 
