@@ -87,7 +87,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
 
         Parameters
         ----------
-        X : dict, list, Views, matrix, data frame, AnnData or MuData
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items; missing cells and rows are inferred.
         y : array of shape (rows,) or (rows, columns)
             Classes; several columns of classes; or, if all are 0 or 1, an indicator matrix of labels. Unknown ones are

@@ -165,7 +165,7 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
 
         Parameters
         ----------
-        X : dict, list, Views, matrix, data frame, AnnData or MuData
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items. NaN cells and all-NaN rows are missing and inferred while learning.
         y : ignored
             There for scikit-learn.
@@ -353,7 +353,7 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
 
         Parameters
         ----------
-        X : dict, list, Views, matrix, data frame, AnnData or MuData
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Any subset of the views the model was fitted on.
         return_std : bool, default=False
             Also give the standard deviation of each value over posterior draws of the weights, for models that have

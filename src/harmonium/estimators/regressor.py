@@ -57,7 +57,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
 
         Parameters
         ----------
-        X : dict, list, Views, matrix, data frame, AnnData or MuData
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items; missing cells and rows are inferred.
         y : array of shape (rows,) or (rows, outputs)
             Numbers to predict; NaN where they are unknown: such rows teach the model about the views only.

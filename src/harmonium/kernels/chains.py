@@ -79,7 +79,7 @@ def _block_count(node: np.ndarray, lengths: np.ndarray) -> int:
 def _is_fast(node: np.ndarray, edge: np.ndarray) -> bool:
     if node.dtype != np.float32:
         return False
-    return all(bool(np.abs(part).max(initial=0) <= LIMIT) for part in (node, edge))
+    return all(part.min(initial=0) >= -LIMIT and part.max(initial=0) <= LIMIT for part in (node, edge))
 
 
 def _longest_first(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
