@@ -161,7 +161,7 @@ def one_run(size: int, seed: int) -> dict[str, dict[str, float]]:
 
 
 def draw_chains() -> None:
-    """Fig. 3: entries of WWᵀ along three chains from different starts."""
+    """Fig. 3: entries of WWᵀ along three chains from different starts, with a step of 0.03."""
     import matplotlib.pyplot as plt
 
     rng = np.random.default_rng(0)
@@ -171,7 +171,8 @@ def draw_chains() -> None:
     figure, panels = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
     for scale in (0.01, 0.1, 0.2):
         training = Training(parameters_of(scale * rng.standard_normal((N_FEATURES, N_UNITS))))
-        driver = Langevin(600, 0, 1, 1, prior=GaussianPrior(scale=0.1), biases="fixed", start=None)
+        prior = GaussianPrior(scale=0.1)
+        driver = Langevin(600, 0, 1, 1, 0.03, precondition=False, prior=prior, biases="fixed", start=None)
         problem = Problem(ENERGY, {"x": values.mean(axis=0)})
         driver.run(problem, SampledCD(), Views({"x": values}), training, rng, Silent())
         assert training.posterior is not None

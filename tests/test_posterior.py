@@ -417,6 +417,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     [
         ({"n_draws": 0}, "n_draws"),
         ({"n_warmup": -1}, "n_warmup"),
+        ({"n_warmup": 0}, "tunes its steps"),
         ({"thin": 1.5}, "thin"),
         ({"n_chains": 0}, "n_chains"),
         ({"step": "large"}, "'auto'"),
@@ -463,5 +464,7 @@ def test_what_cannot_be_sampled_is_refused() -> None:
         Harmonium(hidden=IBP(truncation=4), driver=Langevin(**QUICK)).fit(X)
     with pytest.raises(IncompatiblePartsError, match="SampledCD"):
         BDWH(3, objective=MeanFieldCD(), driver=Metropolis(**QUICK)).fit(X)
+    with pytest.raises(IncompatiblePartsError, match="remembers nothing"):
+        BDWH(3, objective=PersistentCD(), driver=Langevin(**QUICK, checkpoint="run.safetensors")).fit(X)
     with pytest.raises(ValueError, match="pass it to the driver"):
         BDWH(3, prior=GaussianPrior(), driver=Langevin())

@@ -106,6 +106,11 @@ class Langevin(Sampling):
                 raise ValueError(f"Langevin needs a step > 0 or 'auto'; got {self.step!r}; 'auto' is usual.")
         else:
             check_real("Langevin", "step", self.step, remedy="'auto' is usual")
+        if not self.n_warmup and (self.step == "auto" or self.precondition):
+            raise ValueError(
+                "Langevin tunes its steps in the warm-up; got n_warmup=0; allow for some, or pass a step and "
+                "precondition=False."
+            )
         if self.schedule not in ("constant", "decaying"):
             raise ValueError(f"schedule must be 'constant' or 'decaying'; got {self.schedule!r}; take one of them.")
         if self.biases not in ("learned", "fixed"):

@@ -136,8 +136,8 @@ class Metropolis(Sampling):
         """Step, and the share of recent proposals that were accepted."""
         return {"step": float(np.exp(chain.memory[_LOG_STEP][0])), "accepted": float(chain.memory[_SHARE][0])}
 
-    def _check_model(self, problem: Problem, objective: Objective, views: Views) -> None:
-        super()._check_model(problem, objective, views)
+    def _check_model(self, problem: Problem, objective: Objective) -> None:
+        super()._check_model(problem, objective)
         if not isinstance(objective, SampledCD):
             raise IncompatiblePartsError(
                 f"Metropolis needs the objective SampledCD(), as it estimates ratios by brief sampling; got "

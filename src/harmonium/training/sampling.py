@@ -116,7 +116,7 @@ class Sampling(Driver):
     ) -> None:
         """Move all chains in turn; a training that has a posterior already goes on with its chains and adds draws."""
         self.check()
-        self._check_model(problem, objective, views)
+        self._check_model(problem, objective)
         kept = Checkpoint.of(self.checkpoint, self, objective, problem, len(views))
         posterior = kept.read(training)
         if posterior is None:
@@ -151,13 +151,13 @@ class Sampling(Driver):
             project(problem.energy, chain.parameters)
             reporter.batch(n_rows)
         posterior.n_moves += 1
-        self._follow(problem, posterior)
+        self._follow(posterior)
         done = posterior.n_moves - posterior.n_warmup
         if done > 0 and done % self.thin == 0:
             for chain in posterior.chains:
                 chain.draws.append(copy_parameters(chain.parameters))
 
-    def _follow(self, problem: Problem, posterior: Posterior) -> None:
+    def _follow(self, posterior: Posterior) -> None:
         """Monte Carlo EM: collect weights, and now and then give the prior their moments."""
         first = int(_PRIOR_FROM * posterior.n_warmup)
         if not posterior.moments or not first < posterior.n_moves <= posterior.n_warmup:
@@ -250,12 +250,17 @@ class Sampling(Driver):
     def _rows_of_step(self, n_rows: int) -> int:
         return min(n_rows, _MOST_ROWS if self.batch_size is None else self.batch_size)
 
-    def _check_model(self, problem: Problem, objective: Objective, views: Views) -> None:
+    def _check_model(self, problem: Problem, objective: Objective) -> None:
         owner = type(self).__name__
         if problem.head is not None or isinstance(problem.energy.hidden, SpikeSlab):
             what = "a head" if problem.head is not None else "a layer that selects units"
             raise IncompatiblePartsError(
                 f"{owner} samples the weights of models without {what}; this one has one; use the Stochastic() driver."
+            )
+        if self.checkpoint is not None and type(objective).start is not Objective.start:
+            raise IncompatiblePartsError(
+                f"A checkpoint needs an objective that remembers nothing between steps; got {objective!r}; pass "
+                "SampledCD(), or no checkpoint."
             )
         unknown = sorted(set(self.prior if isinstance(self.prior, Mapping) else ()) - set(problem.energy.families))
         if unknown:
