@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from sklearn.exceptions import NotFittedError
 
 import harmonium
 from harmonium import (
@@ -39,6 +40,7 @@ from harmonium.kernels.threads import compute
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters
 from harmonium.training import Driver, Training, checkpoint
+from harmonium.training.metropolis import _log_ratio_of_partitions
 from harmonium.training.priors import Moments, Normal
 from harmonium.training.progress import Silent
 from harmonium.views import Sequences, Views
@@ -217,6 +219,23 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
     assert np.isfinite(energy.free_energy(training.parameters, batch)).all()
 
 
+def test_ratios_of_partitions_are_estimated_for_each_total() -> None:
+    log_weights = np.log([1.0, 3.0, 10.0, 30.0])
+    kinds = np.array([[0.0, 1], [0, 1], [0, 5], [0, 5]])
+    expected = 2 * np.log(2.0) + 2 * np.log(20.0)
+    np.testing.assert_allclose(_log_ratio_of_partitions(log_weights, kinds), expected)
+
+
+def test_views_of_zeros_and_chains_without_warm_up() -> None:
+    model = BEFH(2, driver=Langevin(**{**QUICK, "start": None}), random_state=0).fit(np.eye(40)[:, :3])
+    assert np.abs(model.posterior_["view0.weights"]).max() < 10
+    with pytest.raises(ValueError, match="warm-up"):
+        BEFH(2, driver=Metropolis(**{**QUICK, "n_warmup": 0})).fit(np.eye(4))
+    prior = {"prior": EmpiricalBayes(), "n_warmup": 0, "step": 0.1, "precondition": False}
+    with pytest.raises(ValueError, match="learns in the warm-up"):
+        BEFH(2, driver=Langevin(**{**QUICK, **prior})).fit(np.eye(4))
+
+
 # ---- alignment -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("hidden", ["GaussianUnits", "BernoulliUnits", "BinomialUnits"])
 def test_alignment_changes_no_density_and_undoes_what_is_arbitrary(hidden: str) -> None:
@@ -313,9 +332,31 @@ def test_fitting_on_adds_draws(tmp_path: Path) -> None:
     model.set_params(driver=Langevin(**{**QUICK, "n_chains": 3}))
     with pytest.raises(ValueError, match="2 chains it began with"):
         model.fit(two_views())
+    for other in (Langevin(**{**QUICK, "prior": GaussianPrior(scale=2.0)}), Metropolis(**QUICK)):
+        with pytest.raises(ValueError, match="warm_start=False"):
+            model.set_params(driver=other).fit(two_views())
+    with pytest.raises(ValueError, match="warm_start=False"):
+        model.set_params(driver=Langevin(**QUICK)).fit(two_views(seed=1))
     model.set_params(driver=Stochastic(max_iter=1)).fit(two_views())
     with pytest.raises(AttributeError, match="single set"):
         model.posterior_  # noqa: B018
+
+
+def test_learning_on_by_batches_drops_the_draws() -> None:
+    model, X = fitted(), two_views()
+    model.set_params(driver=Stochastic(learning_rate=0.5)).partial_fit(X)
+    moved = model.transform(X)
+    with pytest.raises(AttributeError, match="single set"):
+        model.posterior_  # noqa: B018
+    by_hand = X["words"] @ model.parameters_["words.weights"]
+    by_hand += model.families_["colour"].encode(X["colour"]) @ model.parameters_["colour.weights"]
+    np.testing.assert_allclose(moved, by_hand + model.parameters_["hidden.bias"], atol=1e-3)
+
+
+def test_a_few_draws_simulate_enough_values() -> None:
+    X = two_views()
+    narrow = fitted(n_draws=1, n_chains=1).predict_view("colour", {"words": X["words"]}, interval=0.9)
+    assert ((X["colour"] > narrow.lower) & (X["colour"] < narrow.upper)).mean() > 0.7
 
 
 def test_files_keep_draws_and_prior(tmp_path: Path) -> None:
@@ -454,6 +495,8 @@ def test_what_draws_are_needed_for_says_so() -> None:
         model.predict_view("colour", {"words": X["words"]}, interval=1.0)
     with pytest.raises(AttributeError, match="Langevin"):
         model.to_arviz()
+    with pytest.raises(NotFittedError):
+        Harmonium().diagnostics()
 
 
 def test_what_cannot_be_sampled_is_refused() -> None:

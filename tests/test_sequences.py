@@ -330,3 +330,28 @@ def test_paragraphs_and_denied_words() -> None:
     assert denied(["never", "a", "dull", "moment", "here"]) == [False, True, True, True, False]
     made = Sequences.from_texts([["Not clean at all. Clean towels."]], negation=True)
     assert made.feature_names == ["clean", "not_clean", "towels"]
+
+
+def test_frames_of_other_types_and_narrow_positions() -> None:
+    long = pd.DataFrame({"item": [1, 1, 2], "position": np.array([0, 127, 0], np.int8), "feature": [3, 7, 3]})
+    first = Sequences.from_frame(long)
+    assert first.lengths.tolist() == [128, 1] and first.matrix(0).sum() == 2
+    again = Sequences.from_frame(long, items=["1", "2"], feature_names=first.feature_names)
+    assert (again.rows != first.rows).nnz == 0
+    with pytest.raises(InvalidViewError, match="feature_names must name something"):
+        Sequences.from_frame(long, feature_names=["x"])
+    with pytest.raises(InvalidViewError, match="row 1 lacks one"):
+        Sequences.from_frame(long.assign(feature=["a", None, "b"]))
+
+
+@pytest.mark.parametrize("counts", [[[3, 0]], [[0, 1]], [[2, 2]], [[4, 3]], [[1.5, 0]], [[1, 0, 0]]])
+def test_counts_that_no_sequence_has_are_refused(counts: list[list[float]]) -> None:
+    with pytest.raises(InvalidViewError, match="Counts must"):
+        Sequences.from_counts(counts, [3])
+
+
+def test_items_from_the_end_and_none_at_all() -> None:
+    sequences = Sequences(np.eye(3), [0, 1, 3])
+    assert sequences.matrix(-1).shape == (2, 3) and len(sequences[[]]) == 0
+    with pytest.raises(IndexError):
+        sequences.matrix(2)

@@ -22,7 +22,7 @@ from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
 _BLOCK_CELLS = 4_000_000
-_SIMULATIONS = 200  # of values, where there are no posterior draws to go through
+_SIMULATIONS = 200  # of values, at least
 _GIBBS_STEPS = 5
 
 
@@ -205,21 +205,25 @@ class Encoding(Inspection):
         check_known(views, self.families_, self.feature_names_)
         check_supports(views, self.families_, self.energy_.hidden)
         draws, rng = self._draws(), np.random.default_rng(0)
-        # a single set of weights still leaves values uncertain
-        simulated = draws if len(draws) > 1 else draws * _SIMULATIONS
+        # a single set of weights, or a few, still leave values uncertain
+        simulated = draws * -(-_SIMULATIONS // len(draws))
         parts: list[ViewInterval] = []
         with compute(self.n_jobs):
             for _, batch in self._blocks(views, 1 if interval is None else len(simulated)):
-                mean = np.zeros(())
-                for draw in draws:  # in turn: side by side they would fill the memory
-                    mean = mean + self._expected_view(draw, view, batch, n_iterations) / len(draws)
-                lower = upper = mean
-                if interval is not None and of == "mean":
-                    expected = [self._expected_view(draw, view, batch, n_iterations) for draw in draws]
-                    lower, upper = _central(expected, interval)
-                elif interval is not None:
-                    values = [self._simulated_view(draw, view, batch, n_iterations, rng) for draw in simulated]
-                    lower, upper = _central(values, interval)
+                if interval is None:
+                    mean = np.zeros(())
+                    for draw in draws:  # in turn: side by side they would fill the memory
+                        mean = mean + self._expected_view(draw, view, batch, n_iterations) / len(draws)
+                    lower = upper = mean
+                else:
+                    expected = np.stack([self._expected_view(draw, view, batch, n_iterations) for draw in draws])
+                    mean, spread = expected.mean(axis=0), expected
+                    if of == "value":
+                        values = [self._simulated_view(draw, view, batch, n_iterations, rng) for draw in simulated]
+                        spread = np.stack(values)
+                    # an end is one of the values, so that those of counts are counts
+                    ends = [(1 - interval) / 2, (1 + interval) / 2]
+                    lower, upper = np.quantile(spread, ends, axis=0, method="inverted_cdf")
                 parts.append(ViewInterval(mean, lower, upper))
         together = [np.concatenate(arrays).astype(np.float32, copy=False) for arrays in zip(*parts, strict=True)]
         return together[0] if interval is None else ViewInterval(*together)
@@ -280,8 +284,3 @@ class Encoding(Inspection):
         """
         check_whole("annotate_view", "top", top, remedy="5 is usual")
         return ranked(self.predict_view(name, X), np.asarray(self.feature_names_[self._view(name)]), top)
-
-
-def _central(draws: list[np.ndarray], probability: float) -> np.ndarray:
-    """Ends of the central interval of each value, stacked."""
-    return np.asarray(np.quantile(np.stack(draws), [(1 - probability) / 2, (1 + probability) / 2], axis=0))

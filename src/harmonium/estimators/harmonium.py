@@ -290,6 +290,7 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
                 problem = self._continued(views)
                 # copies: training goes on in place, and a pass that diverges must leave the model as it was
                 rng, training = deepcopy(self._stream), deepcopy(self._training)
+                training.posterior = None  # draws know nothing of what is learned now
             training.n_items += len(views)
             driver.epoch(problem, self._objective(), views, np.arange(len(views)), training, rng, Silent())
             training.n_iter += 1
@@ -393,7 +394,9 @@ class Harmonium(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Probability, 
             }
         energy, reference = self._problem.energy, self._problem.reference
         fitted = Fitted(energy.families, energy.hidden, self.parameters_, reference, self.feature_names_, facts)
-        fitted.extra = posterior_arrays(self._training.posterior)
+        posterior = self._training.posterior
+        fitted.extra = posterior_arrays(posterior)
+        fitted.facts["target"] = None if posterior is None else posterior.target
         return fitted
 
     def _restore(self, fitted: Fitted) -> Self:

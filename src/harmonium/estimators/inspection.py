@@ -14,9 +14,6 @@ from harmonium.objectives import Problem
 from harmonium.params import Parameters, weights_of
 from harmonium.training import Training
 
-# predictions average over so many posterior draws at most
-_MOST_DRAWS = 100
-
 
 class Inspection:
     """Part of every estimator: access to what was learned."""
@@ -45,12 +42,9 @@ class Inspection:
         return self._training.result
 
     def _draws(self) -> list[Parameters]:
-        """Parameters to average over: posterior draws, evenly spaced if there are many, or the only ones there are."""
+        """Parameters to average over: posterior draws, or the only ones there are."""
         posterior = self._training.posterior
-        if posterior is None:
-            return [self.parameters_]
-        draws = posterior.draws()
-        return [draws[i] for i in np.linspace(0, len(draws) - 1, min(_MOST_DRAWS, len(draws))).astype(int)]
+        return [self.parameters_] if posterior is None else posterior.draws()
 
     @property
     def components_(self) -> np.ndarray:

@@ -152,7 +152,7 @@ def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 
 def _check_finite(values: np.ndarray) -> None:
-    too_large = np.abs(values) > _LARGEST
+    too_large = np.abs(np.asarray(values, dtype=np.float64)) > _LARGEST
     if too_large.any():
         raise ValueError(
             "Input y contains infinity or a value too large for dtype('float64'): labels must be finite, and squares "

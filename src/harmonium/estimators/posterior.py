@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.encoding import Encoding
 from harmonium.metrics import effective_sample_size, split_r_hat
@@ -104,6 +105,7 @@ class PosteriorAccess(Encoding):
         return arviz.from_dict({"posterior": draws}) if _takes_groups(arviz) else arviz.from_dict(posterior=draws)
 
     def _sampled(self) -> Posterior:
+        check_is_fitted(self, "families_")
         if self._training.posterior is None:
             raise AttributeError(
                 "Only models fitted with driver=Langevin() or Metropolis() have draws of their weights; this one has a "
@@ -149,4 +151,4 @@ def restored_posterior(fitted: Fitted, rng: np.random.Generator) -> Posterior | 
     for number, stream in enumerate(rng.spawn(n_chains)):
         own: list[Parameters] = [{name: value[number, i] for name, value in draws.items()} for i in range(n_draws)]
         chains.append(Chain({name: value.copy() for name, value in own[-1].items()}, stream, draws=own))
-    return Posterior(chains, prior)
+    return Posterior(chains, prior, target=str(fitted.facts["target"]))

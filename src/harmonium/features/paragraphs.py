@@ -78,17 +78,21 @@ def paragraph_words(
     >>> words.tolist(), offsets.tolist(), rows.toarray().astype(int).tolist()
     (['clean', 'room', 'view'], [0, 2, 2, 3], [[1, 1, 0], [0, 1, 1], [1, 0, 0]])
     """
+    if not options.get("binary", True):
+        raise ValueError("paragraph_words says which words are there; got binary=False; use text_counts for counts.")
     if isinstance(texts, str):
         raise TypeError("texts must be lists of paragraphs, but got one string; cut it with split_paragraphs.")
     paragraphs: list[str] = []
     offsets = [0]
     for number, text in enumerate(texts):
-        if isinstance(text, str) or not (text is None or all(isinstance(part, str) for part in text)):
+        missing = text is None or (isinstance(text, float) and text != text)  # how data frames say so
+        parts = [] if missing or isinstance(text, str | float) or text is None else list(text)
+        if (isinstance(text, str | float) and not missing) or not all(isinstance(part, str) for part in parts):
             raise TypeError(
                 f"texts must be lists of paragraphs, but text {number} is {type(text).__name__}; cut it with "
                 "split_paragraphs."
             )
-        paragraphs += text or []
+        paragraphs += parts
         offsets.append(len(paragraphs))
     rows, words = text_counts(paragraphs, **(options | {"binary": True}))
     return rows, np.array(offsets, dtype=np.int64), words

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from harmonium.exceptions import ModelFileError
-from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters
 from harmonium.training.base import Driver, Training
 from harmonium.training.posterior import Chain, Posterior
@@ -30,26 +28,13 @@ class Checkpoint:
 
     path: Path | None
     run: str
-    written: float = 0.0
+    written: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(
-        cls,
-        path: str | os.PathLike[str] | None,
-        driver: Driver,
-        objective: Objective,
-        problem: Problem,
-        n_rows: int,
-    ) -> Checkpoint:
-        """The checkpoint of a run; the data are known by the number of rows and the means of all statistics."""
+    def of(cls, path: str | os.PathLike[str] | None, driver: Driver, target: str, n_iter: int) -> Checkpoint:
+        """The checkpoint of a run: settings of the driver, what is sampled, and how many epochs went before."""
         settings = {name: value for name, value in driver.get_params(deep=False).items() if name != "checkpoint"}
-        digest = hashlib.sha256()
-        for view, mean in sorted(problem.reference.items()):
-            digest.update(f"{view} {problem.energy.families[view]!r}".encode())
-            digest.update(np.ascontiguousarray(mean).tobytes())
-        parts = [type(driver).__name__, sorted(settings.items()), objective, problem.energy.hidden, n_rows]
-        run = " ".join(map(repr, [*parts, problem.energy.hidden.n_units_, digest.hexdigest()]))
-        return cls(None if path is None else Path(path), run, time.monotonic())
+        return cls(None if path is None else Path(path), f"{sorted(settings.items())} {target} {n_iter}")
 
     def read(self, training: Training) -> Posterior | None:
         """The posterior as it was written, and the record with it; None if there is no file."""
@@ -83,13 +68,17 @@ class Checkpoint:
             "n_warmup": posterior.n_warmup,
             "n_planned": posterior.n_planned,
             "n_draws": posterior.n_draws,
+            "target": posterior.target,
             "streams": [_stream_state(chain.rng) for chain in posterior.chains],
             "views": list(posterior.prior),
             "counts": {view: moments.count for view, moments in posterior.moments.items()},
         }
         temporary = self.path.with_name(f"{self.path.name}.partial")
-        save_file(_arrays(posterior), temporary, metadata={"harmonium": json.dumps(facts)})
-        os.replace(temporary, self.path)
+        try:
+            save_file(_arrays(posterior), temporary, metadata={"harmonium": json.dumps(facts)})
+            os.replace(temporary, self.path)
+        except (SafetensorError, OSError) as error:
+            raise OSError(f"A checkpoint must be a path that can be written; {self.path} cannot ({error}).") from error
         self.written = time.monotonic()
 
     def remove(self) -> None:
@@ -134,7 +123,7 @@ def _posterior(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Posterio
         view: Moments(arrays[f"moments/{view}/total"], arrays[f"moments/{view}/squares"], count)
         for view, count in facts["counts"].items()
     }
-    return Posterior(chains, prior, moments, facts["n_moves"], facts["n_warmup"], facts["n_planned"])
+    return Posterior(chains, prior, moments, facts["n_moves"], facts["n_warmup"], facts["n_planned"], facts["target"])
 
 
 def _under(prefix: str, arrays: dict[str, np.ndarray]) -> Parameters:

@@ -61,8 +61,9 @@ class Langevin(Sampling):
     start : "likelihood", Driver or None, default="likelihood"
         How a chain gets from random weights to where it starts: by `Stochastic`, another driver, or not at all.
     checkpoint : path, optional
-        File to which the state is written every half a minute. A fit that finds it goes on from there, exactly as if
-        it had not been interrupted, and removes it at the end.
+        File to which the state is written every half a minute, random numbers included. A fit with the same settings
+        and data that finds it goes on from there, exactly as if it had not been interrupted, and removes it at the end.
+        Each of several fits at a time needs a file of its own.
 
     Examples
     --------
@@ -215,11 +216,11 @@ class Langevin(Sampling):
             return 1.0
         return float((1 + after / max(1, posterior.n_warmup)) ** -_DECAY)
 
-    def reading(self, chain: Chain) -> dict[str, float]:
+    def reading(self, chain: Chain, posterior: Posterior) -> dict[str, float]:
         """Typical step of a weight."""
         names = [name.removeprefix(_SQUARES) for name in chain.memory if name.endswith(".weights")]
         steps = np.concatenate([self._squared_step(chain, name, names) for name in names])
-        return {"step": float(np.sqrt(np.median(steps)))}
+        return {"step": float(np.sqrt(self._shrunk(posterior) * np.median(steps)))}
 
     def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
         if self.biases == "learned":

@@ -77,6 +77,10 @@ class Metropolis(Sampling):
         if isinstance(self.step, str):
             if self.step != "auto":
                 raise ValueError(f"Metropolis needs a step > 0 or 'auto'; got {self.step!r}; 'auto' is usual.")
+            if not self.n_warmup:
+                raise ValueError(
+                    "Metropolis tunes its step in the warm-up; got n_warmup=0; allow for some, or pass a step."
+                )
         else:
             check_real("Metropolis", "step", self.step, remedy="'auto' is usual")
 
@@ -109,14 +113,14 @@ class Metropolis(Sampling):
             moved = weights + np.float32(step) * chain.rng.standard_normal(weights.shape, dtype=np.float32)
             proposal[weights_of(view)] = moved
             log_ratio += prior.log_density(moved) - prior.log_density(weights)
-        log_weights = []
+        log_weights, kinds = [], []
         for first in range(0, len(rows), _BLOCK):
             batch = views.batch(rows[first : first + _BLOCK], problem.energy.families)
             log_ratio += float(self._gain(problem, chain.parameters, proposal, batch).sum())
             drawn = _brief_sample(problem, proposal, batch, chain.rng, objective.n_steps)
             log_weights.append(self._gain(problem, proposal, chain.parameters, drawn))
-        pooled = np.concatenate(log_weights)
-        log_ratio += len(views) * float(logsumexp(pooled) - np.log(len(pooled)))
+            kinds.append(np.stack([np.zeros(drawn.n_rows), *sizes_of(drawn).values()], axis=1))
+        log_ratio += _log_ratio_of_partitions(np.concatenate(log_weights), np.concatenate(kinds))
         accepted = float(np.log(chain.rng.random()) < log_ratio)
         if accepted:
             chain.parameters = proposal
@@ -132,7 +136,7 @@ class Metropolis(Sampling):
             new, problem.complete(new, batch)
         )
 
-    def reading(self, chain: Chain) -> dict[str, float]:
+    def reading(self, chain: Chain, posterior: Posterior) -> dict[str, float]:
         """Step, and the share of recent proposals that were accepted."""
         return {"step": float(np.exp(chain.memory[_LOG_STEP][0])), "accepted": float(chain.memory[_SHARE][0])}
 
@@ -158,3 +162,13 @@ def _brief_sample(
     for view in drawn.views.values():  # a projection that came with the sample is that of these weights alone
         view.projection = None
     return drawn
+
+
+def _log_ratio_of_partitions(log_weights: np.ndarray, kinds: np.ndarray) -> float:
+    """Σ over rows of log Z(W) / Z(W'), estimated for each kind of row: those of another total have another Z."""
+    kind_of_row = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
+    total = 0.0
+    for kind in range(kind_of_row.max() + 1):
+        own = log_weights[kind_of_row == kind]
+        total += len(own) * float(logsumexp(own) - np.log(len(own)))
+    return total

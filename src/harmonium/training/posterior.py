@@ -41,6 +41,8 @@ class Posterior:
         Sums of the weights since the last step of empirical Bayes, by view.
     n_moves, n_warmup, n_planned : int
         How often each chain has moved, how many of the moves are warm-up, and how many there are to be.
+    target : str
+        What is sampled, and how: draws of different targets do not belong together.
     """
 
     chains: list[Chain]
@@ -49,6 +51,7 @@ class Posterior:
     n_moves: int = 0
     n_warmup: int = 0
     n_planned: int = 0
+    target: str = ""
 
     @property
     def warming(self) -> bool:

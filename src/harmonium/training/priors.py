@@ -10,8 +10,8 @@ import numpy as np
 from harmonium.parts import Part
 from harmonium.validation import check_real
 
-# variances below this share of those at the start are those of a prior that has caught itself
-_SMALLEST_SHARE = 1e-4
+# no variance is smaller: below, weights are zero for all that single precision can tell
+_SMALLEST = 1e-12
 
 
 @dataclass
@@ -81,7 +81,7 @@ class GaussianPrior(Prior):
 
     Examples
     --------
-    >>> GaussianPrior(scale=0.1).start(np.ones((2, 3)), unit_scale=1.0).variance.round(4).tolist()
+    >>> GaussianPrior(scale=0.1).start(np.ones((2, 3)), unit_scale=1.0).variance.astype(float).round(4).tolist()
     [0.01, 0.01]
     """
 
@@ -154,13 +154,12 @@ class EmpiricalBayes(Prior):
         moments = Moments.none(len(weights))
         moments.add(weights)
         found = self._estimate(moments)
-        typical = max(float(found.variance.mean(dtype=np.float64)), 1e-12)
+        typical = float(found.variance.mean(dtype=np.float64))
         return Normal(found.mean, np.maximum(found.variance, np.float32(0.1 * typical)))
 
     def update(self, current: Normal, moments: Moments) -> Normal:
         """Moments of the weights over units, chains and draws."""
-        found = self._estimate(moments)
-        return Normal(found.mean, np.maximum(found.variance, np.float32(_SMALLEST_SHARE) * current.variance.mean()))
+        return self._estimate(moments)
 
     def _estimate(self, moments: Moments) -> Normal:
         mean, square = moments.total / moments.count, moments.squares / moments.count
@@ -168,8 +167,8 @@ class EmpiricalBayes(Prior):
             mean = np.zeros_like(mean)
         if self.per == "view":
             mean, square = np.full_like(mean, mean.mean()), np.full_like(square, square.mean())
-        return Normal(mean.astype(np.float32), np.maximum(square - mean**2, 0).astype(np.float32))
+        return Normal(mean.astype(np.float32), np.maximum(square - mean**2, _SMALLEST).astype(np.float32))
 
 
 def _constant(n_features: int, mean: float, scale: float) -> Normal:
-    return Normal(np.full(n_features, mean, np.float32), np.full(n_features, scale**2, np.float32))
+    return Normal(np.full(n_features, mean, np.float32), np.full(n_features, max(scale**2, _SMALLEST), np.float32))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.hidden import SpikeSlab
+from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.training.base import Driver, Training, Watch
@@ -27,6 +30,7 @@ from harmonium.views import Views
 
 _MOST_ROWS = 1000
 _RECORDS = 50
+_KNOWN_ROWS = 500  # by which data are known again
 # the prior follows the draws from this share of the warm-up on, in so many steps
 _PRIOR_FROM, _PRIOR_STEPS = 0.2, 20
 
@@ -60,7 +64,7 @@ class Sampling(Driver):
     def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
         """Give a chain what it has to remember, before its first step."""
 
-    def reading(self, chain: Chain) -> dict[str, float]:
+    def reading(self, chain: Chain, posterior: Posterior) -> dict[str, float]:
         """What the record tells of a chain's moves: their typical step at least."""
         raise NotImplementedError
 
@@ -82,6 +86,10 @@ class Sampling(Driver):
                 )
             if prior is not None:
                 prior.check()
+                if prior.learns and not self.n_warmup:
+                    raise ValueError(
+                        f"{prior!r} learns in the warm-up; got n_warmup=0; allow for some, or pass GaussianPrior()."
+                    )
         driver = self._starter()
         if driver is not None:
             if not isinstance(driver, Driver) or isinstance(driver, Sampling):
@@ -92,6 +100,8 @@ class Sampling(Driver):
             driver.check()
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise TypeError(f"{owner} needs a path as checkpoint; got {self.checkpoint!r}; None switches it off.")
+        if self.checkpoint is not None and not Path(self.checkpoint).absolute().parent.is_dir():
+            raise ValueError(f"A checkpoint must lie in a folder that exists; got {self.checkpoint}; make the folder.")
 
     def epochs(self, n_rows: int) -> int:
         """Moves of each chain."""
@@ -117,10 +127,17 @@ class Sampling(Driver):
         """Move all chains in turn; a training that has a posterior already goes on with its chains and adds draws."""
         self.check()
         self._check_model(problem, objective)
-        kept = Checkpoint.of(self.checkpoint, self, objective, problem, len(views))
+        target = self._target(problem, objective, views)
+        kept = Checkpoint.of(self.checkpoint, self, target, training.n_iter)
         posterior = kept.read(training)
         if posterior is None:
             posterior = training.posterior or self._begin(problem, objective, views, training, rng, reporter)
+            posterior.target = posterior.target or target
+            if posterior.target != target or len(posterior.chains) != self.n_chains:
+                raise ValueError(
+                    f"Sampling can only go on with the data, the parts and the {len(posterior.chains)} chains it began "
+                    "with; some of them are others now; set them back, or fit with warm_start=False."
+                )
             self._plan(problem, objective, views, posterior)
         monitor = Monitor(problem, views, np.arange(len(views)), np.arange(0))
         monitor.read(posterior.chains[0].parameters, 0)
@@ -202,21 +219,31 @@ class Sampling(Driver):
 
     def _plan(self, problem: Problem, objective: Objective, views: Views, posterior: Posterior) -> None:
         """Moves to be made: those of the draws, and a warm-up unless chains that have had theirs go on."""
-        if len(posterior.chains) != self.n_chains:
-            raise ValueError(
-                f"Sampling can only go on with the {len(posterior.chains)} chains it began with; got n_chains="
-                f"{self.n_chains}; set it back, or fit with warm_start=False."
-            )
         if not posterior.n_planned:
             posterior.n_warmup = posterior.n_planned = self.n_warmup
-            posterior.moments = {
-                view: Moments.none(len(prior.mean))
-                for view, prior in posterior.prior.items()
-                if self.prior_of(view).learns
-            }
+            if not posterior.n_draws:  # a prior that draws were already made with stays as it is
+                posterior.moments = {
+                    view: Moments.none(len(prior.mean))
+                    for view, prior in posterior.prior.items()
+                    if self.prior_of(view).learns
+                }
             for chain in posterior.chains:
                 self.prepare(problem, objective, views, chain, posterior)
         posterior.n_planned += self.n_draws * self.thin
+
+    def _target(self, problem: Problem, objective: Objective, views: Views) -> str:
+        """What is sampled; the data are known by their number and some of the rows."""
+        energy = problem.energy
+        rows = np.linspace(0, len(views) - 1, min(len(views), _KNOWN_ROWS)).astype(int)
+        digest = hashlib.sha256()
+        for name, view in views.batch(rows, energy.families).views.items():
+            digest.update(f"{name} {energy.families[name]!r} {self.prior_of(name)!r}".encode())
+            sparse = view.statistic if isinstance(view.statistic, SparseRows) else None
+            arrays = [view.statistic] if sparse is None else [sparse.indptr, sparse.indices, sparse.data]
+            for array in [*arrays, view.size, view.missing]:
+                digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+        parts = [type(self).__name__, objective, energy.hidden, energy.hidden.n_units_, len(views), digest.hexdigest()]
+        return " ".join(map(str, parts))
 
     def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
         """Where another chain starts; drivers that hold parameters fixed take those that were given."""
@@ -228,11 +255,12 @@ class Sampling(Driver):
             try:
                 entry |= monitor.read(chain.parameters, training.n_iter)
             except DivergenceError as error:
+                step = self.reading(chain, posterior)["step"]
                 raise DivergenceError(
                     f"A chain must stay where the data can be explained; one ran away at move {posterior.n_moves}; use "
-                    f"a smaller step than {self.reading(chain)['step']:.2g}, more warm-up, or a prior of smaller scale."
+                    f"a smaller step than {step:.2g}, more warm-up, or a prior of smaller scale."
                 ) from error
-        readings = [self.reading(chain) for chain in posterior.chains]
+        readings = [self.reading(chain, posterior) for chain in posterior.chains]
         entry |= {name: float(np.mean([reading[name] for reading in readings])) for name in readings[0]}
         for view, prior in posterior.prior.items():
             entry[f"prior_scale.{view}"] = float(np.sqrt(prior.variance.mean(dtype=np.float64)))
@@ -272,7 +300,9 @@ def _unit_scale(problem: Problem, view: str) -> float:
     """Standard deviation of weights with which the views together give an average item naturals of variance one."""
     family, mean = problem.energy.families[view], problem.reference[view].astype(np.float64)
     square = float((family.statistic_variance(mean, family.own_parameters()) + mean**2).sum())
-    return 1 / np.sqrt(len(problem.energy.families) * max(square, 1e-12))
+    return 1 / np.sqrt(
+        len(problem.energy.families) * max(square, 1.0)
+    )  # a view of next to nothing but zeros says nothing
 
 
 def _into_prior(weights: np.ndarray, prior: Normal) -> None:

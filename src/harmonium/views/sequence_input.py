@@ -91,9 +91,51 @@ def columns(frame: Any, *names: str) -> dict[str, np.ndarray]:
     return {name: native[name].to_numpy() for name in names}
 
 
-def numbered(values: np.ndarray, known: Sequence[Any] | None) -> tuple[np.ndarray, np.ndarray]:
+def numbered(label: str, values: np.ndarray, known: Sequence[Any] | None) -> tuple[np.ndarray, np.ndarray]:
     """What is known, all values in order by default, and the number of each value among it, -1 if it is not there."""
+    if pd.isna(values).any():
+        raise InvalidViewError(
+            f"Every row of the frame must have an item and a feature; row {int(np.argmax(pd.isna(values)))} lacks one; "
+            "drop such rows."
+        )
     index = pd.Index(np.unique(values) if known is None else known)
     if not index.is_unique:
         raise InvalidViewError(f"items and feature_names must differ; got {index[index.duplicated()][0]!r} twice.")
-    return np.asarray(index), index.get_indexer(values)
+    number = index.get_indexer(values)
+    if known is not None and len(values) and (number < 0).all():
+        # names are kept as text, whatever they were
+        number = index.astype(str).get_indexer(values.astype(str))
+        if (number < 0).all():
+            raise InvalidViewError(
+                f"{label} must name something that the frame has; it has {values[0]!r}, and {label} begin with "
+                f"{index[0] if len(index) else None!r}; pass those of the frame."
+            )
+    return np.asarray(index), number
+
+
+def possible_counts(counts: Any, lengths: np.ndarray) -> scipy.sparse.coo_array:
+    """Counts of ones and of neighbouring pairs, (items, 2 features), that sequences of these lengths can have."""
+    counted = scipy.sparse.csr_array(counts)
+    if counted.shape[1] % 2 or counted.shape[0] != len(lengths):
+        raise InvalidViewError(
+            f"Counts must have a row per item, {len(lengths)}, and two columns per feature; got shape {counted.shape}; "
+            "pass what Sequences.counts gives."
+        )
+    counted.sum_duplicates()
+    counted.eliminate_zeros()
+    ones = counted[:, : counted.shape[1] // 2].astype(np.float64)
+    pairs = counted[:, counted.shape[1] // 2 :].astype(np.float64)
+    has = ones.astype(bool).astype(np.float64)
+    length = scipy.sparse.diags_array(lengths.astype(np.float64)) @ has
+    # n ones among P vectors have at most n - 1 neighbouring pairs, and at least 2n - 1 - P
+    too_many = (ones - length) > 0
+    out_of_range = ((pairs - ones + has) > 0) + ((ones * 2 - has - length - pairs) > 0) + (pairs < 0) + (ones < 0)
+    fraction = abs(counted - counted.astype(np.int64)) > 0
+    for wrong in (too_many, out_of_range, fraction):
+        if wrong.nnz:
+            item, column = (int(axis[0]) for axis in wrong.tocoo().coords)
+            raise InvalidViewError(
+                f"Counts must be those of some sequence of so many vectors; item {item} of {lengths[item]} vectors has "
+                f"others at column {column}; pass what Sequences.counts gives."
+            )
+    return counted.tocoo()

@@ -12,7 +12,7 @@ import scipy.sparse
 from harmonium.exceptions import InvalidViewError
 from harmonium.features.paragraphs import paragraph_words
 from harmonium.kernels.chain_counts import arrange_chains, count_chains
-from harmonium.views.sequence_input import binary_rows, checked_offsets, columns, numbered, one_item
+from harmonium.views.sequence_input import binary_rows, checked_offsets, columns, numbered, one_item, possible_counts
 
 
 class Sequences:
@@ -150,8 +150,9 @@ class Sequences:
                 f"Positions of Sequences must be whole numbers; column {position!r} is {positions.dtype}; number the "
                 "vectors of each item."
             )
-        known, number = numbered(table[item], items)
-        names, column = numbered(table[feature], feature_names)
+        known, number = numbered("items", table[item], items)
+        names, column = numbered("feature_names", table[feature], feature_names)
+        positions = positions.astype(np.int64)  # narrow ones may not hold the differences
         place = positions - (positions.min() if len(positions) else 0)
         kept = number >= 0
         lengths = np.zeros(len(known), dtype=np.int64)
@@ -179,7 +180,7 @@ class Sequences:
         """
         lengths = np.asarray(lengths, dtype=np.int64)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        counted = scipy.sparse.coo_array(counts)
+        counted = possible_counts(counts, lengths)
         n_features = counted.shape[1] // 2
         is_node = counted.col < n_features
         cells = counted.row.astype(np.int64) * n_features + counted.col % n_features
@@ -210,8 +211,11 @@ class Sequences:
     def __getitem__(self, items: Any) -> Sequences:
         if isinstance(items, tuple):  # scikit-learn asks for X[items, ...]
             items = items[0]
+        if not isinstance(items, slice):
+            items = np.asarray(items)
+            items = items if items.size else items.astype(np.int64)  # an empty list has no whole numbers in it
         # a mask or a list that does not fit is refused by NumPy
-        chosen = np.atleast_1d(np.arange(len(self))[items if isinstance(items, slice) else np.asarray(items)])
+        chosen = np.atleast_1d(np.arange(len(self))[items])
         lengths = self.lengths[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         # row numbers: those of the result, moved from where each item is now to where it was
@@ -225,6 +229,7 @@ class Sequences:
 
     def matrix(self, item: int) -> scipy.sparse.csr_array:
         """Vectors of one item, (vectors, features)."""
+        item = range(len(self))[item]  # from the end too, and no further than that
         return self.rows[int(self.offsets[item]) : int(self.offsets[item + 1])]
 
     def presence(self) -> scipy.sparse.csr_array:
