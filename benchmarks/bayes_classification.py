@@ -2,9 +2,10 @@
 
 As in the paper, latent spaces are learned from all items without labels; half of the items then serve as neighbours of
 the other half, over 10 random halves. With few items, the latent space is learned from those alone, which are also the
-neighbours, and 1,000 others are the test. Wikipedia has two real-valued views (BDWH then has two Gaussian wings); for
-GM-LDA its text, shares of ten topics, is taken as counts out of 100. Settings of all models are their defaults, apart
-from the chains' lengths; DWH with a larger weight decay is there as what else one would do about few items.
+neighbours, and 1,000 others are the test. Wikipedia has two real-valued views, visual words and shares of ten topics,
+which GM-LDA takes as counts out of 100; so do the others in "wikipedia, counts" (`ReplicatedSoftmax`). Settings of all
+models are their defaults, apart from the chains' lengths; DWH with a larger weight decay is there as what else one would
+do about few items.
 
 How sure BDWH is of an item: the share of posterior draws in whose latent space the nearest neighbour has another class
 than most draws say. AUROC is that of this share for telling wrong predictions from right ones. Coverage is the share of
@@ -29,12 +30,13 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from common import RESULTS, table, write
-from harmonium import BDWH, DWH, Bernoulli, Gaussian, HarmoniumWarning, Langevin, Stochastic
+from harmonium import BDWH, DWH, Bernoulli, Gaussian, HarmoniumWarning, Langevin, ReplicatedSoftmax, Stochastic
 from harmonium.datasets import load_bdgp, load_wikipedia
 from rivals.gm_lda import GMLDA
 
 matplotlib.use("Agg")
-LOADERS = {"wikipedia": load_wikipedia, "bdgp": load_bdgp}
+LOADERS = {"wikipedia": load_wikipedia, "wikipedia, counts": load_wikipedia, "bdgp": load_bdgp}
+FAMILIES = {("bdgp", "text"): Bernoulli(), ("wikipedia, counts", "text"): ReplicatedSoftmax()}
 TOPICS = (4, 8, 16, 32)
 SMALL, SMALL_TOPICS, TRIALS, HALVES, TEST = (50, 100, 200), 16, 5, 10, 1000
 METHODS = ("LSI", "GM-LDA", "DWH", "DWH, decay 0.1", "BDWH")
@@ -44,12 +46,14 @@ Views = dict[str, np.ndarray]
 def load(name: str) -> tuple[Views, np.ndarray]:
     loaded = LOADERS[name]()
     views = {view: value.toarray() if hasattr(value, "toarray") else value for view, value in loaded.views.items()}
+    if name.startswith("wikipedia"):
+        views["text"] = np.rint(100 * views["text"]) if name.endswith("counts") else views["text"]
     return views, loaded.target
 
 
 def fitted(method: str, name: str, train: Views, n_topics: int, seed: int) -> Any:
     """A function from views to latent representations, and the model."""
-    families = {view: Bernoulli() if (name, view) == ("bdgp", "text") else Gaussian() for view in train}
+    families = {view: FAMILIES.get((name, view), Gaussian()) for view in train}
     if method == "LSI":
         scaler = StandardScaler().fit(np.concatenate(list(train.values()), axis=1))
         n_topics = min(n_topics, sum(value.shape[1] for value in train.values()) - 1)
