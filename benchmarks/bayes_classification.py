@@ -4,8 +4,8 @@ As in the paper, latent spaces are learned from all items without labels; half o
 the other half, over 10 random halves. With few items, the latent space is learned from those alone, which are also the
 neighbours, and 1,000 others are the test. Wikipedia has two real-valued views, visual words and shares of ten topics,
 which GM-LDA takes as counts out of 100; so do the others in "wikipedia, counts" (`ReplicatedSoftmax`). Settings of all
-models are their defaults, apart from the chains' lengths; DWH with a larger weight decay is there as what else one would
-do about few items.
+models are their defaults, apart from the chains' lengths; DWH with a larger weight decay is what else one would do about
+few items.
 
 How sure BDWH is of an item: the share of posterior draws in whose latent space the nearest neighbour has another class
 than most draws say. AUROC is that of this share for telling wrong predictions from right ones. Coverage is the share of
