@@ -144,7 +144,10 @@ class Langevin(Sampling):
         posterior: Posterior,
     ) -> None:
         """One step of the weights, and of the biases if they are learned."""
-        statistics = Statistics.zeros_like(chain.parameters)
+        if chain.statistics is None:
+            chain.statistics = Statistics.zeros_like(chain.parameters)
+        statistics = chain.statistics
+        statistics.count = 0.0
         scale = self._gradient(problem, objective, views, rows, chain, statistics)
         weights = {weights_of(view): view for view in problem.energy.families}
         shrunk = self._shrunk(posterior)
@@ -161,11 +164,12 @@ class Langevin(Sampling):
                 chain.rng,
             )
             self._remember(chain, name, squares, posterior)
-        if self.biases == "learned":
-            for name in chain.parameters.keys() - weights.keys():
+        for name in chain.parameters.keys() - weights.keys():
+            if self.biases == "learned":
                 slope = (-scale * statistics.gradient[name]).astype(np.float32)
                 self._remember(chain, name, np.square(slope), posterior)
                 chain.parameters[name] += np.float32(_BIAS_STEP) * slope / np.sqrt(self._floored(chain, name))
+            statistics.gradient[name][...] = 0  # as those of the weights are
 
     def _gradient(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.inference.symmetry import align
+from harmonium.objectives import Statistics
 from harmonium.params import Parameters
 from harmonium.training.priors import Moments, Normal
 
@@ -18,13 +19,14 @@ _ROUNDS_OF_ALIGNMENT = 2
 
 @dataclass
 class Chain:
-    """One chain: where it is, its random numbers, and what it remembers to choose its steps."""
+    """One chain: where it is, its random numbers, what it remembers to choose its steps, and memory to work in."""
 
     parameters: Parameters
     rng: np.random.Generator
     memory: dict[str, np.ndarray] = field(default_factory=dict)
     draws: list[Parameters] = field(default_factory=list)
     state: Any = None
+    statistics: Statistics | None = None
 
 
 @dataclass
