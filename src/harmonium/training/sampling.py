@@ -30,7 +30,7 @@ from harmonium.views import Views
 
 _MOST_ROWS = 1000
 _RECORDS = 50
-_FAR = 10.0  # standard deviations of the prior beyond which a start is shrunk
+_FAR = 10.0  # standard deviations of the prior; nearer, what the data say of a start is worth keeping
 _KNOWN_ROWS = 500  # by which data are known again
 # the prior follows the draws from this share of the warm-up on, in so many steps
 _PRIOR_FROM, _PRIOR_STEPS = 0.2, 20
@@ -307,10 +307,11 @@ def _unit_scale(problem: Problem, view: str) -> float:
 
 
 def _into_prior(weights: np.ndarray, prior: Normal) -> None:
-    """Shrink weights, in place, to where the prior has its mass: from far outside, chains would take long."""
+    """Shrink weights that are far outside the prior, in place, to where it has its mass: chains would take long."""
     distance = weights - prior.mean[:, None]
     excess = np.sqrt(np.square(distance).mean(dtype=np.float64) / prior.variance.mean(dtype=np.float64))
-    weights -= np.float32(1 - 1 / max(1.0, excess / _FAR)) * distance
+    if excess > _FAR:
+        weights -= np.float32(1 - 1 / excess) * distance
 
 
 class _Batches(Silent):
