@@ -39,7 +39,7 @@ LOADERS = {"wikipedia": load_wikipedia, "wikipedia, counts": load_wikipedia, "bd
 FAMILIES = {("bdgp", "text"): Bernoulli(), ("wikipedia, counts", "text"): ReplicatedSoftmax()}
 TOPICS = (4, 8, 16, 32)
 SMALL, SMALL_TOPICS, TRIALS, HALVES, TEST, COVERED = (50, 100, 200), 16, 5, 10, 1000, 100
-METHODS = ("LSI", "GM-LDA", "DWH", "DWH, decay 0.1", "BDWH")
+METHODS = ("LSI", "GM-LDA", "DWH", "DWH, decay 10", "BDWH")
 Views = dict[str, np.ndarray]
 
 
@@ -69,7 +69,7 @@ def fitted(method: str, name: str, train: Views, n_topics: int, seed: int) -> An
         driver = Langevin(n_draws=50, n_warmup=300, thin=4, n_chains=2)
         model = BDWH(n_topics, families, driver=driver, **settings).fit(train)
     else:
-        decay = 0.1 if method.endswith("0.1") else 1e-4
+        decay = 10.0 if method.endswith("10") else 1e-4
         model = DWH(n_topics, families, driver=Stochastic(weight_decay=decay), **settings).fit(train)
     return model.transform, model
 
