@@ -121,14 +121,15 @@ def few_items(job: tuple[str, str, int, int]) -> tuple[Any, dict[str, float]]:
 def certainty(model: Any, parts: list[Views], y: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     """Votes of the draws: accuracy of the majority, and how well the share of others tells its errors."""
     votes = []
-    for draw in model._draws():
-        latent = []
-        for views in parts:
-            natural = sum(
-                np.asarray(model.families_[view].encode(value), dtype=np.float32) @ draw[f"{view}.weights"]
-                for view, value in views.items()
-            )
-            latent.append(natural)
+    draws = model.posterior_
+    encoded = [
+        {view: np.asarray(model.families_[view].encode(value), dtype=np.float32) for view, value in views.items()}
+        for views in parts
+    ]
+    for place in np.ndindex(draws["hidden.bias"].shape[:2]):
+        latent = [
+            sum(statistic @ draws[f"{view}.weights"][place] for view, statistic in views.items()) for views in encoded
+        ]
         votes.append(neighbours(latent[0], y, latent[1]))
     counts = np.stack([np.stack(votes) == label for label in np.unique(y)], axis=-1).sum(axis=0)
     majority = np.unique(y)[counts.argmax(axis=1)]

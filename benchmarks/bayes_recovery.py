@@ -12,7 +12,9 @@ stops rising (a fifth of the items, then all items for as many steps). Chains st
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -25,7 +27,7 @@ from harmonium.inference.perfect import perfect_sample
 from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.kernels.threads import compute
 from harmonium.objectives import Problem, Statistics
-from harmonium.params import Parameters, copy_parameters
+from harmonium.params import Parameters
 from harmonium.training import Adam, Driver, Prior, Training
 from harmonium.training.posterior import Posterior
 from harmonium.training.progress import Silent
@@ -73,6 +75,12 @@ class Ascent(Driver):
         return self.n_steps
 
     def run(self, problem: Problem, objective: Any, views: Views, training: Training, rng: Any, *rest: Any) -> None:
+        """Ascend in place."""
+        for _ in self.steps(problem, objective, views, training, rng):
+            pass
+
+    def steps(self, problem: Problem, objective: Any, views: Views, training: Training, rng: Any) -> Iterator[int]:
+        """One step after the other."""
         batch = views.batch(slice(None), problem.energy.families)
         optimiser, moving = Adam(), {"x.weights": training.parameters["x.weights"]}
         slots = optimiser.start(moving)
@@ -81,8 +89,7 @@ class Ascent(Driver):
             statistics.count = 0.0
             objective.accumulate(problem, training.parameters, batch, statistics, rng)
             optimiser.update(moving, statistics, slots, self.rate, 0.0, step)
-            if training.history is not None and step % CHECK_EVERY == 0:
-                training.record({"weights": copy_parameters(moving)["x.weights"]})  # type: ignore[dict-item]
+            yield step
 
 
 def ascend(values: np.ndarray, start: np.ndarray, seed: int, rate: float, n_steps: int) -> Training:
@@ -99,13 +106,15 @@ def early_stopping(values: np.ndarray, start: np.ndarray, seed: int) -> tuple[fl
     batch = Views({"x": values[:held]}).batch(slice(None), ENERGY.families)
     scores: dict[tuple[float, int], float] = {}
     for rate in RATES:
-        weights = ascend(values[held:], start, seed, rate, MOST_STEPS).history["weights"]
-        for number, at in enumerate(weights, 1):
+        problem, views = Problem(ENERGY, {"x": values[held:].mean(axis=0)}), Views({"x": values[held:]})
+        training = Training(parameters_of(start))
+        steps = Ascent(rate).steps(problem, SampledCD(), views, training, np.random.default_rng(seed))
+        for step in itertools.islice(steps, CHECK_EVERY - 1, None, CHECK_EVERY):
             found = [
-                pseudo_log_likelihood(ENERGY, parameters_of(np.asarray(at)), batch, np.random.default_rng(i)).mean()
+                pseudo_log_likelihood(ENERGY, training.parameters, batch, np.random.default_rng(i)).mean()
                 for i in range(3)
             ]
-            scores[rate, number * CHECK_EVERY] = float(np.mean(found))
+            scores[rate, step] = float(np.mean(found))
     return max(scores, key=scores.__getitem__)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numba import float32, int32, njit
 from scipy.special import expit
 
-from harmonium.kernels.elementwise import exp2_float32, softplus
+from harmonium.kernels.elementwise import exp2_float32, softplus, twice_artanh
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 
 #: naturals up to which the kernels of single precision neither overflow nor meet denormal numbers
@@ -230,14 +230,7 @@ def _logarithms(mantissa: np.ndarray, exponent: np.ndarray) -> None:
     for cell in range(len(mantissa)):
         # log m = 2 artanh((m - 1) / (m + 1)), whose argument is at most 1/3
         s = (mantissa[cell] - float32(1)) / (mantissa[cell] + float32(1))
-        q = s * s
-        p = float32(2 / 11)
-        p = float32(p * q + float32(2 / 9))
-        p = float32(p * q + float32(2 / 7))
-        p = float32(p * q + float32(2 / 5))
-        p = float32(p * q + float32(2 / 3))
-        p = float32(p * q + float32(2))
-        mantissa[cell] = p * s + float32(exponent[cell]) * float32(0.6931471805599453)
+        mantissa[cell] = twice_artanh(s) + float32(exponent[cell]) * float32(0.6931471805599453)
 
 
 @njit(nogil=True, cache=True)

@@ -22,6 +22,19 @@ def exp2_float32(x):  # type: ignore[no-untyped-def]
     return p * np.int32((int32(whole) + int32(127)) << int32(23)).view(np.float32)
 
 
+@njit(inline="always", error_model="numpy")
+def twice_artanh(s):  # type: ignore[no-untyped-def]
+    """2 artanh(s) = log((1 + s) / (1 - s)) for 0 <= s <= 1/3, good to 1e-7: the first six terms of the series."""
+    q = s * s
+    p = float32(2 / 11)
+    p = float32(p * q + float32(2 / 9))
+    p = float32(p * q + float32(2 / 7))
+    p = float32(p * q + float32(2 / 5))
+    p = float32(p * q + float32(2 / 3))
+    p = float32(p * q + float32(2))
+    return p * s
+
+
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
 def _logistic(x: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(x)):
@@ -35,16 +48,9 @@ def _softplus(x: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(x)):
         y = max(-abs(x[i]) * float32(1.4426950408889634), float32(-87))
         t = exp2_float32(y)
-        # log(1 + t) = 2 artanh(t / (2 + t)), whose argument is at most 1/3: the series is good to 1e-7 after six terms
+        # log(1 + t) = 2 artanh(t / (2 + t)), whose argument is at most 1/3
         s = t / (float32(2) + t)
-        q = s * s
-        p = float32(2 / 11)
-        p = float32(p * q + float32(2 / 9))
-        p = float32(p * q + float32(2 / 7))
-        p = float32(p * q + float32(2 / 5))
-        p = float32(p * q + float32(2 / 3))
-        p = float32(p * q + float32(2))
-        out[i] = max(x[i], float32(0)) + p * s
+        out[i] = max(x[i], float32(0)) + twice_artanh(s)
 
 
 def softplus(natural: np.ndarray) -> np.ndarray:

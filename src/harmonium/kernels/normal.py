@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, int32, njit, uint32
 
+from harmonium.kernels.elementwise import twice_artanh
 from harmonium.kernels.sampling import uniform
 
 
@@ -20,14 +21,7 @@ def _log(x):  # type: ignore[no-untyped-def]
     exponent = float32(int32(bits >> int32(23)) - int32(127))
     m = np.int32((bits & int32(0x7FFFFF)) | int32(0x3F800000)).view(np.float32)
     s = (m - float32(1)) / (m + float32(1))
-    q = s * s
-    p = float32(2 / 11)
-    p = float32(p * q + float32(2 / 9))
-    p = float32(p * q + float32(2 / 7))
-    p = float32(p * q + float32(2 / 5))
-    p = float32(p * q + float32(2 / 3))
-    p = float32(p * q + float32(2))
-    return exponent * float32(0.6931471805599453) + p * s
+    return exponent * float32(0.6931471805599453) + twice_artanh(s)
 
 
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)

@@ -15,7 +15,6 @@ from harmonium.training.base import Driver
 from harmonium.training.posterior import Chain, Posterior
 from harmonium.training.priors import Prior
 from harmonium.training.sampling import Sampling
-from harmonium.validation import check_real
 from harmonium.views import Views
 
 # Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the noise's ε²; at this share of
@@ -102,16 +101,7 @@ class Langevin(Sampling):
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is computed."""
         super().check()
-        if isinstance(self.step, str):
-            if self.step != "auto":
-                raise ValueError(f"Langevin needs a step > 0 or 'auto'; got {self.step!r}; 'auto' is usual.")
-        else:
-            check_real("Langevin", "step", self.step, remedy="'auto' is usual")
-        if not self.n_warmup and (self.step == "auto" or self.precondition):
-            raise ValueError(
-                "Langevin tunes its steps in the warm-up; got n_warmup=0; allow for some, or pass a step and "
-                "precondition=False."
-            )
+        self._check_step(self.step, tuned=self.step == "auto" or self.precondition)
         if self.schedule not in ("constant", "decaying"):
             raise ValueError(f"schedule must be 'constant' or 'decaying'; got {self.schedule!r}; take one of them.")
         if self.biases not in ("learned", "fixed"):

@@ -18,7 +18,6 @@ from harmonium.training.base import Driver
 from harmonium.training.posterior import Chain, Posterior
 from harmonium.training.priors import Prior
 from harmonium.training.sampling import Sampling
-from harmonium.validation import check_real
 from harmonium.views import Views
 
 _ACCEPTED = 0.234  # share of proposals that a random walk in many dimensions should accept
@@ -74,15 +73,7 @@ class Metropolis(Sampling):
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is computed."""
         super().check()
-        if isinstance(self.step, str):
-            if self.step != "auto":
-                raise ValueError(f"Metropolis needs a step > 0 or 'auto'; got {self.step!r}; 'auto' is usual.")
-            if not self.n_warmup:
-                raise ValueError(
-                    "Metropolis tunes its step in the warm-up; got n_warmup=0; allow for some, or pass a step."
-                )
-        else:
-            check_real("Metropolis", "step", self.step, remedy="'auto' is usual")
+        self._check_step(self.step, tuned=self.step == "auto")
 
     def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
         """A small step to begin with."""

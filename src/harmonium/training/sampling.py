@@ -25,7 +25,7 @@ from harmonium.training.priors import GaussianPrior, Moments, Normal, Prior
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.stochastic import Stochastic
-from harmonium.validation import check_whole
+from harmonium.validation import check_real, check_whole
 from harmonium.views import Views
 
 _MOST_ROWS = 1000
@@ -104,6 +104,16 @@ class Sampling(Driver):
         if self.checkpoint is not None and not Path(self.checkpoint).absolute().parent.is_dir():
             raise ValueError(f"A checkpoint must lie in a folder that exists; got {self.checkpoint}; make the folder.")
 
+    def _check_step(self, step: float | str, tuned: bool) -> None:
+        """Refuse a step that is none, and one that is to be ``tuned`` without a warm-up."""
+        owner = type(self).__name__
+        if not isinstance(step, str):
+            check_real(owner, "step", step, remedy="'auto' is usual")
+        elif step != "auto":
+            raise ValueError(f"{owner} needs a step > 0 or 'auto'; got {step!r}; 'auto' is usual.")
+        if tuned and not self.n_warmup:
+            raise ValueError(f"{owner} tunes its steps in the warm-up; got n_warmup=0; allow some, or pass a step.")
+
     def epochs(self, n_rows: int) -> int:
         """Moves of each chain."""
         return self.n_warmup + self.n_draws * self.thin
@@ -125,7 +135,10 @@ class Sampling(Driver):
         watch: Watch | None = None,
         last: int | None = None,
     ) -> None:
-        """Move all chains in turn; a training that has a posterior already goes on with its chains and adds draws."""
+        """Move all chains in turn; a training that has a posterior already goes on with its chains and adds draws.
+
+        ``watch`` and ``last`` are for models with a head, which are refused.
+        """
         self.check()
         self._check_model(problem, objective)
         target = self._target(problem, objective, views)
