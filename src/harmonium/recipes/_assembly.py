@@ -1,0 +1,30 @@
+"""How recipes put parts together: defaults that settings replace, the estimator of a task, the driver of a prior."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar
+
+from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.training import Langevin, Prior
+
+Model = TypeVar("Model", bound=Harmonium)
+Task = Literal["classification", "regression"]
+
+
+def assemble(defaults: dict[str, Any], settings: dict[str, Any], kind: type[Model] = Harmonium) -> Model:
+    """Return the estimator with the defaults of a recipe, replaced by the settings of its caller."""
+    return kind(**{**defaults, **settings})
+
+
+def estimator_for(task: Task) -> type[HarmoniumClassifier] | type[HarmoniumRegressor]:
+    """Return the class of the estimator that learns this task."""
+    if task not in ("classification", "regression"):
+        raise ValueError(f"task must be 'classification' or 'regression'; got {task!r}; take one of them.")
+    return HarmoniumClassifier if task == "classification" else HarmoniumRegressor
+
+
+def with_langevin(prior: Prior | dict[str, Prior] | None, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with the Langevin driver, unless another is given, which then has a prior of its own."""
+    if prior is not None and "driver" in settings:
+        raise ValueError(f"A driver that is given has the prior; got prior={prior!r} beside it; pass it to the driver.")
+    return {"driver": Langevin(prior=prior), **settings}

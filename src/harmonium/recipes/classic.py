@@ -1,0 +1,115 @@
+"""The harmoniums that the others build on: RBM, EFH and the discriminative RBM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harmonium.estimators import Harmonium, HarmoniumClassifier
+from harmonium.families import Bernoulli, Family
+from harmonium.heads import LabelView
+from harmonium.hidden import BernoulliUnits, GaussianUnits, HiddenLayer
+from harmonium.objectives import Discriminative, PersistentCD, SampledCD
+from harmonium.recipes._assembly import assemble
+
+
+def RBM(n_components: int = 50, *, persistent: bool = False, **settings: Any) -> Harmonium:
+    """Restricted Boltzmann machine: binary features, binary units.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    persistent : bool, default=False
+        Persistent chains (stochastic maximum likelihood) instead of CD-1.
+    **settings
+        Other parameters of `Harmonium`.
+
+    References
+    ----------
+    Smolensky (1986), Information processing in dynamical systems; Hinton (2002), Training products of experts by
+    minimizing contrastive divergence; Tieleman (2008) for persistent chains.
+
+    Examples
+    --------
+    >>> RBM(20).hidden
+    BernoulliUnits()
+    """
+    objective = PersistentCD() if persistent else SampledCD()
+    return assemble(
+        {"n_components": n_components, "views": Bernoulli(), "hidden": BernoulliUnits(), "objective": objective},
+        settings,
+    )
+
+
+def EFH(
+    n_components: int = 50, family: Family | None = None, hidden: HiddenLayer | None = None, **settings: Any
+) -> Harmonium:
+    """Exponential family harmonium: one view of any family, Gaussian units, sampled contrastive divergence.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    family : Family, optional
+        Family of the view; default: inferred from the data.
+    hidden : HiddenLayer, optional
+        Default `GaussianUnits`.
+    **settings
+        Other parameters of `Harmonium`.
+
+    References
+    ----------
+    Welling, Rosen-Zvi & Hinton (2004), Exponential family harmoniums with an application to information retrieval.
+
+    Examples
+    --------
+    >>> EFH(20).hidden
+    GaussianUnits()
+    """
+    return assemble(
+        {
+            "n_components": n_components,
+            "views": "infer" if family is None else family,
+            "hidden": hidden if hidden is not None else GaussianUnits(),
+            "objective": SampledCD(),
+        },
+        settings,
+    )
+
+
+def DiscriminativeRBM(
+    n_components: int = 50, family: Family | None = None, *, generative: float = 0.0, **settings: Any
+) -> HarmoniumClassifier:
+    """Discriminative RBM: binary units, the label as a view, exact conditional likelihood; ``generative`` > 0: hybrid.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    family : Family, optional
+        Family of the view; default: inferred.
+    generative : float, default=0.0
+        Weight of the joint likelihood beside the conditional one; the paper's hybrid has 0.01 or so.
+    **settings
+        Other parameters of `HarmoniumClassifier`.
+
+    References
+    ----------
+    Larochelle & Bengio (2008), Classification using discriminative restricted Boltzmann machines.
+
+    Examples
+    --------
+    >>> DiscriminativeRBM(20, generative=0.01).objective
+    Discriminative(generative=0.01)
+    """
+    return assemble(
+        {
+            "n_components": n_components,
+            "views": "infer" if family is None else family,
+            "hidden": BernoulliUnits(),
+            "objective": Discriminative(generative),
+            "head": LabelView(inference="exact"),
+        },
+        settings,
+        HarmoniumClassifier,
+    )

@@ -1,0 +1,210 @@
+"""Several views, labels and sequences: Chen, Zhu, Sun & Xing (2012), and the wings that they build on."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.families import Chain, Family
+from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView
+from harmonium.hidden import BernoulliUnits, GaussianUnits
+from harmonium.objectives import SampledCD
+from harmonium.recipes._assembly import Task, assemble, estimator_for
+
+
+def DWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:
+    """Dual-wing harmonium: a binary and a real-valued view, Gaussian units, sampled contrastive divergence.
+
+    The papers train it with `MeanFieldCD`, which can be passed as ``objective``; between two Gaussian layers, though,
+    means alone do not hold the weights back and they grow to the edge of what can be normalised.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    families : dict, optional
+        Name of view → family, e.g. ``{"tags": Bernoulli(), "colour": Gaussian()}``; default: inferred, which gives
+        Bernoulli for binary and Gaussian for real-valued views.
+    **settings
+        Other parameters of `Harmonium`.
+
+    References
+    ----------
+    Xing, Yan & Hauptmann (2005), Mining associated text and images with dual-wing harmoniums; Chen, Zhu, Sun & Xing
+    (2012), Large-margin predictive latent subspace learning for multiview data analysis, §3.1.
+
+    Examples
+    --------
+    >>> from harmonium import Bernoulli, Gaussian
+    >>> DWH(20, {"tags": Bernoulli(), "colour": Gaussian()}).views
+    {'tags': Bernoulli(), 'colour': Gaussian()}
+    """
+    return assemble(
+        {
+            "n_components": n_components,
+            "views": "infer" if families is None else families,
+            "hidden": GaussianUnits(),
+            "objective": SampledCD(),
+        },
+        settings,
+    )
+
+
+def TWH(
+    n_components: int = 50,
+    families: dict[str, Family] | None = None,
+    *,
+    task: Task = "classification",
+    **settings: Any,
+) -> HarmoniumClassifier | HarmoniumRegressor:
+    """Tri-wing harmonium: the label is one more view, and predicting is inferring it by mean field.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    families : dict, optional
+        Name of view → family; default: inferred.
+    task : {"classification", "regression"}, default="classification"
+        A categorical or a Gaussian label.
+    **settings
+        Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
+
+    References
+    ----------
+    Yang et al. (2007), Mining concept from multimodal data with tri-wing harmoniums; Chen, Zhu, Sun & Xing (2012),
+    Large-margin predictive latent subspace learning for multiview data analysis, §3.2.
+
+    Examples
+    --------
+    >>> TWH(20).head
+    LabelView()
+    """
+    return assemble(
+        {
+            "n_components": n_components,
+            "views": "infer" if families is None else families,
+            "hidden": GaussianUnits(),
+            "objective": SampledCD(),
+            "head": LabelView(),
+        },
+        settings,
+        estimator_for(task),
+    )
+
+
+def MMH(
+    n_components: int = 50,
+    families: dict[str, Family] | None = None,
+    *,
+    task: Task = "classification",
+    C: float | Literal["auto"] = "auto",
+    **settings: Any,
+) -> HarmoniumClassifier | HarmoniumRegressor:
+    """Max-margin harmonium: one or more views, a hinge or ε-insensitive head, trained together.
+
+    The paper has Gaussian units, mean-field contrastive divergence and an SVM solved in turn with L-BFGS steps; pass
+    ``hidden=GaussianUnits()``, ``objective=MeanFieldCD(5)``, ``head=Hinge(solver="alternate")`` and ``driver=LBFGS()``
+    for that. The defaults here are binary units and joint stochastic steps with sampled CD.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    families : dict, optional
+        Name of view → family; default: inferred.
+    task : {"classification", "regression"}, default="classification"
+        What y holds.
+    C : float or "auto", default="auto"
+        Weight of the prediction loss; see `LinearHead`.
+    **settings
+        Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis, §4.
+
+    Examples
+    --------
+    >>> MMH(20, C=1.0).head
+    Hinge(C=1.0)
+    >>> MMH(20, task="regression").head
+    EpsilonInsensitive()
+    """
+    head: Head = Hinge(C) if task == "classification" else EpsilonInsensitive(C)
+    return assemble(
+        {
+            "n_components": n_components,
+            "views": "infer" if families is None else families,
+            "hidden": BernoulliUnits(),
+            "objective": SampledCD(),
+            "head": head,
+        },
+        settings,
+        estimator_for(task),
+    )
+
+
+def structDWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:
+    """Structured harmonium of sequences, such as paragraphs of texts: each word is a chain, topics shift its links.
+
+    The paper trains it with `MeanFieldCD`, which can be passed as ``objective``.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    families : dict, optional
+        Name of view → family, if there are views beside the sequences; default: X is `Sequences`.
+    **settings
+        Other parameters of `Harmonium`.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis, §3.1
+    and §5.4.
+
+    Examples
+    --------
+    >>> structDWH(20).views
+    Chain()
+    """
+    return DWH(n_components, **{"views": Chain() if families is None else families, **settings})
+
+
+def structMMH(
+    n_components: int = 50,
+    families: dict[str, Family] | None = None,
+    *,
+    task: Task = "classification",
+    C: float | Literal["auto"] = "auto",
+    **settings: Any,
+) -> HarmoniumClassifier | HarmoniumRegressor:
+    """Structured max-margin harmonium: `MMH` on sequences, in which each word is a chain over paragraphs.
+
+    The paper has Gaussian units and mean-field contrastive divergence; pass ``hidden=GaussianUnits()`` and
+    ``objective=MeanFieldCD(5)`` for that. The defaults here are those of `MMH`.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of units.
+    families : dict, optional
+        Name of view → family, if there are views beside the sequences; default: X is `Sequences`.
+    task : {"classification", "regression"}, default="classification"
+        What y holds.
+    C : float or "auto", default="auto"
+        Weight of the prediction loss; see `LinearHead`.
+    **settings
+        Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis, §5.4.
+
+    Examples
+    --------
+    >>> structMMH(20, C=1.0).views
+    Chain()
+    """
+    return MMH(n_components, task=task, C=C, **{"views": Chain() if families is None else families, **settings})

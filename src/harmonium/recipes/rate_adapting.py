@@ -1,0 +1,50 @@
+"""The rate adapting Poisson model of counts: Gehler, Holub & Welling (2006)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harmonium.estimators import Harmonium
+from harmonium.families import Poisson
+from harmonium.hidden import BinomialUnits
+from harmonium.objectives import SampledCD
+from harmonium.recipes._assembly import assemble
+from harmonium.training import Stochastic
+
+
+def RAP(n_components: int = 50, M: int = 1, **settings: Any) -> Harmonium:
+    """Rate Adapting Poisson model: counts, binomial topics, sampled CD-1 with expectations of the topics.
+
+    ``transform`` gives the latent coordinates Wᵀx, to be compared by cosine; ``canonical_signs()`` fixes the sign of
+    each topic and ``modes()`` finds prototypes. The default driver is Adam with a step of 0.01 and weight decay 0.5
+    (the paper: small steps with momentum), chosen on validation documents of 20 Newsgroups, as was M = 1.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Number of topics.
+    M : int, default=1
+        Number of trials of a topic.
+    **settings
+        Other parameters of `Harmonium`.
+
+    References
+    ----------
+    Gehler, Holub & Welling (2006), The rate adapting Poisson model for information retrieval and object recognition.
+
+    Examples
+    --------
+    >>> RAP(20, M=5).hidden
+    BinomialUnits(M=5)
+    """
+    return assemble(
+        {
+            "n_components": n_components,
+            "views": Poisson(),
+            "hidden": BinomialUnits(M),
+            "objective": SampledCD(),
+            "driver": Stochastic(learning_rate=0.01, weight_decay=0.5),
+            "output": "coordinates",
+        },
+        settings,
+    )
