@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ from harmonium.hidden import BinomialUnits, HiddenLayer, SpikeSlab
 from harmonium.params import HIDDEN, HIDDEN_BIAS, LOG_ODDS, Parameters, bias_of, own_of, weights_of
 from harmonium.parts import registered
 from harmonium.training.projection import project
+
+# pytest explains a failed assertion of tests by itself, of the modules that several of them share only if asked
+pytest.register_assert_rewrite(*(f"tests.{path.stem}" for path in Path(__file__).parent.glob("*_cases.py")))
 
 SIZE = 3.0  # total or length of the rows of families that have one
 

@@ -27,7 +27,7 @@ from harmonium import (
     Stochastic,
 )
 
-from .test_bad_input import assert_one_sentence
+from .bad_input_cases import assert_one_sentence
 
 N_ROWS = 30
 X = np.random.default_rng(0).normal(size=(N_ROWS, 3))

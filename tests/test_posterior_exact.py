@@ -1,0 +1,232 @@
+"""Chains against exact posteriors: the step, the priors, moments, and alignment of draws."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from harmonium import (
+    BEFH,
+    Bernoulli,
+    BernoulliUnits,
+    EmpiricalBayes,
+    ExactLikelihood,
+    GaussianPrior,
+    IncompatiblePartsError,
+    Langevin,
+    Metropolis,
+    SampledCD,
+)
+from harmonium.energy import Energy
+from harmonium.hidden import HiddenLayer, SpikeSlab
+from harmonium.inference.symmetry import align
+from harmonium.kernels.langevin import langevin_step
+from harmonium.kernels.threads import compute
+from harmonium.objectives import Objective, Problem
+from harmonium.params import Parameters
+from harmonium.training import Driver, Training
+from harmonium.training.metropolis import _log_ratio_of_partitions
+from harmonium.training.priors import Moments, Normal
+from harmonium.training.progress import Silent
+from harmonium.views import Sequences, Views
+
+from .conftest import compatible_pairs, make_family, make_hidden, make_parameters, random_batch
+from .posterior_cases import QUICK
+
+
+# ---- the kernel and the priors ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("shape", [(7, 3), (2000, 200)])
+def test_step_is_the_line_of_the_formula(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    value, gradient = (rng.normal(size=shape).astype(np.float32) for _ in range(2))
+    mean, variance = rng.normal(size=shape[0]).astype(np.float32), rng.uniform(1, 2, shape[0]).astype(np.float32)
+    squared_step = np.full(shape[0], 0.01, dtype=np.float32)
+    slope = -3.0 * gradient - (value - mean[:, None]) / variance[:, None]
+    before = value.copy()
+    squares = langevin_step(value, gradient, 3.0, mean, variance, squared_step, np.random.default_rng(1))
+    np.testing.assert_allclose(squares, np.square(slope).mean(axis=1), rtol=1e-4)
+    noise = (value - before - 0.005 * slope) / np.sqrt(0.01 * (1 - 0.0025 / variance[:, None]))
+    assert not gradient.any()
+    assert abs(noise.mean()) < 5 / np.sqrt(noise.size) and abs(noise.std() - 1) < 5 / np.sqrt(noise.size)
+
+
+def test_step_is_the_same_on_one_thread_or_two_and_tamed() -> None:
+    results = []
+    for n_jobs in (1, 2):
+        rng = np.random.default_rng(0)
+        value = rng.normal(size=(3000, 100)).astype(np.float32)
+        gradient = 1e6 * rng.normal(size=value.shape).astype(np.float32)
+        before = value.copy()
+        ones = np.ones(3000, dtype=np.float32)
+        with compute(n_jobs):
+            langevin_step(value, gradient, 1.0, 0 * ones, ones, 0.01 * ones, rng)
+        results.append(value)
+        moved = np.sqrt(np.square(value - before).mean(axis=1))
+        assert moved.max() < 0.3  # noise of 0.1 and a drift of twice as much
+    np.testing.assert_array_equal(*results)
+
+
+def test_empirical_bayes_takes_mean_and_variance_over_units_chains_and_draws() -> None:
+    draws = np.random.default_rng(0).normal(2, 3, size=(5, 4, 6))
+    moments = Moments.none(4)
+    for draw in draws:
+        moments.add(draw)
+    start = Normal(np.zeros(4, np.float32), np.ones(4, np.float32))
+    each = EmpiricalBayes(per="input").update(start, moments)
+    np.testing.assert_allclose(each.mean, draws.mean(axis=(0, 2)), rtol=1e-5)
+    np.testing.assert_allclose(each.variance, draws.var(axis=(0, 2)), rtol=1e-5)
+    shared = EmpiricalBayes().update(start, moments)
+    np.testing.assert_allclose([shared.mean[0], shared.variance[0]], [draws.mean(), draws.var()], rtol=1e-5)
+    centred = EmpiricalBayes(centred=True).update(start, moments)
+    np.testing.assert_allclose([centred.mean[0], centred.variance[0]], [0, np.square(draws).mean()], rtol=1e-5)
+
+
+# ---- against exact posteriors ----------------------------------------------------------------------------------------
+def tiny(hidden: HiddenLayer, n_rows: int = 30) -> tuple[Problem, Views, Parameters]:
+    """Three binary features and one unit: a posterior of three weights."""
+    energy = Energy({"x": Bernoulli().restore(3, {})}, hidden.bind(1))
+    values = np.random.default_rng(0).random((n_rows, 1)) < [[0.3, 0.5, 0.6]]
+    values[: n_rows // 2, 1] = values[: n_rows // 2, 0]
+    parameters = {
+        "hidden.bias": np.full(1, -0.2, np.float32),
+        "x.weights": np.full((3, 1), 0.1, np.float32),
+        "x.bias": np.array([-0.5, 0.0, 0.3], np.float32),
+    }
+    x = values.astype(np.float32)
+    return Problem(energy, {"x": x.mean(axis=0)}), Views({"x": x}), parameters
+
+
+def exact_moments(problem: Problem, views: Views, parameters: Parameters, scale: float) -> np.ndarray:
+    """E[WWᵀ] under the exact posterior: all states of the features, and quadrature over the three weights."""
+    grid = np.linspace(-5 * scale, 5 * scale, 31)
+    points = np.stack(np.meshgrid(grid, grid, grid, indexing="ij"), axis=-1).reshape(-1, 3)
+    bias, hidden_bias = parameters["x.bias"].astype(float), float(parameters["hidden.bias"][0])
+
+    def log_density(items: np.ndarray) -> np.ndarray:
+        return items @ bias + np.logaddexp(0, hidden_bias + points @ items.T)
+
+    everything = np.array(list(itertools.product([0.0, 1.0], repeat=3)))
+    data = np.asarray(views.batch(slice(None), problem.energy.families).views["x"].statistic, dtype=float)
+    log_posterior = log_density(data).sum(axis=1) - len(data) * logsumexp(log_density(everything), axis=1)
+    log_posterior -= np.square(points).sum(axis=1) / 2 / scale**2
+    weight = np.exp(log_posterior - log_posterior.max())
+    return np.einsum("k,ki,kj->ij", weight / weight.sum(), points, points)
+
+
+def sampled_moments(driver: Driver, objective: Objective, parts: tuple[Problem, Views, Parameters]) -> np.ndarray:
+    problem, views, parameters = parts
+    training = Training({name: value.copy() for name, value in parameters.items()})
+    driver.run(problem, objective, views, training, np.random.default_rng(0), Silent())
+    assert training.posterior is not None
+    weights = training.posterior.array("x.weights")[..., 0]
+    return np.einsum("cki,ckj->cij", weights, weights) / weights.shape[1]
+
+
+FIXED: dict[str, Any] = {"start": None, "prior": GaussianPrior(scale=0.8)}
+
+
+@pytest.mark.parametrize("settings", [{}, {"precondition": False}, {"schedule": "decaying"}, {"step": 0.3}], ids=str)
+def test_chains_have_the_moments_of_the_exact_posterior(settings: dict[str, Any]) -> None:
+    parts = tiny(BernoulliUnits())
+    exact = exact_moments(*parts, scale=0.8)
+    driver = Langevin(250, 100, thin=4, n_chains=4, biases="fixed", **FIXED, **settings)
+    found = sampled_moments(driver, ExactLikelihood(), parts)
+    error = found.std(axis=0, ddof=1) / 2
+    assert (np.abs(found.mean(axis=0) - exact) < 5 * error + 0.04).all()
+
+
+def test_smaller_steps_are_nearer_to_the_exact_posterior() -> None:
+    parts = tiny(BernoulliUnits())
+    exact = exact_moments(*parts, scale=0.8)
+    errors = []
+    for step, thin in ((1.2, 1), (0.3, 6)):
+        driver = Langevin(300, 50, thin, 4, step=step, precondition=False, biases="fixed", **FIXED)
+        errors.append(np.abs(sampled_moments(driver, ExactLikelihood(), parts).mean(axis=0) - exact).mean())
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_without_data_chains_draw_from_the_prior_whatever_the_step() -> None:
+    problem, _, parameters = tiny(BernoulliUnits())
+    one = Views(
+        {"x": np.zeros((1, 3), np.float32)}
+    )  # an item of zeros says nothing of the weights with exact gradients
+    parameters["hidden.bias"][:] = 0
+    parameters["x.bias"][:] = -30.0  # nor does the model ever have a one
+    driver = Langevin(
+        1500, 50, 2, 4, step=1.0, precondition=False, biases="fixed", start=None, prior=GaussianPrior(0, 0.8)
+    )
+    found = sampled_moments(driver, ExactLikelihood(), (problem, one, parameters)).mean(axis=0)
+    np.testing.assert_allclose(np.diag(found), 0.64, rtol=0.15)
+
+
+def test_metropolis_has_the_moments_of_the_exact_posterior() -> None:
+    parts = tiny(BernoulliUnits(), n_rows=12)
+    exact = exact_moments(*parts, scale=0.8)
+    driver = Metropolis(200, 200, thin=5, n_chains=4, **FIXED)
+    found = sampled_moments(driver, SampledCD(20), parts)
+    # the estimated ratio of partition functions is noisy: a tenth of the prior's variance is what it is good for
+    assert (np.abs(found.mean(axis=0) - exact) < 5 * found.std(axis=0, ddof=1) / 2 + 0.064).all()
+
+
+@pytest.mark.parametrize(("family", "hidden"), compatible_pairs())
+def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
+    energy = Energy({"x": make_family(family)}, make_hidden(hidden))
+    parameters = make_parameters(energy, 0, dtype=np.float32)
+    batch = random_batch(energy, parameters, 20)
+    statistic = np.asarray(batch.views["x"].statistic, dtype=np.float32)
+    if energy.families["x"].ordered:
+        views = Views({"x": Sequences.from_counts(statistic, batch.views["x"].size)})
+    else:
+        views = Views({"x": np.asarray(energy.families["x"].decode_sample(statistic), dtype=np.float32)})
+    problem = Problem(energy, {"x": statistic.mean(axis=0)})
+    driver = Langevin(4, 10, 1, 2, start=None)
+    training = Training(parameters)
+    if isinstance(energy.hidden, SpikeSlab):
+        with pytest.raises(IncompatiblePartsError, match="selects units"):
+            driver.run(problem, SampledCD(), views, training, np.random.default_rng(0), Silent())
+        return
+    driver.run(problem, SampledCD(), views, training, np.random.default_rng(0), Silent())
+    assert training.posterior is not None and training.posterior.array("x.weights").shape[:2] == (2, 4)
+    assert np.isfinite(energy.free_energy(training.parameters, batch)).all()
+
+
+def test_ratios_of_partitions_are_estimated_for_each_total() -> None:
+    log_weights = np.log([1.0, 3.0, 10.0, 30.0])
+    kinds = np.array([[0.0, 1], [0, 1], [0, 5], [0, 5]])
+    expected = 2 * np.log(2.0) + 2 * np.log(20.0)
+    np.testing.assert_allclose(_log_ratio_of_partitions(log_weights, kinds), expected)
+
+
+def test_views_of_zeros_and_chains_without_warm_up() -> None:
+    model = BEFH(2, driver=Langevin(**{**QUICK, "start": None}), random_state=0).fit(np.eye(40)[:, :3])
+    assert np.abs(model.posterior_["view0.weights"]).max() < 10
+    with pytest.raises(ValueError, match="warm-up"):
+        BEFH(2, driver=Metropolis(**{**QUICK, "n_warmup": 0})).fit(np.eye(4))
+    prior = {"prior": EmpiricalBayes(), "n_warmup": 0, "step": 0.1, "precondition": False}
+    with pytest.raises(ValueError, match="learns in the warm-up"):
+        BEFH(2, driver=Langevin(**{**QUICK, **prior})).fit(np.eye(4))
+
+
+# ---- alignment -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("hidden", ["GaussianUnits", "BernoulliUnits", "BinomialUnits"])
+def test_alignment_changes_no_density_and_undoes_what_is_arbitrary(hidden: str) -> None:
+    energy = Energy({"x": make_family("Bernoulli")}, make_hidden(hidden, 3))
+    reference = make_parameters(energy, 0)
+    other = make_parameters(energy, 1)
+    aligned = align(energy, other, reference)
+    batch = random_batch(energy, reference, 8)
+    difference = energy.free_energy(other, batch) - energy.free_energy(aligned, batch)
+    np.testing.assert_allclose(difference, difference[0], atol=1e-9)
+    distance = [np.square(p["x.weights"] - reference["x.weights"]).sum() for p in (aligned, other)]
+    assert distance[0] <= distance[1] + 1e-9
+    order = [2, 0, 1]
+    turned = {
+        **reference,
+        "x.weights": reference["x.weights"][:, order],
+        "hidden.bias": reference["hidden.bias"][order],
+    }
+    np.testing.assert_allclose(align(energy, turned, reference)["x.weights"], reference["x.weights"], atol=1e-9)

@@ -1,0 +1,114 @@
+"""The weight of the head is chosen on held-out rows, and alternating heads end at their optimum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.svm import LinearSVC, LinearSVR
+
+from harmonium import (
+    LBFGS,
+    EpsilonInsensitive,
+    HarmoniumClassifier,
+    Hinge,
+    MeanFieldCD,
+    MultiLabelHinge,
+    SampledCD,
+    Stochastic,
+)
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.training.path import AUTO_PATH
+
+from .supervised_cases import (
+    FRESH,
+    N_ROWS,
+    QUICK,
+    Y_FRESH,
+    X,
+    Y,
+    classifier,
+    regressor,
+    some_labels,
+    two_numbers,
+    two_views,
+)
+
+
+def test_choice_of_the_weight_is_recorded() -> None:
+    model = HarmoniumClassifier(**QUICK).fit(X, Y)
+    record = pd.DataFrame(model.selection_)
+    assert list(record.columns) == ["C", "epoch", "error"]
+    assert list(record["C"].unique()) == list(AUTO_PATH)
+    assert model.C_ in AUTO_PATH
+    # the C whose best epoch is best, and at that the first
+    best = record.groupby("C", sort=False)["error"].min()
+    assert best.idxmin() == model.C_
+    assert record["error"].between(0, 1).all()
+    chosen = record[record["C"] == model.C_]
+    epochs = chosen[chosen["error"] == chosen["error"].min()]["epoch"].max()
+    before = sum(
+        part[part["error"] == part["error"].min()]["epoch"].max()
+        for C, part in record.groupby("C", sort=False)
+        if C > model.C_
+    )
+    assert model.n_iter_ == before + epochs
+    fixed = model.set_params(head=Hinge(C=0.7)).fit(X, Y)
+    assert fixed.C_ == 0.7 and set(fixed.selection_["C"]) == {0.7}
+    assert not hasattr(model.set_params(validation_fraction=0).fit(X, Y), "selection_")
+
+
+def test_few_labels_are_not_held_out() -> None:
+    few = np.where(np.arange(N_ROWS) < 8, Y, -1)
+    model = HarmoniumClassifier(**QUICK).fit(X, few)
+    assert model.C_ == 1.0 and not hasattr(model, "selection_") and model.n_iter_ == 10
+
+
+def test_rare_classes_do_not_stop_the_choice() -> None:
+    rare = Y.copy()
+    rare[0] = 9
+    assert list(HarmoniumClassifier(**QUICK).fit(X, rare).classes_) == [0, 1, 2, 9]
+
+
+@pytest.mark.parametrize("driver", [Stochastic(6, 20, 0.1, average=True), Stochastic(6, 20, 0.1), LBFGS(10)], ids=str)
+@pytest.mark.parametrize("kind", ["class", "number", "label"])
+def test_alternating_head_ends_at_its_optimum(kind: str, driver: Any) -> None:
+    """For the hidden means as they are in the end; liblinear is the oracle."""
+    objective = MeanFieldCD() if isinstance(driver, LBFGS) else SampledCD()
+    ridge = 0.01
+    keywords: dict[str, Any] = {"driver": driver, "objective": objective}
+    if kind == "class":
+        data, y = two_views()
+        model: Any = classifier(head=Hinge(1.0, ridge, "alternate"), **keywords).fit(data, y)
+        svm = LinearSVC(multi_class="crammer_singer", C=1 / (N_ROWS * ridge), tol=1e-8, max_iter=100000, random_state=0)
+        machines = [svm.fit(model.transform(data), y)]
+        weights, bias = machines[0].coef_.T, machines[0].intercept_
+        targets = y[:, None]
+    else:
+        data, y = two_numbers() if kind == "number" else some_labels()
+        head: Any = (EpsilonInsensitive if kind == "number" else MultiLabelHinge)(1.0, ridge, "alternate")
+        model = (regressor if kind == "number" else classifier)(head=head, **keywords).fit(data, y)
+        targets = model.head_.encode(y.astype(float))
+        make: Any = LinearSVR(epsilon=0.1) if kind == "number" else LinearSVC(loss="hinge")
+        make.set_params(C=1 / (N_ROWS * ridge), tol=1e-8, max_iter=100000, random_state=0)
+        machines = [clone(make).fit(model.transform(data), column) for column in targets.T]
+        weights = np.stack([svm.coef_.ravel() for svm in machines], axis=1)
+        bias = np.array([svm.intercept_[0] for svm in machines])
+
+    def loss(weights: np.ndarray, bias: np.ndarray) -> float:
+        losses, _ = model.head_.loss(model.transform(data).astype(float) @ weights + bias, targets)
+        return float(losses.mean() + 0.5 * ridge * (np.square(weights).sum() + np.square(bias).sum()))
+
+    assert loss(model.parameters_[HEAD_WEIGHTS], model.parameters_[HEAD_BIAS]) == pytest.approx(
+        loss(weights, bias), rel=1e-3
+    )
+
+
+def test_alternating_head_with_early_stopping_and_choice_of_the_weight() -> None:
+    """Rows held out for stopping change from stage to stage: no dual may outlive the rows it belongs to."""
+    driver = Stochastic(8, 20, 0.1, early_stopping="reconstruction", patience=1)
+    model = HarmoniumClassifier(5, head=Hinge(ridge=0.02, solver="alternate"), driver=driver, random_state=0).fit(X, Y)
+    assert model.score(FRESH, Y_FRESH) > 0.9
