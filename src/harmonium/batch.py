@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.kernels.products import Matrix
+from harmonium.targets import Targets
 
 
 @dataclass
@@ -36,32 +37,6 @@ class ViewBatch:
     fill: tuple[np.ndarray, np.ndarray] | None = None
     fill_term: np.ndarray | None = None
     projection: np.ndarray | None = None
-
-
-@dataclass
-class Targets:
-    """What is to be predicted, row by row.
-
-    Attributes
-    ----------
-    values : ndarray (rows, outputs)
-        Class numbers (-1 where unknown), numbers, or 0 and 1 (NaN where unknown), as the head takes them.
-    weight : ndarray (rows,)
-        Weight of each row's loss.
-    """
-
-    values: np.ndarray
-    weight: np.ndarray
-
-    @property
-    def known(self) -> np.ndarray:
-        """Which rows have a target at all."""
-        unknown = self.values < 0 if np.issubdtype(self.values.dtype, np.integer) else np.isnan(self.values)
-        return np.asarray(~unknown.all(axis=1))
-
-    def take(self, rows: np.ndarray | slice) -> Targets:
-        """Some of the rows."""
-        return Targets(self.values[rows], self.weight[rows])
 
 
 @dataclass

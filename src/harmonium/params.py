@@ -1,38 +1,96 @@
-"""Parameter arrays of a model, by name.
+"""Parameter arrays of a model, by name, and what each of them is.
 
-``hidden.bias`` and the layer's own, such as ``hidden.log_odds``; for a view ``<view>.weights``, ``<view>.bias``, …; for
-a head ``head.weights`` and ``head.bias``.
+A name is ``<owner>.<kind>``: the owner is a view, the hidden layer or the head; the kind is ``weights``, ``bias``, or
+something that a family or layer learns of its own, such as ``hidden.log_odds``. `record` takes a name apart, so that
+nobody else has to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 Parameters = dict[str, np.ndarray]
 HIDDEN = "hidden"
+HEAD = "head"
 HIDDEN_BIAS = "hidden.bias"
-LOG_ODDS = "hidden.log_odds"
 HEAD_WEIGHTS = "head.weights"
 HEAD_BIAS = "head.bias"
 # parameters that belong to no view go by these names
-RESERVED = (HIDDEN, "head")
+RESERVED = (HIDDEN, HEAD)
+_WEIGHTS, _BIAS = "weights", "bias"
 
 
 def weights_of(view: str) -> str:
     """Name of a view's weights, shape (features, units)."""
-    return f"{view}.weights"
+    return f"{view}.{_WEIGHTS}"
 
 
 def bias_of(view: str) -> str:
     """Name of a view's bias, shape (features,)."""
-    return f"{view}.bias"
+    return f"{view}.{_BIAS}"
 
 
 def own_of(view: str, name: str) -> str:
     """Name of a parameter of the view's family itself, such as a log-variance."""
     return f"{view}.{name}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a parameter array is.
+
+    Attributes
+    ----------
+    owner : str
+        Name of the view, "hidden" or "head".
+    kind : str
+        "weights", "bias", or the name of a parameter of the owner's own.
+    """
+
+    owner: str
+    kind: str
+
+    @property
+    def is_weights(self) -> bool:
+        """Whether the array couples the owner with the hidden units; such arrays, and no others, decay."""
+        return self.kind == _WEIGHTS
+
+    @property
+    def unit_axis(self) -> int | None:
+        """Axis that runs over hidden units; None if none does, or if the layer keeps it in an order of its own."""
+        if self.is_weights:
+            return 0 if self.owner == HEAD else 1
+        return 0 if self.owner == HIDDEN and self.kind == _BIAS else None
+
+
+@cache
+def record(name: str) -> Record:
+    """Return what the array of this name is.
+
+    Examples
+    --------
+    >>> record("words.weights")
+    Record(owner='words', kind='weights')
+    >>> record("head.weights").unit_axis, record("words.bias").unit_axis
+    (0, None)
+    """
+    owner, kind = name.rsplit(".", 1)
+    return Record(owner, kind)
+
+
+def couplings(parameters: Mapping[str, np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Weights, as (units, outputs), and bias of everything that hidden units are multiplied with: views and head.
+
+    Both are views of the arrays themselves, so what is done to them in place is done to the model.
+    """
+    for name, value in parameters.items():
+        found = record(name)
+        if found.is_weights:
+            yield (value if found.unit_axis == 0 else value.T), parameters[bias_of(found.owner)]
 
 
 def copy_parameters(parameters: Mapping[str, np.ndarray]) -> Parameters:

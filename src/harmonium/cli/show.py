@@ -36,7 +36,8 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     order = range(model.n_components_) if usage is None else np.argsort(-usage, kind="stable")
     if usage is not None:
         more = "; there may be more to find" if model.truncation_reached_ else ""
-        console.print(f"{model.n_components_} of truncation {model._layer().n_units_} units in use{more}")
+        asked = model.energy_.hidden.bind(model.n_components).n_units_  # some may have been removed
+        console.print(f"{model.n_components_} of truncation {asked} units in use{more}")
     views = Table(title="Views", title_justify="left")
     for column in ("view", "family", "columns", "features"):
         views.add_column(column, justify="right" if column in ("columns", "features") else "left")

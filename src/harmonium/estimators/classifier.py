@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,18 +10,18 @@ import pandas as pd
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.harmonium import trains_by_batches
-from harmonium.estimators.labels import Labels, check_length, read_classes
+from harmonium.estimators.labels import read_classes
 from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.heads import Head, Hinge, MultiLabelHinge
-from harmonium.heads.calibration import class_probabilities, fit_sigmoid, fit_temperature, label_probabilities
-from harmonium.persist import Fitted, saveable
-from harmonium.training.path import Choice
+from harmonium.persist import saveable
+from harmonium.targets import Kind, Labels, Meaning
+from harmonium.training import FittedModel
 from harmonium.validation import check_whole
-from harmonium.views import Views
 
 
 @saveable
@@ -40,7 +41,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         What is predicted, and by which loss: default `Hinge` for classes, `MultiLabelHinge` for an indicator matrix.
         ``head__C`` is the weight of the loss, "auto" by default; `LabelView` makes the label one more view.
     driver : Driver, optional
-        How parameters move; default Adam with a step of 0.005, weight decay 0.3 and batches of at most 100 rows.
+        How parameters move; default Adam with a step of 0.01, weight decay 0.5 and batches of at most 100 rows.
     validation_fraction : float, default=0.15
         Share of the labelled rows held out to choose C and the number of epochs and to calibrate probabilities; below
         400 labelled rows three-fold cross-validation takes its place. 0 switches all that off.
@@ -53,7 +54,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         The head in use.
     C_ : float
         The weight of the prediction loss in use.
-    selection_ : dict of lists
+    validation_ : dict of lists
         C, epoch and held-out error of everything that was tried.
     coef_ : ndarray of shape (outputs, n_components_)
         Weights of the topics in the scores.
@@ -75,10 +76,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
     (2,)
     """
 
-    classes_: Any
-    _classes: list[np.ndarray]
-    _one_column: bool
-    _is_multi_label: bool
+    kinds = ("class", "label")
 
     # ---- fitting -------------------------------------------------------------------------------------------------
     @_fit_context(prefer_skip_nested_validation=True)
@@ -95,43 +93,56 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
             such rows teach the model about the views only.
         sample_weight : array of shape (rows,), optional
             Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         return self._fit(X, read_classes(y, sample_weight))
 
     @available_if(trains_by_batches)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One pass over some more rows.
+        """Learn from some more rows in one pass.
 
         Nothing is held out: with C="auto", C is 1. Probabilities are calibrated on the rows of every call but the
         first, before the model learns from them.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X : dict, list, Views, …
+            Views of the same items, as for `fit`.
+        y : array of shape (rows,) or (rows, columns)
             As for `fit`.
         classes : array, or list of arrays if y has several columns, optional
             All classes there will be; needed in the first call if y does not hold all of them.
+        sample_weight : array of shape (rows,), optional
+            As for `fit`.
+
+        Returns
+        -------
+        Self
+            The estimator, as far as it has learned.
         """
-        goes_on = hasattr(self, "_training")
-        if goes_on:
-            known: list[np.ndarray] | None = self._classes
-            self._check_same(classes)
-        else:
+        before: FittedModel | None = getattr(self, "fitted_", None)
+        if before is None:
             known = None if classes is None else _listed(classes)
+        else:
+            self._check_named(classes)
+            known = self._meaning.classes
         labels = read_classes(y, sample_weight, known)
         with unchanged_if_refused(self):
-            scores = self._scores(X) if goes_on else None
+            scores = None if before is None else self._scores(X)
             self._partial_fit(X, labels)
-            if scores is None:
-                self._calibrate(None)
-            else:
-                self._set_factors(scores, labels.targets.values, labels.targets.weight)
+            if scores is not None:
+                problem = replace(self.fitted_.problem, head=self.head_.calibrated(scores, labels.targets))
+                self.fitted_ = replace(self.fitted_, problem=problem)
         return self
 
-    def _check_same(self, classes: Any) -> None:
+    def _check_named(self, classes: Any) -> None:
         """Refuse other classes than those of the first call."""
-        began = [self.classes_] if self._is_multi_label else self._classes
+        began = [self.classes_] if self._meaning.kind == "label" else self._meaning.classes
         given = began if classes is None else _listed(classes)
         if len(given) != len(began) or not all(np.array_equal(a, b) for a, b in zip(given, began, strict=True)):
             raise ValueError(
@@ -139,102 +150,107 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
                 f"{', '.join(map(str, given[0][:10]))}; leave them out, or fit anew."
             )
 
-    def _default_head(self, kind: str) -> Head:
+    def _default_head(self, kind: Kind) -> Head:
         return MultiLabelHinge() if kind == "label" else Hinge()
 
-    def _labelled(self, views: Views, labels: Labels | None, goes_on: bool) -> Any:
-        assert labels is not None
-        check_length(labels, len(views))
-        if goes_on and (
-            [len(c) for c in labels.classes] != [len(c) for c in self._classes]
-            or any((a != b).any() for a, b in zip(labels.classes, self._classes, strict=True))
+    def _check_same(self, labels: Labels, before: FittedModel) -> None:
+        given, began = labels.meaning, before.meaning
+        assert began is not None
+        if given.n_classes != began.n_classes or any(
+            (a != b).any() for a, b in zip(given.classes, began.classes, strict=True)
         ):
             raise ValueError(
                 "Training can only go on with the classes it began with; y has others; fit with warm_start=False."
             )
-        for classes in labels.classes:
+
+    def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
+        for classes in labels.meaning.classes:
             if len(classes) < 2:
                 raise ValueError(
                     f"The number of classes has to be greater than one; got 1 class, {classes[0]}; use Harmonium to "
                     "learn without labels."
                 )
-        if not goes_on:
-            self._set_classes(labels.classes, labels.one_column, labels.kind == "label")
-        return super()._labelled(views, labels, goes_on)
-
-    def _set_classes(self, classes: list[np.ndarray], one_column: bool, is_multi_label: bool) -> None:
-        self._classes, self._one_column, self._is_multi_label = classes, one_column, is_multi_label
-        self.classes_ = classes[0] if one_column else np.arange(len(classes)) if is_multi_label else classes
-
-    def _calibrate(self, choice: Choice | None) -> None:
-        self._factors: list[float] = []
-        if choice is not None:
-            self._set_factors(choice.scores, choice.targets.values, choice.targets.weight)
-
-    def _set_factors(self, scores: np.ndarray, values: np.ndarray, weight: np.ndarray) -> None:
-        if self._is_multi_label:
-            positive = self.head_.positive_weight if isinstance(self.head_, MultiLabelHinge) else 1.0
-            self._factors = list(fit_sigmoid(scores, values, weight, positive))
-        else:
-            self._factors = [
-                fit_temperature(scores[:, outputs], values[:, column], weight)
-                for column, outputs in enumerate(self._outputs())
-            ]
-
-    def _outputs(self) -> list[slice]:
-        """Scores that belong to each column of classes."""
-        ends = np.cumsum([len(classes) for classes in self._classes])
-        return [slice(int(end) - len(classes), int(end)) for end, classes in zip(ends, self._classes, strict=True)]
+        return super()._bound_head(labels, before)
 
     # ---- using ---------------------------------------------------------------------------------------------------
-    def decision_function(self, X: Any) -> Any:
-        """Scores of the classes: (rows,) for two classes, positive for the second; a list for several columns."""
-        scores = self._scores(X)
-        if self._is_multi_label:
-            return self._shifted(scores)
-        parts = [scores[:, outputs] for outputs in self._outputs()]
-        parts = [part[:, 1] - part[:, 0] if part.shape[1] == 2 else part for part in parts]
-        return parts[0] if self._one_column else parts
+    @property
+    def _meaning(self) -> Meaning:
+        check_is_fitted(self)
+        assert self.fitted_.meaning is not None
+        return self.fitted_.meaning
 
-    def _shifted(self, scores: np.ndarray) -> np.ndarray:
-        """Scores of labels that are positive where the label is more probable than not."""
-        factor, shift = self._factors or (1.0, 0.0)
-        return scores + shift / factor
+    @property
+    def classes_(self) -> Any:
+        """The classes; a list of them if y has several columns; for an indicator matrix the numbers of its columns."""
+        meaning = self._meaning
+        if meaning.one_column:
+            return meaning.classes[0]
+        return np.arange(len(meaning.classes)) if meaning.kind == "label" else meaning.classes
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : dict, Views, …
+            Any subset of the views.
+
+        Returns
+        -------
+        ndarray of shape (rows, classes), (rows,) for two classes, or (rows, labels); a list for several columns
+            Of two classes, positive for the second; of labels, positive where one is more probable than not.
+        """
+        return self._one(self.head_.decisions(self._scores(X)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score; for labels, those more probable than not."""
-        scores = self._scores(X)
-        if self._is_multi_label:
-            return (self._shifted(scores) > 0).astype(np.int64)
-        columns = [
-            classes[np.argmax(scores[:, outputs], axis=1)]
-            for classes, outputs in zip(self._classes, self._outputs(), strict=True)
-        ]
-        if self._one_column:
+        """Return the class of the largest score; of labels, those that are more probable than not.
+
+        Parameters
+        ----------
+        X : dict, Views, …
+            Any subset of the views.
+
+        Returns
+        -------
+        ndarray of shape (rows,), or (rows, columns) if y had columns
+            Classes; 0 and 1 for labels.
+        """
+        scores, meaning = self._scores(X), self._meaning
+        found = self.head_.predict(scores)
+        if meaning.kind == "label":
+            return found
+        columns = [classes[found[:, column]] for column, classes in enumerate(meaning.classes)]
+        if meaning.one_column:
             return columns[0]
-        if len({classes.dtype.kind == "U" for classes in self._classes}) > 1:
+        if len({classes.dtype.kind == "U" for classes in meaning.classes}) > 1:
             columns = [column.astype(object) for column in columns]  # numbers would become texts
         return np.stack(columns, axis=1)
 
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes (or of each label), calibrated on held-out training rows.
+        """Return the probabilities of the classes (or of each label), calibrated on held-out training rows.
 
         Scores are multiplied by one factor, fitted to the held-out rows, before the softmax (temperature scaling); for
         labels, a factor and a shift come before the logistic function. Where nothing was held out
         (``validation_fraction=0``, very few labels, the first `partial_fit`) scores are taken as they are.
+
+        Parameters
+        ----------
+        X : dict, Views, …
+            Any subset of the views.
+
+        Returns
+        -------
+        ndarray of shape (rows, classes) or (rows, labels); a list for several columns of classes
+            Probabilities.
         """
-        scores = self._scores(X)
-        if self._is_multi_label:
-            return label_probabilities(scores, *(self._factors or (1.0, 0.0)))
-        factors = self._factors or [1.0] * len(self._classes)
-        parts = [
-            class_probabilities(scores[:, outputs], factor)
-            for outputs, factor in zip(self._outputs(), factors, strict=True)
-        ]
-        return parts[0] if self._one_column else parts
+        return self._one(self.head_.probabilities(self._scores(X)))
+
+    def _one(self, by_column: Any) -> Any:
+        """That of the only column, if y had one dimension."""
+        return by_column[0] if self._meaning.one_column else by_column
 
     def annotate(self, X: Any, top: int = 5, names: Any = None) -> pd.DataFrame:
-        """The most probable classes or labels of each row, with their probabilities, the most probable first.
+        """Return the most probable classes or labels of each row, with their probabilities.
 
         Parameters
         ----------
@@ -248,7 +264,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         Returns
         -------
         DataFrame
-            Columns row, rank, label, probability.
+            Columns row, rank, label, probability, the most probable first.
         """
         check_whole("annotate", "top", top, remedy="5 is usual")
         probabilities = self.predict_proba(X)
@@ -257,40 +273,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
                 "annotate is for one column of classes or an indicator matrix of labels; the model has several "
                 "columns of classes; use predict_proba."
             )
-        given = names if names is not None else self.classes_ if self._one_column else range(probabilities.shape[1])
-        return ranked(probabilities, np.asarray(given), top)
-
-    # ---- files ---------------------------------------------------------------------------------------------------
-    def _state(self) -> Fitted:
-        fitted = super()._state()
-        fitted.facts |= {
-            "classes": self._classes,
-            "one_column": self._one_column,
-            "is_multi_label": self._is_multi_label,
-            "factors": self._factors,
-        }
-        return fitted
-
-    def _restore(self, fitted: Fitted) -> Any:
-        facts = fitted.facts
-        if not all(isinstance(c, np.ndarray) and len(c) > 1 for c in facts["classes"]):
-            raise ValueError("the classes must be two or more in every column")
-        classes = [c.astype(str) if c.dtype.kind == "O" else c for c in facts["classes"]]
-        one_column, is_multi_label = bool(facts["one_column"]), bool(facts["is_multi_label"])
-        self._set_classes(classes, one_column, is_multi_label)
-        self._factors = [float(factor) for factor in facts["factors"]]
-        super()._restore(fitted)
-        n_outputs = len(classes) if is_multi_label else sum(self._n_classes())
-        different = all(np.array_equal(np.unique(c), c) for c in classes)
-        if not different or one_column != (len(classes) == 1) or n_outputs != self.head_.n_outputs_:
-            raise ValueError("the classes must be different, and as many as the head has scores")
-        n_factors = 2 if is_multi_label else len(classes)
-        if len(self._factors) not in (0, n_factors) or not np.isfinite(self._factors).all():
-            raise ValueError(f"the factors of probabilities must be {n_factors} finite numbers")
-        return self
-
-    def _n_classes(self) -> list[int]:
-        return [len(classes) for classes in self._classes]
+        return ranked(probabilities, np.asarray(self.classes_ if names is None else names), top)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""What a fitted model has learned: its parameters, and which features load on which topic."""
+"""What a fitted model has learned: its parameters, its record, and which features load on which topic."""
 
 from __future__ import annotations
 
@@ -10,41 +10,53 @@ from sklearn.utils.validation import check_is_fitted
 
 from harmonium.energy import Energy
 from harmonium.families import Family
-from harmonium.objectives import Problem
-from harmonium.params import Parameters, weights_of
-from harmonium.training import Training
+from harmonium.params import weights_of
+from harmonium.queries import topics
+from harmonium.training import FittedModel
 
 
 class Inspection:
-    """Part of every estimator: access to what was learned."""
+    """Part of every estimator: access to what was learned, all of it read off ``fitted_``."""
 
-    _problem: Problem
-    _training: Training
-    families_: dict[str, Family]
-    feature_names_: dict[str, list[str]]
-    n_components_: int
+    fitted_: FittedModel
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_")
+
+    @property
+    def _model(self) -> FittedModel:
+        check_is_fitted(self)
+        return self.fitted_
 
     @property
     def energy_(self) -> Energy:
         """Structure of the fitted model."""
-        check_is_fitted(self, "families_")
-        return self._problem.energy
+        return self._model.energy
+
+    @property
+    def families_(self) -> dict[str, Family]:
+        """Family of each view."""
+        return self._model.families
+
+    @property
+    def feature_names_(self) -> dict[str, list[str]]:
+        """Names of the features of each view."""
+        return self._model.feature_names
 
     @property
     def input_names_(self) -> list[str]:
-        """Names of the views that X has."""
-        return list(self.families_)
+        """Names of the views that X has: all but a label that is a view."""
+        return self._model.input_names
+
+    @property
+    def n_components_(self) -> int:
+        """Number of hidden units; of layers that select them, those that are of use."""
+        return self._model.n_units
 
     @property
     def parameters_(self) -> dict[str, np.ndarray]:
         """Parameter arrays by name."""
-        check_is_fitted(self, "families_")
-        return self._training.result
-
-    def _draws(self) -> list[Parameters]:
-        """Parameters to average over: posterior draws, or the only ones there are."""
-        posterior = self._training.posterior
-        return [self.parameters_] if posterior is None else posterior.draws()
+        return self._model.parameters
 
     @property
     def components_(self) -> np.ndarray:
@@ -52,20 +64,76 @@ class Inspection:
         return np.concatenate([self.parameters_[weights_of(name)] for name in self.families_]).T
 
     @property
+    def history_(self) -> dict[str, list[float]]:
+        """Record of every epoch."""
+        return self._model.training.history
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of epochs done."""
+        return self._model.training.n_iter
+
+    @property
+    def stopped_(self) -> str:
+        """Why training ended."""
+        return self._model.training.stopped
+
+    @property
+    def unit_usage_(self) -> np.ndarray:
+        """Share of the training rows that have each unit; only `fit` knows, and only of layers that select units."""
+        usage = self._model.usage
+        if usage is None:
+            raise AttributeError(
+                "Only models whose hidden layer selects units, such as IBP(), know their use after fit; this one does "
+                "not; see usage_table in harmonium.report."
+            )
+        return usage
+
+    @property
+    def truncation_reached_(self) -> bool:
+        """Whether all units were of use, so that more might be; only of layers that select units."""
+        self.unit_usage_  # noqa: B018 (refuses what selects none)
+        return self._model.truncation_reached
+
+    @property
     def _n_features_out(self) -> int:
         return self.n_components_
 
     def loadings(self, view: str | None = None) -> pd.DataFrame:
-        """Weights of one view, features by topics."""
-        name = self._view(view)
-        return pd.DataFrame(
-            self.parameters_[weights_of(name)],
-            index=pd.Index(self.feature_names_[name], name=name),
-            columns=pd.RangeIndex(self.n_components_, name="topic"),
-        )
+        """Return the weights of one view, features by topics.
+
+        Parameters
+        ----------
+        view : str, optional
+            Which view; may be left out if there is only one.
+
+        Returns
+        -------
+        DataFrame
+            Features by topics.
+        """
+        return topics.loadings(self._model, topics.view_name(self._model, view))
+
+    def effects(self, view: str | None = None) -> pd.DataFrame:
+        """Return the weights of one view times the standard deviations of its features.
+
+        What a topic does to a feature in units of how much the feature varies in the training data, under its family:
+        words that hardly ever occur have small effects, whatever their weights.
+
+        Parameters
+        ----------
+        view : str, optional
+            Which view; may be left out if there is only one.
+
+        Returns
+        -------
+        DataFrame
+            Features by topics.
+        """
+        return topics.effects(self._model, topics.view_name(self._model, view))
 
     def topics(self, view: str | None = None, n: int = 10, by: Literal["weight", "effect"] = "weight") -> pd.DataFrame:
-        """Names of the features that load most on each topic, one row per topic, the largest weight first.
+        """Return the names of the features that load most on each topic.
 
         Of sequences, columns "present" rank what makes a topic, and columns "continues" what tends to go on from one
         vector to the next where the topic is: "room → room" is a word that the next paragraph takes up again.
@@ -81,36 +149,14 @@ class Inspection:
         by : {"weight", "effect"}, default="weight"
             "effect" multiplies weights by the standard deviation of the feature in the training data, so that words
             which hardly ever occur do not come first.
+
+        Returns
+        -------
+        DataFrame
+            One row per topic, the largest weight first.
         """
-        loadings = self.loadings(view)
+        name = topics.view_name(self._model, view)
         if by not in ("weight", "effect"):
             raise ValueError(f"by must be 'weight' or 'effect'; got {by!r}; 'effect' leaves rare features out.")
-        if by == "effect":
-            loadings = loadings.mul(self._deviation(self._view(view)), axis=0)
-        groups = self.families_[self._view(view)].feature_groups
-        tables = {group: _ranked(loadings.iloc[features], n) for group, features in groups.items()}
-        return tables[""] if "" in tables else pd.concat(tables, axis=1, names=["weight"])
-
-    def _deviation(self, view: str) -> np.ndarray:
-        """Standard deviation of a view's features at their training means, under the family."""
-        own = self.energy_.own(self.parameters_, view)
-        return np.sqrt(self.families_[view].statistic_variance(self._problem.reference[view], own))
-
-    def _view(self, view: str | None) -> str:
-        check_is_fitted(self, "families_")
-        if view is None and len(self.families_) == 1:
-            return next(iter(self.families_))
-        if view is None:
-            known = ", ".join(map(repr, self.families_))
-            raise ValueError(f"With several views one has to be named; got None; pass one of {known}.")
-        if view not in self.families_:
-            known = ", ".join(map(repr, self.families_))
-            raise ValueError(f"view must be one of {known}; got {view!r}; correct the name.")
-        return view
-
-
-def _ranked(loadings: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Names of the features with the largest weights, topics by ranks."""
-    order = np.argsort(-loadings.to_numpy(), axis=0, kind="stable")[:n].T
-    ranks = pd.RangeIndex(1, order.shape[1] + 1, name="rank")
-    return pd.DataFrame(np.asarray(loadings.index)[order], index=loadings.columns, columns=ranks)
+        table = topics.effects(self._model, name) if by == "effect" else topics.loadings(self._model, name)
+        return topics.ranked_features(self._model, name, table, n)

@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse
 from sklearn.utils.validation import column_or_1d
 
-from harmonium.batch import Targets
-from harmonium.exceptions import HarmoniumWarning
+from harmonium.notices import notice
+from harmonium.targets import Labels, Meaning, Targets
 
 # squares of larger numbers are infinite, and so would their spread be
 _LARGEST = 1e150
-
-Kind = Literal["class", "number", "label"]
-
-
-@dataclass
-class Labels:
-    """What the user wants predicted, in numbers.
-
-    Attributes
-    ----------
-    kind : {"class", "number", "label"}
-        Classes, numbers, or several labels that are there or not.
-    targets : Targets
-        Class numbers (-1 = unknown), numbers or 0/1 (NaN = unknown), always with columns; weights of the rows.
-    classes : list of ndarray
-        Classes of each column; of each label [0, 1].
-    one_column : bool
-        Whether y had one dimension, so that predictions should.
-    """
-
-    kind: Kind
-    targets: Targets
-    classes: list[np.ndarray]
-    one_column: bool
 
 
 def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = None) -> Labels:
@@ -53,7 +27,7 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
         labels = np.where(weight[:, None] > 0, indicator, np.nan)
         _check_some_known(not np.isnan(labels).all())
         both = [np.array([0, 1])] * labels.shape[1]
-        return Labels("label", Targets(labels, weight), both, one_column=False)
+        return Labels(Meaning("label", both, False, labels.shape[1]), Targets(labels, weight))
     table = values[:, None] if values.ndim == 1 else values
     if known is not None and len(known) != table.shape[1]:
         raise ValueError(
@@ -67,7 +41,7 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
         classes.append(found)
     targets = Targets(np.stack(codes, axis=1), weight)
     _check_some_known(bool(targets.known.any()))
-    return Labels("class", targets, classes, one_column=values.ndim == 1)
+    return Labels(Meaning("class", classes, values.ndim == 1, table.shape[1]), targets)
 
 
 def read_numbers(y: Any, sample_weight: Any) -> Labels:
@@ -90,7 +64,7 @@ def read_numbers(y: Any, sample_weight: Any) -> Labels:
         raise ValueError(
             f"Every column of y must be known for some rows; column {int(np.argmax(empty))} is all NaN; leave it out."
         )
-    return Labels("number", Targets(table, weight), [], one_column=values.ndim == 1)
+    return Labels(Meaning("number", [], values.ndim == 1, table.shape[1]), Targets(table, weight))
 
 
 def check_length(labels: Labels, n_rows: int) -> None:
@@ -256,9 +230,7 @@ def _marks_unknown_by_minus_one(seen: np.ndarray, known: np.ndarray | None) -> b
 
 
 def _warn_about_minus_one() -> None:
-    warnings.warn(
+    notice(
         "Labels of -1 are taken as unknown, and 0 and 1 as the classes; if -1 is a class, recode it, for example as "
-        "text.",
-        HarmoniumWarning,
-        stacklevel=7,
+        "text."
     )

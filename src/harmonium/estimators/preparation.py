@@ -7,16 +7,19 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harmonium.energy import Energy
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
+from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Problem
 from harmonium.params import RESERVED
+from harmonium.targets import Labels
+from harmonium.training import FittedModel
 from harmonium.training.initialise import mean_statistic
-from harmonium.views import Views
+from harmonium.views import Data, Views
 from harmonium.views.container import as_frame, as_matrix
 from harmonium.views.inferring import check_largest, check_observed, check_support, infer_family
 from harmonium.views.reading import SINGLE, families_given, is_collection, read_collection, split_columns
@@ -49,9 +52,9 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
             if hasattr(estimator, "feature_names_in_"):
                 del estimator.feature_names_in_
         return views
-    if not reset and estimator.input_names_ != [SINGLE] and not isinstance(estimator.views, Mapping):
+    if not reset and estimator.fitted_.input_names != [SINGLE] and not isinstance(estimator.views, Mapping):
         raise InvalidViewError(
-            f"The model was fitted on the views {', '.join(map(repr, estimator.input_names_))}; got one matrix; "
+            f"The model was fitted on the views {', '.join(map(repr, estimator.fitted_.input_names))}; got one matrix; "
             "pass a dict with the views that are there."
         )
     matrix = _one_matrix(estimator, X, reset)
@@ -122,14 +125,14 @@ def check_supports(views: Views, families: dict[str, Family], hidden: HiddenLaye
         check_largest(name, views.source(name), families[name])
 
 
-def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: dict[str, Family] | None = None) -> Problem:
+def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Family] | None = None) -> Problem:
     """Choose and bind the families, check the data against them, and put the model together.
 
     ``added`` are families of views that the user's ``spec`` does not know of, such as labels.
     """
     check_rows(views)
     added = added or {}
-    given = families_given(spec, [name for name in views.names if name not in added]) | added
+    given = families_given(spec, [name for name in views.names if name not in added]) | dict(added)
     families: dict[str, Family] = {}
     reference: dict[str, np.ndarray] = {}
     for name in views.names:
@@ -145,3 +148,38 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: dict[str, Famil
         families[name] = family.bind(summary)
         reference[name] = mean_statistic(views, name, families[name], summary)
     return Problem(Energy(families, hidden), reference)
+
+
+def labelled(views: Views, head: Head | None, labels: Labels | None) -> tuple[Data, dict[str, Family]]:
+    """Views with what is to be predicted, and the families of views that the head adds to them."""
+    if head is None or labels is None:
+        return Data(views), {}
+    targets = head.targets(labels)
+    added = head.added_views(targets)
+    for name, (_, matrix) in added.items():
+        if name in views.names:
+            raise InvalidViewError(
+                f"With {type(head).__name__}() no view of X may be called {name!r}; got one; rename it, or leave it "
+                "out."
+            )
+        views = views.with_view(name, matrix)
+    return Data(views, targets), {name: family for name, (family, _) in added.items()}
+
+
+def known_views(estimator: Any, X: Any) -> Views:
+    """Views of X, checked against what the estimator was fitted on."""
+    check_is_fitted(estimator)
+    model: FittedModel = estimator.fitted_
+    views = read(estimator, X, reset=False)
+    check_known(views, model.families, model.feature_names)
+    check_supports(views, model.families, model.energy.hidden)
+    return views
+
+
+def feature_names(views: Views, families: Mapping[str, Family]) -> dict[str, list[str]]:
+    """Names of the features of the views that are there."""
+    return {
+        name: names_of_features(name, views.source(name).columns, family)
+        for name, family in families.items()
+        if name in views.names
+    }

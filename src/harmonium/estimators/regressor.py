@@ -9,11 +9,12 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import trains_by_batches
-from harmonium.estimators.labels import Labels, check_length, read_numbers
+from harmonium.estimators.labels import read_numbers
 from harmonium.estimators.supervised import Supervised
 from harmonium.heads import EpsilonInsensitive, Head
-from harmonium.persist import Fitted, saveable
-from harmonium.views import Views
+from harmonium.persist import saveable
+from harmonium.targets import Kind, Labels
+from harmonium.training import FittedModel
 
 
 @saveable
@@ -33,7 +34,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
 
     Attributes
     ----------
-    head_, C_, selection_, coef_
+    head_, C_, validation_, coef_
         As for `HarmoniumClassifier`.
     families_, n_components_, components_, history_, n_iter_, stopped_
         As for `Harmonium`.
@@ -49,7 +50,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
     True
     """
 
-    _one_column: bool
+    kinds = ("number",)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -72,32 +73,30 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
         """One pass over some more rows; the first call also fixes the scale of the targets. With C="auto", C is 1."""
         return self._partial_fit(X, read_numbers(y, sample_weight))
 
-    def _default_head(self, kind: str) -> Head:
+    def _default_head(self, kind: Kind) -> Head:
         return EpsilonInsensitive()
 
-    def _labelled(self, views: Views, labels: Labels | None, goes_on: bool) -> Any:
-        assert labels is not None
-        check_length(labels, len(views))
-        if goes_on and labels.targets.values.shape[1] != self.head_.n_outputs_:
+    def _check_same(self, labels: Labels, before: FittedModel) -> None:
+        assert before.meaning is not None
+        if labels.meaning.n_columns != before.meaning.n_columns:
             raise ValueError(
-                f"Training can only go on with the {self.head_.n_outputs_} outputs it began with; y has "
-                f"{labels.targets.values.shape[1]}; fit with warm_start=False."
+                f"Training can only go on with the {before.meaning.n_columns} outputs it began with; y has "
+                f"{labels.meaning.n_columns}; fit with warm_start=False."
             )
-        if not goes_on:
-            self._one_column = labels.one_column
-        return super()._labelled(views, labels, goes_on)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Expected numbers, in the units of y: (rows,), or (rows, outputs) if y had columns."""
-        scores = self._scores(X)
-        values = self.head_.decode(scores)
-        return values[:, 0] if self._one_column else values
+        """Return the expected numbers, in the units of y.
 
-    def _state(self) -> Fitted:
-        fitted = super()._state()
-        fitted.facts |= {"one_column": self._one_column}
-        return fitted
+        Parameters
+        ----------
+        X : dict, Views, …
+            Any subset of the views.
 
-    def _restore(self, fitted: Fitted) -> Any:
-        self._one_column = bool(fitted.facts["one_column"])
-        return super()._restore(fitted)
+        Returns
+        -------
+        ndarray of shape (rows,), or (rows, outputs) if y had columns
+            Numbers.
+        """
+        values = self.head_.predict(self._scores(X))
+        assert self.fitted_.meaning is not None
+        return values[:, 0] if self.fitted_.meaning.one_column else values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, log_expit, logsumexp, softmax
+from scipy.special import expit, log_expit, logsumexp
 
 
 def fit_temperature(scores: np.ndarray, classes: np.ndarray, weight: np.ndarray) -> float:
@@ -12,6 +12,7 @@ def fit_temperature(scores: np.ndarray, classes: np.ndarray, weight: np.ndarray)
 
     Examples
     --------
+    >>> from scipy.special import softmax
     >>> scores = np.array([[1.0, 0.0]] * 4)
     >>> a = fit_temperature(scores, np.array([0, 0, 0, 1]), np.ones(4))
     >>> np.round(softmax(a * scores, axis=1)[0], 2).tolist()
@@ -51,13 +52,3 @@ def fit_sigmoid(
         return 1.0, 0.0
     result = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-7.0, 7.0), (-20.0, 20.0)])
     return float(np.exp(result.x[0])), float(result.x[1])
-
-
-def class_probabilities(scores: np.ndarray, temperature: float) -> np.ndarray:
-    """softmax(a · scores)."""
-    return softmax(temperature * scores.astype(np.float64), axis=1)
-
-
-def label_probabilities(scores: np.ndarray, factor: float, shift: float) -> np.ndarray:
-    """σ(a s + b)."""
-    return expit(factor * scores.astype(np.float64) + shift)

@@ -6,10 +6,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.batch import Targets
-from harmonium.heads.base import LinearHead, LossWeight, standard
+from harmonium.heads.base import Constants, constant
+from harmonium.heads.linear import LinearHead, LossWeight
+from harmonium.heads.outputs import NumberOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_epsilon_insensitive
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import check_real
 
 
@@ -31,16 +33,16 @@ class EpsilonInsensitive(LinearHead):
 
     Examples
     --------
-    >>> head = EpsilonInsensitive(C=1.0).bind(Targets(np.array([[1.0], [3.0]]), np.ones(2)), [])
-    >>> head.encode(np.array([[3.0]])).tolist()
-    [[1.0]]
+    >>> labels = Labels(Meaning("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
+    >>> head = EpsilonInsensitive(C=1.0).bind(labels)
+    >>> head.targets(labels).values.tolist()
+    [[-1.0], [1.0]]
     >>> head.loss(np.array([[0.5]]), np.array([[1.0]]))
     (array([0.4]), array([[-1.]]))
     """
 
     kinds = ("number",)
-    location_: np.ndarray
-    scale_: np.ndarray
+    outputs_: NumberOutputs
 
     def __init__(
         self,
@@ -57,27 +59,26 @@ class EpsilonInsensitive(LinearHead):
         super().check()
         check_real("EpsilonInsensitive", "epsilon", self.epsilon, inclusive=True, remedy="0.1 is usual")
 
-    def bind(self, targets: Targets, n_classes: list[int]) -> Self:
+    def bind(self, labels: Labels) -> Self:
         """Mean and standard deviation of each output."""
-        location, scale = standard(targets.values)
-        return self.restore(n_classes, {"location": location, "scale": scale})
+        return self._with_outputs(NumberOutputs.standard(labels.targets.values))
+
+    def _with_outputs(self, outputs: NumberOutputs) -> Self:
+        return self.bound(outputs_=outputs, n_outputs_=len(outputs.location))
 
     def constants(self) -> dict[str, np.ndarray]:
         """Mean and standard deviation."""
-        return {"location": self.location_, "scale": self.scale_}
+        return super().constants() | {"location": self.outputs_.location, "scale": self.outputs_.scale}
 
-    def restore(self, n_classes: list[int], constants: dict[str, np.ndarray]) -> Self:
+    def restore(self, meaning: Meaning, constants: Constants) -> Self:
         """Inverse of `bind`, from the constants."""
-        location, scale = constants["location"], constants["scale"]
-        return self.bound(location_=location, scale_=scale, n_outputs_=len(location))
+        location, scale = (constant(constants, name, meaning.n_columns) for name in ("location", "scale"))
+        head = self._with_outputs(NumberOutputs(location, scale))
+        return head._with_factors(constants["factors"])
 
-    def encode(self, values: np.ndarray) -> np.ndarray:
+    def targets(self, labels: Labels) -> Targets:
         """Standardised targets."""
-        return (values - self.location_) / self.scale_
-
-    def decode(self, scores: np.ndarray) -> np.ndarray:
-        """Scores in the units of the targets."""
-        return scores * self.scale_ + self.location_
+        return Targets(self.outputs_.encode(labels.targets.values), labels.targets.weight)
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Distance beyond ε, and its sign."""

@@ -7,10 +7,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from harmonium.batch import Targets
-from harmonium.heads.base import LinearHead, LossWeight
+from harmonium.heads.base import Constants
+from harmonium.heads.linear import LinearHead, LossWeight
+from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import check_real
 
 
@@ -34,7 +36,7 @@ class Hinge(LinearHead):
 
     Examples
     --------
-    >>> head = Hinge(C=1.0).bind(Targets(np.array([[0], [1], [2]]), np.ones(3)), [3])
+    >>> head = Hinge(C=1.0).restore(Meaning("class", [np.arange(3)]), {"factors": np.zeros(0)})
     >>> losses, by_score = head.loss(np.array([[2.0, 0.5, 0.0]]), np.array([[0]]))
     >>> losses.tolist(), by_score.tolist()
     ([0.0], [[0.0, 0.0, 0.0]])
@@ -43,7 +45,7 @@ class Hinge(LinearHead):
     """
 
     kinds = ("class",)
-    n_classes_: list[int]
+    outputs_: ClassOutputs
     _costs: list[np.ndarray]
 
     def __init__(
@@ -72,17 +74,20 @@ class Hinge(LinearHead):
         for label, value in weight.items():
             check_real("Hinge", f"class_weight[{label!r}]", value, inclusive=True, remedy="1 is usual")
 
-    def bind(self, targets: Targets, n_classes: list[int]) -> Self:
+    def bind(self, labels: Labels) -> Self:
         """Check the costs against the number of classes."""
-        return self.restore(n_classes, {})
+        return self.restore(labels.meaning, {"factors": self.factors_})
 
-    def restore(self, n_classes: list[int], constants: dict[str, np.ndarray]) -> Self:
+    def restore(self, meaning: Meaning, constants: Constants) -> Self:
         """Costs follow from the settings alone."""
-        costs = [_cost_matrix(self.cost, number) for number in n_classes]
-        return self.bound(n_classes_=list(n_classes), n_outputs_=int(sum(n_classes)), _costs=costs)
+        numbers = meaning.n_classes
+        costs = [_cost_matrix(self.cost, number) for number in numbers]
+        head = self.bound(outputs_=ClassOutputs(numbers), n_outputs_=int(sum(numbers)), _costs=costs)
+        return head._with_factors(constants["factors"])
 
-    def weighted(self, targets: Targets, classes: list[np.ndarray]) -> Targets:
+    def targets(self, labels: Labels) -> Targets:
         """Targets whose weights are multiplied by those of their classes (over all columns)."""
+        targets, classes = labels.targets, labels.meaning.classes
         if self.class_weight is None:
             return targets
         if isinstance(self.class_weight, dict):
@@ -93,12 +98,12 @@ class Hinge(LinearHead):
                     f"{unknown[0]!r}; correct it or leave it out."
                 )
         weight = targets.weight.copy()
-        for column, labels in enumerate(classes):
+        for column, known in enumerate(classes):
             codes = targets.values[:, column]
             seen = codes >= 0
-            by_class = np.ones(len(labels))
+            by_class = np.ones(len(known))
             if isinstance(self.class_weight, dict):
-                by_class = np.array([self.class_weight.get(label, 1.0) for label in labels.tolist()])
+                by_class = np.array([self.class_weight.get(label, 1.0) for label in known.tolist()])
             elif seen.any():
                 # a class of which no row is there yet, in partial_fit, has no weight to be given
                 there = np.unique(codes[seen])
@@ -134,7 +139,7 @@ class Hinge(LinearHead):
     ) -> tuple[Parameters, Any]:
         """Dual coordinate descent over rows, each with all its classes at once (Keerthi et al. 2008)."""
         weights = np.zeros((hidden_mean.shape[1] + 1, self.n_outputs_))
-        dual = [None] * len(self.n_classes_) if dual is None else dual
+        dual = [None] * len(self._costs) if dual is None else dual
         for column, outputs, cost in self._columns():
             solution, dual[column] = solve_crammer_singer(
                 hidden_mean, targets.values[:, column], targets.weight, cost, self.ridge, dual[column], tolerance
@@ -144,11 +149,8 @@ class Hinge(LinearHead):
 
     def _columns(self) -> list[tuple[int, slice, np.ndarray]]:
         """Number of each column of the targets, its outputs, its costs."""
-        ends = np.cumsum(self.n_classes_)
-        return [
-            (column, slice(int(end) - number, int(end)), cost)
-            for column, (end, number, cost) in enumerate(zip(ends, self.n_classes_, self._costs, strict=True))
-        ]
+        outputs = self.outputs_.columns()
+        return [(column, *both) for column, both in enumerate(zip(outputs, self._costs, strict=True))]
 
 
 def _cost_matrix(cost: Any, n_classes: int) -> np.ndarray:

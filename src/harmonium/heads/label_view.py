@@ -6,11 +6,13 @@ from typing import Literal, Self
 
 import numpy as np
 
-from harmonium.batch import Batch, Targets
+from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Family, Gaussian
-from harmonium.heads.base import Head, standard
+from harmonium.heads.base import Constants, Head, constant
+from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, Outputs
 from harmonium.params import Parameters, bias_of, weights_of
+from harmonium.targets import Kind, Labels, Meaning, Targets
 
 LABEL = "label"
 
@@ -34,14 +36,15 @@ class LabelView(Head):
 
     Examples
     --------
-    >>> LabelView().bind(Targets(np.array([[0], [1], [2]]), np.ones(3)), [3]).family
+    >>> labels = Labels(Meaning("class", [np.arange(3)]), Targets(np.array([[0], [2]]), np.ones(2)))
+    >>> LabelView().bind(labels).added_views(labels.targets)["label"][0]
     Categorical(n_categories=3)
     """
 
     kinds = ("class", "number", "label")
-    location_: np.ndarray
-    scale_: np.ndarray
-    _kind: str
+    view_names = (LABEL,)
+    weighs_rows = False
+    _kind: Kind
 
     def __init__(self, inference: Literal["mean_field", "exact"] = "mean_field") -> None:
         self.inference = inference
@@ -51,69 +54,77 @@ class LabelView(Head):
         if self.inference not in ("mean_field", "exact"):
             raise ValueError(f"LabelView needs inference 'mean_field' or 'exact'; got {self.inference!r}; take one.")
 
-    def takes(self, kind: str) -> bool:
+    def takes(self, kind: Kind) -> bool:
         """Exact inference sums over classes."""
         return kind in (self.kinds if self.inference == "mean_field" else ("class",))
 
-    def bind(self, targets: Targets, n_classes: list[int]) -> Self:
+    def bind(self, labels: Labels) -> Self:
         """Number of scores: of classes, or of columns."""
-        is_class = np.issubdtype(targets.values.dtype, np.integer)
-        if is_class and len(n_classes) > 1:
+        meaning, values = labels.meaning, labels.targets.values
+        if meaning.kind == "class" and len(meaning.classes) > 1:
             raise ValueError(
-                f"LabelView takes one column of classes; got {len(n_classes)}; fit a model for each, or use Hinge()."
+                f"LabelView takes one column of classes; got {len(meaning.classes)}; fit a model for each, or use "
+                "Hinge()."
             )
-        if self.inference == "exact" and not is_class:
+        if self.inference == "exact" and meaning.kind != "class":
             raise ValueError(
                 "LabelView needs inference='mean_field' for numbers and several labels at once; got 'exact', which "
                 "sums over classes; change it."
             )
-        # labels have two classes each, numbers have none
-        kind = "class" if is_class else "label" if n_classes else "number"
-        n_outputs = n_classes[0] if is_class else targets.values.shape[1]
-        location, scale = np.zeros(n_outputs), np.ones(n_outputs)
-        if kind == "number":
-            location, scale = standard(targets.values)
-        constants = {"kind": np.array(self.kinds.index(kind)), "location": location, "scale": scale}
-        return self.restore(n_classes, constants)
+        if meaning.kind == "number":
+            return self._with_outputs("number", NumberOutputs.standard(values), meaning.n_columns)
+        return self._of_classes(meaning)
+
+    def _of_classes(self, meaning: Meaning) -> Self:
+        if meaning.kind == "class":
+            return self._with_outputs("class", ClassOutputs(meaning.n_classes), sum(meaning.n_classes))
+        return self._with_outputs("label", LabelOutputs(), len(meaning.classes))
+
+    def _with_outputs(self, kind: Kind, outputs: Outputs, n_outputs: int) -> Self:
+        return self.bound(_kind=kind, outputs_=outputs, n_outputs_=n_outputs)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Kind of targets, mean and standard deviation."""
-        return {"kind": np.array(self.kinds.index(self._kind)), "location": self.location_, "scale": self.scale_}
+        """Mean and standard deviation of numbers."""
+        if not isinstance(self.outputs_, NumberOutputs):
+            return super().constants()
+        return super().constants() | {"location": self.outputs_.location, "scale": self.outputs_.scale}
 
-    def restore(self, n_classes: list[int], constants: dict[str, np.ndarray]) -> Self:
+    def restore(self, meaning: Meaning, constants: Constants) -> Self:
         """Inverse of `bind`, from the constants."""
-        location, scale = constants["location"], constants["scale"]
-        number = int(constants["kind"])
-        if number not in range(len(self.kinds)):
-            raise ValueError(f"the kind of label is {number}")
-        kind = self.kinds[number]
-        return self.bound(n_outputs_=len(location), location_=location, scale_=scale, _kind=kind)
+        if meaning.kind == "number":
+            location, scale = (constant(constants, name, meaning.n_columns) for name in ("location", "scale"))
+            head = self._with_outputs("number", NumberOutputs(location, scale), meaning.n_columns)
+        else:
+            head = self._of_classes(meaning)
+        return head._with_factors(constants["factors"])
 
-    def encode(self, values: np.ndarray) -> np.ndarray:
+    def targets(self, labels: Labels) -> Targets:
         """Standardised numbers; classes and labels as they are."""
-        return (values - self.location_) / self.scale_ if self._kind == "number" else values
+        if not isinstance(self.outputs_, NumberOutputs):
+            return labels.targets
+        return Targets(self.outputs_.encode(labels.targets.values), labels.targets.weight)
 
-    def decode(self, scores: np.ndarray) -> np.ndarray:
-        """Scores of numbers in the units of the targets."""
-        return scores * self.scale_ + self.location_
+    def added_views(self, targets: Targets) -> dict[str, tuple[Family, np.ndarray]]:
+        """The label as a view."""
+        values = targets.values.astype(np.float64)
+        if self._kind == "class":
+            return {LABEL: (Categorical(self.n_outputs_), np.where(values < 0, np.nan, values))}
+        # a standardised number with a conditional variance of 1 would leave the hidden units nothing to explain
+        return {LABEL: (Bernoulli() if self._kind == "label" else Gaussian("learn"), values)}
 
     @property
-    def family(self) -> Family:
-        """Family of the label."""
-        if self._kind == "class":
-            return Categorical(self.n_outputs_)
-        # a standardised number with a conditional variance of 1 would leave the hidden units nothing to explain
-        return Bernoulli() if self._kind == "label" else Gaussian("learn")
+    def class_view(self) -> str | None:
+        """The label, if it is a class."""
+        return LABEL if self._kind == "class" else None
 
-    def matrix(self, targets: Targets) -> np.ndarray:
-        """The label as data of a view: NaN where it is unknown."""
-        values = targets.values.astype(np.float64)
-        return np.where(values < 0, np.nan, values) if self._kind == "class" else values
+    def coefficients(self, parameters: Parameters) -> np.ndarray:
+        """Weights of the label."""
+        return parameters[weights_of(LABEL)]
 
     def scores(self, energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
         """Naturals of the label's classes given the rest of a row; expected values for numbers."""
         if self.inference == "exact":
-            return class_scores(energy, parameters, natural_without_label(energy, parameters, batch))
+            return class_scores(energy, parameters, natural_without(energy, parameters, batch, LABEL), LABEL)
         natural = energy.hidden_natural(parameters, batch).astype(np.float64)
         hidden_mean = energy.layer(parameters).mean(natural)
         natural = energy.view_natural(parameters, LABEL, hidden_mean)
@@ -131,15 +142,15 @@ class LabelView(Head):
         return np.square(np.where(np.isnan(targets), 0.0, guess - targets)).mean(axis=1)
 
 
-def natural_without_label(energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
-    """Hidden naturals from all views but the label."""
-    others = {name: view for name, view in batch.views.items() if name != LABEL}
+def natural_without(energy: Energy, parameters: Parameters, batch: Batch, view: str) -> np.ndarray:
+    """Hidden naturals from all views but one."""
+    others = {name: other for name, other in batch.views.items() if name != view}
     return energy.hidden_natural(parameters, Batch(others, batch.n_rows))
 
 
-def class_scores(energy: Energy, parameters: Parameters, natural: np.ndarray) -> np.ndarray:
+def class_scores(energy: Energy, parameters: Parameters, natural: np.ndarray, view: str) -> np.ndarray:
     """log p(class, other views) up to what all classes share, with the hidden units summed out: (rows, classes)."""
-    weights, bias = parameters[weights_of(LABEL)], parameters[bias_of(LABEL)]
+    weights, bias = parameters[weights_of(view)], parameters[bias_of(view)]
     natural = natural.astype(np.float64)
     layer = energy.layer(parameters)
     columns = [layer.log_partition(natural + row).sum(axis=1) for row in weights]

@@ -6,11 +6,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.batch import Targets
-from harmonium.heads.base import LinearHead, LossWeight
+from harmonium.heads.base import Constants, constant
+from harmonium.heads.linear import LinearHead, LossWeight
+from harmonium.heads.outputs import LabelOutputs
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import check_real
 
 
@@ -26,7 +28,8 @@ class MultiLabelHinge(LinearHead):
 
     Examples
     --------
-    >>> head = MultiLabelHinge(C=1.0).bind(Targets(np.array([[0, 1], [1, 1.0]]), np.ones(2)), [])
+    >>> meaning = Meaning("label", [np.arange(2)] * 2, one_column=False, n_columns=2)
+    >>> head = MultiLabelHinge(C=1.0).bind(Labels(meaning, Targets(np.array([[0, 1], [1, 1.0]]), np.ones(2))))
     >>> losses, by_score = head.loss(np.array([[0.5, 2.0]]), np.array([[0.0, 1.0]]))
     >>> losses.tolist(), by_score.tolist()
     ([1.5], [[1.0, 0.0]])
@@ -50,19 +53,24 @@ class MultiLabelHinge(LinearHead):
         super().check()
         check_real("MultiLabelHinge", "positive_weight", self.positive_weight, remedy="1.0 is usual")
 
-    def bind(self, targets: Targets, n_classes: list[int]) -> Self:
+    def bind(self, labels: Labels) -> Self:
         """How frequent each label is."""
-        seen = ~np.isnan(targets.values)
-        share = np.nansum(targets.values, axis=0) / np.maximum(seen.sum(axis=0), 1)
-        return self.restore(n_classes, {"frequency": share})
+        values = labels.targets.values
+        seen = ~np.isnan(values)
+        return self._with_frequency(np.nansum(values, axis=0) / np.maximum(seen.sum(axis=0), 1))
+
+    def _with_frequency(self, frequency: np.ndarray) -> Self:
+        outputs = LabelOutputs(float(self.positive_weight))
+        return self.bound(outputs_=outputs, frequency_=frequency, n_outputs_=len(frequency))
 
     def constants(self) -> dict[str, np.ndarray]:
         """Frequencies."""
-        return {"frequency": self.frequency_}
+        return super().constants() | {"frequency": self.frequency_}
 
-    def restore(self, n_classes: list[int], constants: dict[str, np.ndarray]) -> Self:
+    def restore(self, meaning: Meaning, constants: Constants) -> Self:
         """Inverse of `bind`, from the constants."""
-        return self.bound(frequency_=constants["frequency"], n_outputs_=len(constants["frequency"]))
+        head = self._with_frequency(constant(constants, "frequency", len(meaning.classes)))
+        return head._with_factors(constants["factors"])
 
     def initial_parameters(self, layer: HiddenLayer) -> Parameters:
         """Every row has the labels that most rows have."""

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.parts import Part
 from harmonium.support import Support
 from harmonium.validation import check_whole
@@ -22,6 +23,10 @@ class HiddenLayer(Part):
     """
 
     role = "hidden"
+    #: True if units that the data do not ask for are removed at the end of a fit
+    selects: bool = False
+    #: True if the mean of a unit is linear in its natural parameter
+    linear: bool = False
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:
@@ -36,6 +41,35 @@ class HiddenLayer(Part):
             check_whole(type(self).__name__, name, given, remedy="None takes the estimator's n_components")
         return int(given if given is not None else n_components)
 
+    def restore(self, n_units: int) -> Self:
+        """Copy of the layer with so many units, whatever its settings ask for: all of them, or those that are left."""
+        return self.bound(n_units_=n_units)
+
+    def goes_on_from(self, began: HiddenLayer) -> bool:
+        """Whether training that began with another bound layer can go on with this one."""
+        return self._same_settings(began) and self.n_units_ == began.n_units_
+
+    def _same_settings(self, other: HiddenLayer) -> bool:
+        return type(self) is type(other) and self.get_params() == other.get_params()
+
+    # ---- which units stay ----------------------------------------------------------------------------------------
+    def selection(self, circumstances: Circumstances) -> Selection:
+        """What is done about units while training, beside following gradients: nothing."""
+        return Selection()
+
+    def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
+        """Sum over rows of what the prior of the units learns from; ``mean`` saves work where it is known."""
+        return 0.0
+
+    def presence(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
+        """How much of each unit the rows have: its mean, as every row has it."""
+        return self.mean(natural) if mean is None else mean
+
+    def remark(self, n_found: int) -> str | None:
+        """What the user should know if so many units were found to be of use; None if nothing."""
+        return None
+
+    # ---- what the layer learns beside its bias -------------------------------------------------------------------
     @property
     def own_names(self) -> tuple[str, ...]:
         """Names of what the layer itself learns, beside its bias."""

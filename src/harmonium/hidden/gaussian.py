@@ -29,6 +29,8 @@ class GaussianUnits(HiddenLayer):
     [[2.0]]
     """
 
+    linear = True
+
     def __init__(self, variance: float = 1.0, n_units: int | None = None) -> None:
         super().__init__(n_units)
         self.variance = variance

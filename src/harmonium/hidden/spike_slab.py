@@ -10,6 +10,8 @@ import numpy as np
 
 from harmonium.hidden import sticks
 from harmonium.hidden.base import HiddenLayer
+from harmonium.hidden.selection import Circumstances, Selection
+from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
 from harmonium.validation import check_real
@@ -17,9 +19,11 @@ from harmonium.validation import check_real
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 _ROUNDS = 25  # of the factorised iteration; it contracts fast except near its rare bifurcations
 _KINDS, _INFERENCES = ("binary", "real"), ("joint", "factorised")
-# A unit nobody uses would never learn to be of use: those without evidence are kept awake, each less than the one
-# before, so that the next feature is found by one unit and not by all of them at once.
-_AWAKE, DROWSIER = 0.2, 2 / 3
+# A unit nobody uses would never learn to be of use, so those without evidence wait in a queue: the first is had with
+# this probability, each of the others with a share of that of the one before, so that the next feature is found by one
+# unit and not by all of them at once. What a head asks for tells units apart from the start: then more of them can
+# learn at a time, and the probabilities fall slowly.
+_FIRST_IN_QUEUE, _FALL, _FALL_WITH_HEAD = 0.2, 2 / 3, 0.95
 
 
 class SpikeSlab(HiddenLayer):
@@ -52,6 +56,7 @@ class SpikeSlab(HiddenLayer):
     [[0.0], [1.76]]
     """
 
+    selects = True
     log_odds_: np.ndarray
 
     def __init__(
@@ -72,7 +77,8 @@ class SpikeSlab(HiddenLayer):
 
     def bind(self, n_components: int) -> Self:
         """Check the settings."""
-        return self.keep(self._size(*self._given(), n_components))
+        self._check()
+        return self.restore(self._size(*self._given(), n_components))
 
     def _given(self) -> tuple[str, int | None]:
         """Name and value of the setting that gives the number of units."""
@@ -88,12 +94,45 @@ class SpikeSlab(HiddenLayer):
             if value not in known:
                 raise ValueError(f"{owner} needs {name} {known[0]!r} or {known[1]!r}; got {value!r}; take one of them.")
 
-    def keep(self, n_units: int) -> Self:
-        """The layer with so many units: all of them, or those that are left."""
+    def restore(self, n_units: int) -> Self:
+        """Copy of the layer with so many units: all of them, or those that are left."""
         self._check()
         self._size(*self._given(), n_units)
-        layer: Self = self.bound(n_units_=n_units)
+        layer = super().restore(n_units)
         return layer.at(layer.own_parameters())
+
+    def goes_on_from(self, began: HiddenLayer) -> bool:
+        """Units may have been removed since."""
+        return self._same_settings(began)
+
+    # ---- which units stay ----------------------------------------------------------------------------------------
+    def selection(self, circumstances: Circumstances) -> Selection:
+        """Select units by the evidence for them."""
+        return UsefulUnits(self, circumstances)
+
+    def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
+        """How many rows have each unit."""
+        return self.presence(natural, mean).sum(axis=0)
+
+    def remark(self, n_found: int) -> str | None:
+        """Say so if the number of units was too small, or none was of use."""
+        if n_found == self.n_units_:
+            return (
+                f"All {self.n_units_} units of {type(self).__name__} are in use, so there may be more to find; pass a "
+                f"larger {self._given()[0]}."
+            )
+        if not n_found:
+            return (
+                f"{type(self).__name__} found no unit that stands out of chance, and kept one; use more rows, a larger "
+                "learning_rate or more epochs, or a smaller relevance."
+            )
+        return None
+
+    def waiting_log_odds(self, n_waiting: int, has_head: bool = False) -> np.ndarray:
+        """Log-odds at which units without evidence are kept, by their place in the queue."""
+        place = np.minimum(np.arange(n_waiting), 100.0)
+        chance = _FIRST_IN_QUEUE * (_FALL_WITH_HEAD if has_head else _FALL) ** place
+        return np.log(chance) - np.log1p(-chance)
 
     # ---- the prior and its posterior -----------------------------------------------------------------------------
     @property
@@ -105,7 +144,7 @@ class SpikeSlab(HiddenLayer):
         """Log-odds of each unit, the Beta parameters behind them (units in order of rank), and α."""
         alpha = 2.0 if self.alpha == "learn" else float(self.alpha)
         beta = np.stack([np.full(self.n_units_, self._concentration(alpha)), np.ones(self.n_units_)], axis=1)
-        log_odds = wakefulness(np.arange(self.n_units_))
+        log_odds = self.waiting_log_odds(self.n_units_)
         return {"log_odds": log_odds, "beta": beta, "alpha": np.array([alpha])}
 
     def at(self, own: Mapping[str, np.ndarray]) -> Self:
@@ -121,13 +160,12 @@ class SpikeSlab(HiddenLayer):
         n_items: float,
         evidence: np.ndarray,
         share: float = 1.0,
-        drowsier: float = DROWSIER,
+        has_head: bool = False,
     ) -> dict[str, np.ndarray]:
         """Own parameters after a step of coordinate ascent, or a ``share`` of it when counts are estimates.
 
         ``evidence`` says how far the weights of each unit stand out of what chance would give them; units with at least
-        1 are ranked by use, the others keep awake in the order of their evidence, each by the factor ``drowsier`` less
-        than the one before.
+        1 are ranked by use, the others wait in the order of their evidence (see `waiting_log_odds`).
         """
         alpha, found = float(own["alpha"][0]), evidence >= 1
         rank = np.lexsort((-np.where(found, counts, evidence), ~found))
@@ -137,7 +175,7 @@ class SpikeSlab(HiddenLayer):
             alpha += share * (sticks.best_alpha(beta, self._concentration(1.0)) - alpha)
         ranked = self._log_odds(beta)
         n_found = int(found.sum())
-        ranked[n_found:] = wakefulness(np.arange(len(rank) - n_found), drowsier)
+        ranked[n_found:] = self.waiting_log_odds(len(rank) - n_found, has_head)
         log_odds = np.empty(len(rank))
         log_odds[rank] = ranked
         return {"log_odds": log_odds, "beta": beta, "alpha": np.array([alpha])}
@@ -246,9 +284,3 @@ class SpikeSlab(HiddenLayer):
         """0 unless the unit is more probably there than not, then the most probable value."""
         there = (self._presence_natural(natural) > 0).astype(natural.dtype)
         return there * (self.variance * natural) if self._real else there
-
-
-def wakefulness(place: np.ndarray, drowsier: float = DROWSIER) -> np.ndarray:
-    """Log-odds at which units without evidence are kept, by their place in the queue."""
-    chance = _AWAKE * drowsier ** np.minimum(place, 100.0)
-    return np.log(chance) - np.log1p(-chance)

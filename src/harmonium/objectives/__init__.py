@@ -1,10 +1,10 @@
 """Objectives: (parameters, batch) -> additive statistics."""
 
-from harmonium.objectives.base import Objective, Problem
+from harmonium.objectives.base import Objective
 from harmonium.objectives.contrastive import MeanFieldCD, PersistentCD, SampledCD
 from harmonium.objectives.discriminative import Discriminative
 from harmonium.objectives.exact import ExactLikelihood
-from harmonium.objectives.relevance import Relevance
+from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "Objective",
     "PersistentCD",
     "Problem",
-    "Relevance",
     "SampledCD",
     "Statistics",
 ]

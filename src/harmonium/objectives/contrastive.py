@@ -9,7 +9,8 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
 from harmonium.inference.mean_field import mean_field_free_energy, mean_views
-from harmonium.objectives.base import Objective, Problem, check_steps
+from harmonium.objectives.base import Objective, check_steps
+from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics, Term, add_sufficient_statistics
 from harmonium.params import Parameters
 from harmonium.validation import check_whole
@@ -30,6 +31,15 @@ class SampledCD(Objective):
     def __init__(self, n_steps: int = 1) -> None:
         self.n_steps = n_steps
 
+    def check(self) -> None:
+        """The number of steps."""
+        check_steps("SampledCD", self.n_steps)
+
+    @property
+    def brief_steps(self) -> int | None:
+        """n."""
+        return self.n_steps
+
     def accumulate(
         self,
         problem: Problem,
@@ -41,7 +51,6 @@ class SampledCD(Objective):
         with_loss: bool = False,
     ) -> None:
         """Data statistics minus those after n steps, with the sign of a loss."""
-        check_steps("SampledCD", self.n_steps)
         energy = problem.energy
         layer = energy.layer(parameters)
         data, natural = problem.data_term(parameters, batch, into)
@@ -72,13 +81,19 @@ class PersistentCD(Objective):
         theirs from rows of the batch.
     """
 
+    remembers = True
+
     def __init__(self, n_steps: int = 1, n_chains: int = 100) -> None:
         self.n_steps = n_steps
         self.n_chains = n_chains
 
+    def check(self) -> None:
+        """The numbers of steps and chains."""
+        check_steps("PersistentCD", self.n_steps)
+        check_whole("PersistentCD", "n_chains", self.n_chains, remedy="100 is usual")
+
     def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> _Chains:
         """Hidden states drawn at random."""
-        check_whole("PersistentCD", "n_chains", self.n_chains, remedy="100 is usual")
         natural = np.zeros((self.n_chains, problem.energy.hidden.n_units_), dtype=np.float32)
         return _Chains(problem.energy.hidden.sample(natural, rng))
 
@@ -93,7 +108,6 @@ class PersistentCD(Objective):
         with_loss: bool = False,
     ) -> None:
         """Data statistics minus those of the chains."""
-        check_steps("PersistentCD", self.n_steps)
         energy = problem.energy
         layer = energy.layer(parameters)
         chains = self.start(problem, batch, rng) if state is None else state
@@ -128,6 +142,10 @@ class MeanFieldCD(Objective):
     def __init__(self, n_steps: int = 1) -> None:
         self.n_steps = n_steps
 
+    def check(self) -> None:
+        """The number of steps."""
+        check_steps("MeanFieldCD", self.n_steps)
+
     def accumulate(
         self,
         problem: Problem,
@@ -139,7 +157,6 @@ class MeanFieldCD(Objective):
         with_loss: bool = False,
     ) -> None:
         """Data statistics minus those of the means after n steps, with the sign of a loss."""
-        check_steps("MeanFieldCD", self.n_steps)
         energy = problem.energy
         layer = energy.layer(parameters)
         data, _ = problem.data_term(parameters, batch, into, with_loss)

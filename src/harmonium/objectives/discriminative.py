@@ -8,12 +8,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.batch import Batch
-from harmonium.families import Categorical
-from harmonium.heads.label_view import LABEL, LabelView, class_scores, natural_without_label
-from harmonium.hidden import SpikeSlab
+from harmonium.heads.label_view import class_scores, natural_without
 from harmonium.kernels.products import add_outer_products
-from harmonium.objectives.base import Objective, Problem, count_presence
+from harmonium.objectives.base import Objective, check_steps
 from harmonium.objectives.contrastive import SampledCD
+from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.validation import check_real
@@ -42,6 +41,8 @@ class Discriminative(Objective):
     Discriminative(generative=0.01)
     """
 
+    weighs_labels = True
+
     def __init__(self, generative: float = 0.0, n_steps: int = 1) -> None:
         self.generative = generative
         self.n_steps = n_steps
@@ -51,16 +52,20 @@ class Discriminative(Objective):
         """The conditional likelihood is one; the share of the joint one is a noisy gradient only."""
         return not self.generative
 
-    def _check(self, problem: Problem) -> None:
-        """Refuse a model without classes to tell apart."""
+    def check(self) -> None:
+        """The share of the joint likelihood, and its number of steps."""
         check_real("Discriminative", "generative", self.generative, inclusive=True, remedy="0 leaves it out")
-        if not self.generative and isinstance(problem.energy.hidden, SpikeSlab):
+        check_steps("Discriminative", self.n_steps)
+
+    def check_model(self, problem: Problem) -> None:
+        """Refuse a model without classes to tell apart, and units that nothing could select."""
+        layer = problem.energy.hidden
+        if not self.generative and layer.selects:
             raise ValueError(
-                f"{type(problem.energy.hidden).__name__} selects units by what they explain of the views, which "
-                "Discriminative() leaves out; got generative=0; pass a share such as Discriminative(generative=0.1)."
+                f"{type(layer).__name__} selects units by what they explain of the views, which Discriminative() "
+                "leaves out; got generative=0; pass a share such as Discriminative(generative=0.1)."
             )
-        label = problem.energy.families.get(LABEL)
-        if not isinstance(problem.head, LabelView) or not isinstance(label, Categorical):
+        if problem.head is None or problem.head.class_view is None:
             raise ValueError(
                 "Discriminative needs classes that are a view; the model has none; pass head=LabelView() to "
                 "HarmoniumClassifier, or use the recipe DiscriminativeRBM."
@@ -77,7 +82,6 @@ class Discriminative(Objective):
         with_loss: bool = False,
     ) -> None:
         """Gradient of the conditional likelihood, and of the joint one if it has a share."""
-        self._check(problem)
         if self.generative:
             joint = Statistics.zeros_like(parameters)
             SampledCD(self.n_steps).accumulate(problem, parameters, batch, joint, rng)
@@ -89,29 +93,32 @@ class Discriminative(Objective):
     def _add_conditional(self, problem: Problem, parameters: Parameters, batch: Batch, into: Statistics) -> None:
         energy = problem.energy
         batch = problem.complete(parameters, batch)
-        label = batch.views[LABEL]
+        assert problem.head is not None
+        name_of_label = problem.head.class_view
+        assert name_of_label is not None
+        label = batch.views[name_of_label]
         assert isinstance(label.statistic, np.ndarray)
         weight = np.ones(batch.n_rows) if label.missing is None else (~label.missing[:, 0]).astype(np.float64)
         if batch.targets is not None:
             weight = weight * batch.targets.weight
-        natural = natural_without_label(energy, parameters, batch)
-        scores = class_scores(energy, parameters, natural)
+        natural = natural_without(energy, parameters, batch, name_of_label)
+        scores = class_scores(energy, parameters, natural, name_of_label)
         log_total = logsumexp(scores, axis=1)
         truth = np.where(weight[:, None] > 0, label.statistic, 0)
         into.loss += float(weight @ (log_total - (truth * scores).sum(axis=1)))
         by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(natural.dtype)
         by_natural = np.zeros_like(natural)
         layer = energy.layer(parameters)
-        count_presence(into, layer, natural)
-        class_weights = parameters[weights_of(LABEL)]
+        into.counts = into.counts + layer.counts(natural)
+        class_weights = parameters[weights_of(name_of_label)]
         for number, row in enumerate(class_weights):
             share = by_score[:, number, None] * layer.mean(natural + row)
-            into.gradient[weights_of(LABEL)][number] += share.sum(axis=0)
+            into.gradient[weights_of(name_of_label)][number] += share.sum(axis=0)
             by_natural += share
-        into.gradient[bias_of(LABEL)] += by_score.sum(axis=0)
+        into.gradient[bias_of(name_of_label)] += by_score.sum(axis=0)
         into.gradient[HIDDEN_BIAS] += by_natural.sum(axis=0)
         for name, view in batch.views.items():
-            if name == LABEL:
+            if name == name_of_label:
                 continue
             pairs = [(view.statistic, by_natural)]
             if view.fill is not None:

@@ -8,7 +8,8 @@ from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_expectations
 from harmonium.inference.gibbs import Sizes, sizes_of
-from harmonium.objectives.base import Objective, Problem
+from harmonium.objectives.base import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics, add_sufficient_statistics
 from harmonium.params import Parameters
 

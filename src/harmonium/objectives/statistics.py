@@ -15,11 +15,24 @@ from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_o
 
 @dataclass
 class Statistics:
-    """Sums over items: gradient of the loss to be minimised, the loss itself (where it is known), number of items."""
+    """Sums over items.
+
+    Attributes
+    ----------
+    gradient : dict of ndarray
+        Of the loss to be minimised, by parameter.
+    loss : float
+        The loss itself, where it is known.
+    count : float
+        Number of items.
+    counts : ndarray (units,), or 0
+        What the prior of the hidden units learns from (`HiddenLayer.counts`): how many items have each unit.
+    """
 
     gradient: Parameters
     loss: float = 0.0
     count: float = 0.0
+    counts: np.ndarray | float = 0.0
 
     @classmethod
     def zeros_like(cls, parameters: Parameters) -> Statistics:
@@ -29,7 +42,7 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         """Statistics of both batches together."""
         gradient = {name: value + other.gradient[name] for name, value in self.gradient.items()}
-        return Statistics(gradient, self.loss + other.loss, self.count + other.count)
+        return Statistics(gradient, self.loss + other.loss, self.count + other.count, self.counts + other.counts)
 
 
 @dataclass
@@ -37,26 +50,26 @@ class Term:
     """Rows, E[h] for each of them, and the sign with which their sufficient statistics enter.
 
     ``are_samples`` tells observed or sampled rows from means of distributions, whose spread own parameters need too.
-    ``pull`` is the gradient of a head's loss by the hidden naturals, if there is one.
+    ``head_gradient`` is that of a head's loss by the hidden naturals, if there is one.
     """
 
     batch: Batch
     hidden_mean: np.ndarray
     sign: float
     are_samples: bool = True
-    pull: np.ndarray | None = None
+    head_gradient: np.ndarray | None = None
 
     @property
     def by_natural(self) -> np.ndarray:
         """Gradient by the hidden naturals of the rows."""
         signed = self.sign * self.hidden_mean
-        return signed if self.pull is None else signed + self.pull
+        return signed if self.head_gradient is None else signed + self.head_gradient
 
 
 def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Parameters, *terms: Term) -> None:
     """Add Σ_terms sign · Σ_rows of every sufficient statistic: φ(x) m(x)ᵀ, φ(x), m(x), and those of own parameters.
 
-    A head's pull enters through the hidden naturals, which biases and own parameters of the views do not move.
+    A head's gradient enters through the hidden naturals, which biases and own parameters of the views do not move.
     """
     gradient = into.gradient
     dtype = gradient[HIDDEN_BIAS].dtype

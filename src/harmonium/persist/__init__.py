@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from harmonium.exceptions import ModelFileError
-from harmonium.persist.description import Fitted, describe, rebuild, saveable
+from harmonium.persist.description import describe, saveable
 from harmonium.persist.files import FILE_ENDING, read_file, read_folder, write_file, write_folder
+from harmonium.persist.rebuilding import rebuild
 
-__all__ = ["Fitted", "load_model", "save_model", "saveable"]
+__all__ = ["load_model", "save_model", "saveable"]
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:

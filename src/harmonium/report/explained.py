@@ -17,6 +17,7 @@ from harmonium.families.base import Own
 from harmonium.families.chain import chain_states
 from harmonium.kernels.sparse import SparseRows
 from harmonium.kernels.threads import compute
+from harmonium.queries.blocks import completed_blocks
 from harmonium.report.latent import check_model, latent_means
 from harmonium.training.monitor import loss_of_view, view_losses
 
@@ -58,7 +59,7 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     ([0, 'all'], True)
     """
     check_model(model)
-    views = model._known(X)
+    views = model.as_views(X)
     names = [name for name in model.families_ if name in views.names]
     latent = latent_means(model, X).astype(np.float64)
     average = latent.mean(axis=0)
@@ -69,7 +70,7 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     with compute(model.n_jobs):
         for first in range(0, len(views), step):
             rows = slice(first, first + step)
-            for items, batch in model._batches(views[rows]):
+            for items, batch in completed_blocks(model.fitted_, views[rows]):
                 present = Batch({name: batch.views[name] for name in names}, batch.n_rows)
                 losses += _block_losses(model, present, latent[rows][items], average)
     nothing, best = losses[0], losses[-1]
@@ -82,7 +83,7 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
 
 def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: np.ndarray) -> np.ndarray:
     """Losses by view, summed over the rows of a block, in the order of `explained_table`."""
-    problem, parameters = model._problem, model.parameters_
+    problem, parameters = model.fitted_.problem, model.parameters_
     losses = [
         [loss.sum() for loss in view_losses(problem, parameters, batch, hidden_mean).values()]
         for hidden_mean in _hidden_states(latent, average)

@@ -10,8 +10,8 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators import Harmonium
-from harmonium.hidden import SpikeSlab
 from harmonium.kernels.threads import compute
+from harmonium.queries.latent import encode
 
 
 def latent_means(model: Harmonium, X: Any) -> np.ndarray:
@@ -39,9 +39,9 @@ def latent_means(model: Harmonium, X: Any) -> np.ndarray:
     ((12, 2), True)
     """
     check_model(model)
-    views = model._known(X)
+    views = model.as_views(X)
     with compute(model.n_jobs):
-        return model._encode(views, "mean")
+        return encode(model.fitted_, views)
 
 
 @dataclass
@@ -67,12 +67,12 @@ class UnitUse:
 def unit_use(model: Harmonium, X: Any) -> UnitUse:
     """Naturals, means and presences of the hidden units of each row."""
     check_model(model)
-    views = model._known(X)
+    views = model.as_views(X)
     with compute(model.n_jobs):
-        natural = model._encode(views, "natural").astype(np.float64)
+        natural = encode(model.fitted_, views, "natural").astype(np.float64)
     layer = model.energy_.layer(model.parameters_)
     mean = layer.mean(natural)
-    return UnitUse(natural, mean, layer.presence(natural, mean) if isinstance(layer, SpikeSlab) else mean)
+    return UnitUse(natural, mean, layer.presence(natural, mean))
 
 
 def known_labels(y: Any, n_rows: int) -> np.ndarray:
@@ -107,4 +107,4 @@ def check_model(model: Any) -> None:
             f"model must be a fitted Harmonium, HarmoniumClassifier or HarmoniumRegressor; got {type(model).__name__}; "
             "pass the last step of a pipeline, with data as that step gets them."
         )
-    check_is_fitted(model, "families_")
+    check_is_fitted(model)

@@ -73,7 +73,7 @@ def topic_table(
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
     for view in model.input_names_:
-        effects = model.loadings(view).mul(model._deviation(view), axis=0)
+        effects = model.effects(view)
         for group, features in model.families_[view].feature_groups.items():
             columns[f"{view} ({group})" if group else view] = _strongest(-effects.iloc[features], n_features)
             if not model.energy_.hidden.bounded:

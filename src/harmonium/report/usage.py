@@ -11,6 +11,7 @@ from harmonium.batch import ViewBatch
 from harmonium.estimators import Harmonium
 from harmonium.families import Family
 from harmonium.kernels.sparse import SparseRows
+from harmonium.queries.topics import view_name
 from harmonium.report.latent import known_labels, unit_use
 from harmonium.validation import check_whole
 from harmonium.views import Source
@@ -116,7 +117,7 @@ def feature_examples(
     check_whole("feature_examples", "n_features", n_features, remedy="8 is usual")
     check_whole("feature_examples", "n_items", n_items, remedy="15 is usual")
     use = unit_use(model, X)
-    name, views = model._view(view), model._known(X)
+    name, views = view_name(model.fitted_, view), model.as_views(X)
     if name not in views.names:
         raise ValueError(f"X must have view {name!r}, as its features are asked for; it is not there; add it.")
     source, family = views.source(name), model.families_[name]

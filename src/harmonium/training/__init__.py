@@ -1,6 +1,8 @@
 """Training: the only loops over data."""
 
 from harmonium.training.base import Driver, Training
+from harmonium.training.fitted import FittedModel
+from harmonium.training.fitting import Plan
 from harmonium.training.langevin import Langevin
 from harmonium.training.lbfgs import LBFGS
 from harmonium.training.metropolis import Metropolis
@@ -13,11 +15,13 @@ __all__ = [
     "Adam",
     "Driver",
     "EmpiricalBayes",
+    "FittedModel",
     "GaussianPrior",
     "Langevin",
     "Metropolis",
     "Momentum",
     "Optimiser",
+    "Plan",
     "Prior",
     "Stochastic",
     "Training",

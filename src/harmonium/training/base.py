@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.batch import Targets
-from harmonium.heads import LinearHead
 from harmonium.kernels.dual import TOLERANCE
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters
 from harmonium.parts import Part
+from harmonium.targets import Targets
 from harmonium.training.posterior import Posterior
 from harmonium.training.progress import Reporter
-from harmonium.views import Views
+from harmonium.views import Data
 
-_BLOCK = 1000  # rows encoded at a time
 _IN_BETWEEN = 1e-3  # gap to the head's optimum while the views still move
 
 
@@ -40,6 +38,7 @@ class Training:
     n_items: int = 0
     n_settled: int = 0
     posterior: Posterior | None = None
+    stream: np.random.Generator | None = None
 
     @property
     def result(self) -> Parameters:
@@ -60,9 +59,18 @@ class Driver(Part):
     """How parameters move: the only loops over data."""
 
     role = "driver"
+    #: whether a fit that goes on keeps the posterior draws of the last one
+    keeps_draws: bool = False
 
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is computed."""
+
+    def check_model(self, problem: Problem, objective: Objective) -> None:
+        """Refuse a model or an objective that it has no use for, before anything is computed."""
+
+    def no_batches(self) -> str | None:
+        """Why ``partial_fit`` cannot be had; None if it can."""
+        return f"partial_fit needs the Stochastic() driver; got {type(self).__name__}; use fit instead."
 
     def epochs(self, n_rows: int) -> int:
         """Number of epochs planned for so many rows."""
@@ -76,7 +84,7 @@ class Driver(Part):
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
@@ -86,23 +94,28 @@ class Driver(Part):
         """Train in place, to the end, or until ``watch`` says so, or ``last`` epochs of the plan are done."""
         raise NotImplementedError
 
+    def update(
+        self, problem: Problem, objective: Objective, data: Data, training: Training, rng: np.random.Generator
+    ) -> None:
+        """Train in place by one pass over some more rows."""
+        raise NotImplementedError
 
-def solve_head(problem: Problem, views: Views, rows: np.ndarray, training: Training, last: bool = False) -> None:
-    """Give an alternating head its optimum for the hidden means as they are; does nothing for others.
+
+def solve_head(problem: Problem, data: Data, rows: np.ndarray, training: Training, last: bool = False) -> None:
+    """Give a head that is solved for its optimum for the hidden means as they are; does nothing for others.
 
     The ``last`` solution is more precise than those in between.
     """
-    head = problem.head
-    if not isinstance(head, LinearHead) or head.solver != "alternate":
+    head, energy = problem.head, problem.energy
+    if head is None or not head.is_solved:
         return
     means, targets = [], []
-    for items in np.array_split(rows, -(-len(rows) // _BLOCK)):
-        batch = problem.complete(training.parameters, views.batch(items, problem.energy.families))
+    for block in data.blocks(energy.families, rows):
+        batch = problem.complete(training.parameters, block)
         assert batch.targets is not None
-        natural = problem.energy.hidden_natural(training.parameters, batch)
-        means.append(problem.energy.layer(training.parameters).mean(natural))
+        natural = energy.hidden_natural(training.parameters, batch)
+        means.append(energy.layer(training.parameters).mean(natural))
         targets.append(batch.targets)
-    together = Targets(np.concatenate([t.values for t in targets]), np.concatenate([t.weight for t in targets]))
     tolerance = TOLERANCE if last else _IN_BETWEEN
-    solution, training.dual = head.solve(np.concatenate(means), together, training.dual, tolerance)
+    solution, training.dual = head.solve(np.concatenate(means), Targets.joined(targets), training.dual, tolerance)
     training.parameters.update({name: value.astype(np.float32) for name, value in solution.items()})

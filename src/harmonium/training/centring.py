@@ -12,7 +12,6 @@ import numpy as np
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.hidden import SpikeSlab
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
@@ -29,7 +28,7 @@ class Centring:
     """
 
     def __init__(self, problem: Problem) -> None:
-        everywhere = isinstance(problem.energy.hidden, SpikeSlab)
+        everywhere = problem.energy.hidden.selects
         self._means = {
             weights_of(name): mean
             for name, mean in problem.reference.items()

@@ -16,7 +16,7 @@ from safetensors.numpy import save_file
 from harmonium.exceptions import ModelFileError
 from harmonium.params import Parameters
 from harmonium.training.base import Driver, Training
-from harmonium.training.posterior import Chain, Posterior
+from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Moments, Normal
 
 _SECONDS = 30.0  # between two checkpoints
@@ -115,7 +115,7 @@ def _posterior(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Posterio
         rng = np.random.default_rng(0)
         rng.bit_generator.state = state
         draws = _under(f"{number}/draws/", arrays)
-        chain = Chain(_under(f"{number}/parameters/", arrays), rng, _under(f"{number}/memory/", arrays))
+        chain = MarkovChain(_under(f"{number}/parameters/", arrays), rng, _under(f"{number}/memory/", arrays))
         chain.draws = [{name: value[i] for name, value in draws.items()} for i in range(facts["n_draws"])]
         chains.append(chain)
     prior = {view: Normal(arrays[f"prior/{view}/mean"], arrays[f"prior/{view}/variance"]) for view in facts["views"]}

@@ -10,12 +10,12 @@ import numpy as np
 
 from harmonium.kernels.langevin import langevin_step
 from harmonium.objectives import Objective, Problem, Statistics
-from harmonium.params import Parameters, weights_of
+from harmonium.params import Parameters, record, weights_of
 from harmonium.training.base import Driver
-from harmonium.training.posterior import Chain, Posterior
+from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
 from harmonium.training.sampling import Sampling
-from harmonium.views import Views
+from harmonium.views import Data
 
 # Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the noise's ε²; at this share of
 # it, neither the step nor the noise of the gradient widens the posterior by more than about as much.
@@ -109,15 +109,17 @@ class Langevin(Sampling):
         if not isinstance(self.precondition, bool | np.bool_):
             raise TypeError(f"Langevin needs precondition True or False; got {self.precondition!r}; take one of them.")
 
-    def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
+    def prepare(
+        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
+    ) -> None:
         """Squares of a first gradient, for the first steps.
 
         Where a chain has settled they are the precision of the posterior. At maximum likelihood gradients vanish, so
         they are at least that of the prior.
         """
-        rows = np.arange(self._rows_of_step(len(views)))
+        rows = np.arange(self._rows_of_step(len(data)))
         statistics = Statistics.zeros_like(chain.parameters)
-        scale = self._gradient(problem, objective, views, rows, chain, statistics)
+        scale = self._gradient(problem, objective, data, rows, chain, statistics)
         for name, gradient in statistics.gradient.items():
             chain.memory[_SQUARES + name] = np.square(scale * gradient, dtype=np.float32)
         for view, prior in posterior.prior.items():
@@ -128,9 +130,9 @@ class Langevin(Sampling):
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         rows: np.ndarray,
-        chain: Chain,
+        chain: MarkovChain,
         posterior: Posterior,
     ) -> None:
         """One step of the weights, and of the biases if they are learned."""
@@ -138,7 +140,7 @@ class Langevin(Sampling):
             chain.statistics = Statistics.zeros_like(chain.parameters)
         statistics = chain.statistics
         statistics.count = 0.0
-        scale = self._gradient(problem, objective, views, rows, chain, statistics)
+        scale = self._gradient(problem, objective, data, rows, chain, statistics)
         weights = {weights_of(view): view for view in problem.energy.families}
         shrunk = self._shrunk(posterior)
         for name, view in weights.items():
@@ -165,32 +167,32 @@ class Langevin(Sampling):
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         rows: np.ndarray,
-        chain: Chain,
+        chain: MarkovChain,
         into: Statistics,
     ) -> float:
         """Add the statistics of some rows; returns by what they are to be multiplied to stand for all rows."""
         for first in range(0, len(rows), _BLOCK):
-            batch = views.batch(rows[first : first + _BLOCK], problem.energy.families)
+            batch = data.batch(rows[first : first + _BLOCK], problem.energy.families)
             if chain.state is None:
                 chain.state = objective.start(problem, batch, chain.rng)
             objective.accumulate(problem, chain.parameters, batch, into, chain.rng, chain.state)
-        return len(views) / into.count
+        return len(data) / into.count
 
-    def _remember(self, chain: Chain, name: str, squares: np.ndarray, posterior: Posterior) -> None:
+    def _remember(self, chain: MarkovChain, name: str, squares: np.ndarray, posterior: Posterior) -> None:
         """Running mean of squared gradients, over the warm-up alone: steps that follow the chain would bend it."""
         if posterior.warming:
             share = np.float32(max(1 / (posterior.n_moves + 2), 10 / max(100, posterior.n_warmup)))
             chain.memory[_SQUARES + name] += share * (squares - chain.memory[_SQUARES + name])
 
     @staticmethod
-    def _floored(chain: Chain, name: str) -> np.ndarray:
+    def _floored(chain: MarkovChain, name: str) -> np.ndarray:
         """Mean squared gradients, none of them zero."""
         squares = chain.memory[_SQUARES + name]
         return np.maximum(squares, np.float32(1e-6) * squares.max() + np.float32(1e-12))
 
-    def _squared_step(self, chain: Chain, name: str, weights: list[str]) -> np.ndarray:
+    def _squared_step(self, chain: MarkovChain, name: str, weights: list[str]) -> np.ndarray:
         """ε² of each feature."""
         wanted = 4 * _DRIFT if self.step == "auto" else float(self.step) ** 2
         squares = self._floored(chain, name)
@@ -210,13 +212,13 @@ class Langevin(Sampling):
             return 1.0
         return float((1 + after / max(1, posterior.n_warmup)) ** -_DECAY)
 
-    def reading(self, chain: Chain, posterior: Posterior) -> dict[str, float]:
+    def reading(self, chain: MarkovChain, posterior: Posterior) -> dict[str, float]:
         """Typical step of a weight."""
-        names = [name.removeprefix(_SQUARES) for name in chain.memory if name.endswith(".weights")]
+        names = [name.removeprefix(_SQUARES) for name in chain.memory if record(name).is_weights]
         steps = np.concatenate([self._squared_step(chain, name, names) for name in names])
         return {"step": float(np.sqrt(self._shrunk(posterior) * np.median(steps)))}
 
     def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
         if self.biases == "learned":
             return drawn
-        return {name: drawn[name] if name.endswith(".weights") else value for name, value in given.items()}
+        return {name: drawn[name] if record(name).is_weights else value for name, value in given.items()}

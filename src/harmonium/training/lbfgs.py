@@ -8,14 +8,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from harmonium.objectives import Objective, Problem, Statistics
-from harmonium.params import Parameters, flatten, own_of, unflatten
+from harmonium.params import Parameters, flatten, own_of, record, unflatten
 from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.monitor import Monitor
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
-from harmonium.training.selection import Selection
 from harmonium.validation import check_real, check_whole
-from harmonium.views import Views
+from harmonium.views import Data
 
 _ROUND = 10  # iterations between projections and records
 
@@ -55,6 +54,14 @@ class LBFGS(Driver):
         check_real("LBFGS", "weight_decay", self.weight_decay, inclusive=True, remedy="0 switches it off")
         check_real("LBFGS", "tol", self.tol, inclusive=True, remedy="1e-6 is usual")
 
+    def check_model(self, problem: Problem, objective: Objective) -> None:
+        """Line searches need a loss."""
+        if not objective.has_loss:
+            raise ValueError(
+                f"LBFGS needs an objective with a loss; {type(objective).__name__} is a noisy gradient only; "
+                "use MeanFieldCD(), or the Stochastic() driver."
+            )
+
     def epochs(self, n_rows: int) -> int:
         """Rounds of ten iterations."""
         return -(-self.max_iter // _ROUND)
@@ -67,7 +74,7 @@ class LBFGS(Driver):
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
@@ -75,21 +82,15 @@ class LBFGS(Driver):
         last: int | None = None,
     ) -> None:
         """Rounds of L-BFGS with a projection after each; an epoch is a round."""
-        self.check()
-        if not objective.has_loss:
-            raise ValueError(
-                f"LBFGS needs an objective with a loss; {type(objective).__name__} is a noisy gradient only; "
-                "use MeanFieldCD(), or the Stochastic() driver."
-            )
-        rows = np.arange(len(views))
-        monitor = Monitor(problem, views, rows, rows[:0])
+        rows = np.arange(len(data))
+        monitor = Monitor(problem, data, rows, rows[:0])
         monitor.read(training.parameters, 0)
         moving = problem.moving(training.parameters)
         bounds = self._bounds(problem, moving)
         training.n_items = len(rows)
-        selection = Selection.of(problem, len(rows))
-        if selection is not None and not training.n_settled:
-            selection.wake(training.parameters)
+        selection = problem.selection(len(rows))
+        if not training.n_settled:
+            selection.begin(training.parameters)
         seen: list[Statistics] = []  # of the last point asked about
 
         def loss_and_gradient(vector: np.ndarray) -> tuple[float, np.ndarray]:
@@ -97,14 +98,13 @@ class LBFGS(Driver):
             statistics = Statistics.zeros_like(parameters)
             seen[:] = [statistics]
             for first in range(0, len(rows), self.batch_size):
-                batch = views.batch(rows[first : first + self.batch_size], problem.energy.families)
+                batch = data.batch(rows[first : first + self.batch_size], problem.energy.families)
                 objective.accumulate(problem, parameters, batch, statistics, rng, with_loss=True)
-            if selection is not None:
-                selection.charge(statistics, parameters, len(rows), at_once=True)
+            statistics.loss += selection.charge(statistics.gradient, parameters, len(rows), at_once=True)
             gradient = {name: value / statistics.count for name, value in statistics.gradient.items()}
             loss = statistics.loss / statistics.count
             for name, value in parameters.items():
-                if name.endswith(".weights"):
+                if record(name).is_weights:
                     loss += 0.5 * self.weight_decay * float(np.square(value, dtype=np.float64).sum())
                     gradient[name] = gradient[name] + self.weight_decay * value
             return loss, flatten({name: gradient[name] for name in moving})
@@ -124,16 +124,14 @@ class LBFGS(Driver):
             )
             training.parameters.update(unflatten(result.x, moving))
             project(problem.energy, training.parameters)
-            if selection is not None:
-                selection.settle(training.parameters, seen[0])
-                training.n_settled += 1
-            solve_head(problem, views, rows, training)
+            selection.settle(training.parameters, seen[0].counts, len(rows))
+            training.n_settled += 1
+            solve_head(problem, data, rows, training)
             done += max(1, result.nit)
             training.n_iter += max(1, result.nit)
             entry = {"epoch": training.n_iter, "loss": float(result.fun)}
             entry |= monitor.read(training.parameters, training.n_iter)
-            if selection is not None:
-                entry |= selection.read(training.parameters, monitor.presence(training.parameters))
+            entry |= selection.read(training.parameters, monitor.presence)
             training.record({**entry, "seconds": time.perf_counter() - begin})
             reporter.batch(len(rows) * max(1, result.nit))
             reporter.epoch(training.n_iter, entry)
@@ -143,7 +141,7 @@ class LBFGS(Driver):
                 training.stopped = f"converged after {done} iterations"
                 break
             before = result.fun
-        solve_head(problem, views, rows, training, last=True)
+        solve_head(problem, data, rows, training, last=True)
         training.idle_units = monitor.idle_units(training.parameters)
 
     @staticmethod

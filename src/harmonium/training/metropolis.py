@@ -12,13 +12,13 @@ from scipy.special import logsumexp
 from harmonium.batch import Batch
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
-from harmonium.objectives import Objective, Problem, SampledCD
+from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters, weights_of
 from harmonium.training.base import Driver
-from harmonium.training.posterior import Chain, Posterior
+from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
 from harmonium.training.sampling import Sampling
-from harmonium.views import Views
+from harmonium.views import Data
 
 _ACCEPTED = 0.234  # share of proposals that a random walk in many dimensions should accept
 _BLOCK = 1000
@@ -75,11 +75,13 @@ class Metropolis(Sampling):
         super().check()
         self._check_step(self.step, tuned=self.step == "auto")
 
-    def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
+    def prepare(
+        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
+    ) -> None:
         """A small step to begin with."""
         n_weights = sum(chain.parameters[weights_of(view)].size for view in problem.energy.families)
         spread = np.mean([prior.variance.mean() for prior in posterior.prior.values()])
-        step = np.sqrt(spread / n_weights / len(views)) if self.step == "auto" else float(self.step)
+        step = np.sqrt(spread / n_weights / len(data)) if self.step == "auto" else float(self.step)
         chain.memory = {_LOG_STEP: np.array([np.log(step)]), _SHARE: np.zeros(1)}
 
     def _rows_of_step(self, n_rows: int) -> int:
@@ -89,13 +91,13 @@ class Metropolis(Sampling):
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         rows: np.ndarray,
-        chain: Chain,
+        chain: MarkovChain,
         posterior: Posterior,
     ) -> None:
         """Propose, estimate, accept or stay."""
-        assert isinstance(objective, SampledCD)
+        assert objective.brief_steps is not None
         step = np.exp(chain.memory[_LOG_STEP][0])
         proposal = dict(chain.parameters)
         log_ratio = 0.0
@@ -106,9 +108,9 @@ class Metropolis(Sampling):
             log_ratio += prior.log_density(moved) - prior.log_density(weights)
         log_weights, kinds = [], []
         for first in range(0, len(rows), _BLOCK):
-            batch = views.batch(rows[first : first + _BLOCK], problem.energy.families)
+            batch = data.batch(rows[first : first + _BLOCK], problem.energy.families)
             log_ratio += float(self._gain(problem, chain.parameters, proposal, batch).sum())
-            drawn = _brief_sample(problem, proposal, batch, chain.rng, objective.n_steps)
+            drawn = _brief_sample(problem, proposal, batch, chain.rng, objective.brief_steps)
             log_weights.append(self._gain(problem, proposal, chain.parameters, drawn))
             kinds.append(np.stack([np.zeros(drawn.n_rows), *sizes_of(drawn).values()], axis=1))
         log_ratio += _log_ratio_of_partitions(np.concatenate(log_weights), np.concatenate(kinds))
@@ -127,13 +129,14 @@ class Metropolis(Sampling):
             new, problem.complete(new, batch)
         )
 
-    def reading(self, chain: Chain, posterior: Posterior) -> dict[str, float]:
+    def reading(self, chain: MarkovChain, posterior: Posterior) -> dict[str, float]:
         """Step, and the share of recent proposals that were accepted."""
         return {"step": float(np.exp(chain.memory[_LOG_STEP][0])), "accepted": float(chain.memory[_SHARE][0])}
 
-    def _check_model(self, problem: Problem, objective: Objective) -> None:
-        super()._check_model(problem, objective)
-        if not isinstance(objective, SampledCD):
+    def check_model(self, problem: Problem, objective: Objective) -> None:
+        """Ratios are estimated by brief sampling."""
+        super().check_model(problem, objective)
+        if objective.brief_steps is None:
             raise IncompatiblePartsError(
                 f"Metropolis needs the objective SampledCD(), as it estimates ratios by brief sampling; got "
                 f"{objective!r}; pass it, or use Langevin()."

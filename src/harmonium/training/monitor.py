@@ -10,12 +10,11 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
 from harmonium.families.base import Own
-from harmonium.hidden import SpikeSlab
 from harmonium.inference.gibbs import clamp
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
 from harmonium.params import Parameters, first_not_finite, weights_of
-from harmonium.views import Views
+from harmonium.views import Data
 
 _SAMPLE = 256
 # log-odds moved by so much per count or standard deviation mean nothing any more
@@ -39,14 +38,12 @@ class Reading:
 class Monitor:
     """Watches a fixed sample of training rows and, if there are any, validation rows."""
 
-    def __init__(self, problem: Problem, views: Views, train: np.ndarray, validation: np.ndarray) -> None:
+    def __init__(self, problem: Problem, data: Data, train: np.ndarray, validation: np.ndarray) -> None:
         self._problem = problem
         families = problem.energy.families
-        # evenly spaced rows: no random numbers are spent, so watching does not change what is learned
-        spaced = train[np.linspace(0, len(train) - 1, min(_SAMPLE, len(train))).astype(int)]
-        self._train = views.batch(spaced, families)
-        held_out = validation[np.linspace(0, len(validation) - 1, min(4 * _SAMPLE, len(validation))).astype(int)]
-        self._validation = views.batch(held_out, families) if len(validation) else None
+        # no random numbers are spent on which rows, so watching does not change what is learned
+        self._train = data.spaced(_SAMPLE, families, train)
+        self._validation = data.spaced(4 * _SAMPLE, families, validation) if len(validation) else None
         self._start: Reading | None = None
 
     def read(self, parameters: Parameters, epoch: int, learning_rate: float | None = None) -> dict[str, float]:
@@ -72,17 +69,16 @@ class Monitor:
         return record
 
     def presence(self, parameters: Parameters) -> np.ndarray:
-        """Share of the training rows watched that have each unit, where units are had or lacked."""
+        """Share of the training rows watched that have each unit (of units that all have: their mean)."""
         energy = self._problem.energy
         layer = energy.layer(parameters)
-        assert isinstance(layer, SpikeSlab)
         batch = self._problem.complete(parameters, self._train)
         return layer.presence(energy.hidden_natural(parameters, batch)).mean(axis=0, dtype=np.float64)
 
     def idle_units(self, parameters: Parameters) -> int:
         """Number of hidden units that are the same for all the training rows watched, where none should be."""
         energy = self._problem.energy
-        if isinstance(energy.hidden, SpikeSlab):
+        if energy.hidden.selects:  # they are removed
             return 0
         batch = self._problem.complete(parameters, self._train)
         means = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
@@ -150,7 +146,13 @@ def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Own)
     return loss
 
 
-def cost_of_description(problem: Problem, parameters: Parameters, views: Views) -> float:
-    """Nats that an average item costs to describe as training starts, when views know little more than marginals."""
-    rows = np.linspace(0, len(views) - 1, min(_SAMPLE, len(views))).astype(int)
-    return max(reconstruct(problem, parameters, views.batch(rows, problem.energy.families)).total, 1.0)
+def cost_of_description(problem: Problem, data: Data) -> float:
+    """Nats that an average item costs to describe by the marginals of its features, at least 1: the unit of C."""
+    families = problem.energy.families
+    total = 0.0
+    for name, view in data.spaced(_SAMPLE, families).views.items():
+        family, own = families[name], families[name].own_parameters()
+        natural = family.natural_from_mean(problem.reference[name].astype(np.float64))
+        everywhere = np.broadcast_to(np.clip(natural, *family.natural_limits), view.statistic.shape)
+        total += float(loss_of_view(family, view, everywhere, own).mean())
+    return max(total, 1.0)

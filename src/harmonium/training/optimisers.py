@@ -10,7 +10,7 @@ import numpy as np
 
 from harmonium.kernels.updates import adam_update, descent_update, momentum_update, shared_adam_update
 from harmonium.objectives import Statistics
-from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters
+from harmonium.params import HIDDEN_BIAS, Parameters, record
 from harmonium.parts import Part
 
 Slots = dict[str, dict[str, np.ndarray]]
@@ -52,20 +52,13 @@ def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:
 
 
 def _decay(name: str, rate: float, decay: float) -> float:
-    return rate * decay if name.endswith(".weights") else 0.0
+    return rate * decay if record(name).is_weights else 0.0
 
 
 def take_off_centres(statistics: Statistics, centres: Mapping[str, np.ndarray]) -> None:
     """Turn gradients of weights into those of centred views: φ(x) - centre in the place of φ(x)."""
     for name, centre in centres.items():
         statistics.gradient[name] -= np.outer(centre, statistics.gradient[HIDDEN_BIAS])
-
-
-def _unit_axis(name: str) -> int | None:
-    """Axis of an array that runs over hidden units; None if there is none."""
-    if name in (HEAD_WEIGHTS, HIDDEN_BIAS):
-        return 0
-    return 1 if name.endswith(".weights") else None
 
 
 class Momentum(Optimiser):
@@ -132,7 +125,7 @@ class Adam(Optimiser):
         second = _zeros(parameters)
         if self.shared:
             for name, value in parameters.items():
-                axis = _unit_axis(name)
+                axis = record(name).unit_axis
                 if axis is not None:
                     second[name] = np.zeros_like(value.max(axis=axis, keepdims=True))
         return {"first": _zeros(parameters), "second": second}
@@ -155,7 +148,7 @@ class Adam(Optimiser):
         by_bias = statistics.gradient[HIDDEN_BIAS].copy()
         for name, value in parameters.items():
             own = rate * shares.get(name, 1.0)
-            axis = _unit_axis(name) if self.shared else None
+            axis = record(name).unit_axis if self.shared else None
             centre = (centres[name], by_bias) if name in centres else None
             update = adam_update if axis is None else partial(shared_adam_update, axis=axis, centre=centre)
             update(

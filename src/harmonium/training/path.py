@@ -9,21 +9,18 @@ of epochs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from harmonium.batch import Targets
-from harmonium.heads import LABEL, Head, LabelView
 from harmonium.objectives import Objective, Problem
 from harmonium.params import copy_parameters
+from harmonium.targets import Targets
 from harmonium.training.base import Driver, Training
 from harmonium.training.progress import Reporter
-from harmonium.views import Views
+from harmonium.views import Data
 
-#: values of C that "auto" goes through
-AUTO_PATH = (1.6, 0.4, 0.1)
 # below so many rows, one set of held-out rows is too small to choose by
 _MANY_ROWS = 400
 _FOLDS = 3
@@ -31,7 +28,6 @@ _FOLDS = 3
 _WINDOW = 3
 # a stage ends after half of its epochs, and at least this share of those planned, without a smaller error
 _PATIENCE = 0.25
-_BLOCK = 1000
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ class Choice:
 
 def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
     """(training rows, held-out rows); only rows with a target are held out, of every class its share if it has any."""
-    known = np.flatnonzero(targets.known & (targets.weight > 0))
+    known = np.flatnonzero(targets.counting)
     seed = int(rng.integers(2**31 - 1))
     codes = targets.values[known, 0]
     several = len(known) < _MANY_ROWS
@@ -90,7 +86,7 @@ def choose(
     problem: Problem,
     objective: Objective,
     driver: Driver,
-    views: Views,
+    data: Data,
     start: Callable[[], Training],
     path: Sequence[float],
     nats: float,
@@ -98,20 +94,22 @@ def choose(
     rng: np.random.Generator,
     reporter: Reporter,
 ) -> Choice:
-    """Go through the path on every fold; the best value of C and number of epochs on average."""
-    assert problem.head is not None
-    watched = [_Held(problem, views[train], views[held], driver.epochs(len(train))) for train, held in folds]
+    """Go through the path on every fold; the best value of C and number of epochs on average.
+
+    ``nats`` is what C is in units of: what an average item costs to describe.
+    """
+    watched = [_Held(problem, data.take(train), data.take(held), driver.epochs(len(train))) for train, held in folds]
     trainings = [start() for _ in folds]
     record: dict[str, list[float]] = {"C": [], "epoch": [], "error": []}
     stages: list[Stage] = []
     best = (np.inf, 0)
     for C in path:
-        problem.strength = C * nats
+        weighted = replace(problem, strength=C * nats)
         curves = []
         for number, held in enumerate(watched):
             held.begin()
             last = None if path[0] == C else -(-held.planned // 2)
-            driver.run(problem, objective, held.train, trainings[number], rng, reporter, held, last)
+            driver.run(weighted, objective, held.train, trainings[number], rng, reporter, held, last)
             curves.append(held.curve)
             trainings[number] = Training(copy_parameters(held.parameters))
         curve = _smooth(np.mean([c[: min(map(len, curves))] for c in curves], axis=0))
@@ -128,25 +126,19 @@ def choose(
         stages[: best[1]],
         record,
         np.concatenate([held.scores for held in watched]),
-        Targets(
-            np.concatenate([held.targets.values for held in watched]),
-            np.concatenate([held.targets.weight for held in watched]),
-        ),
+        Targets.joined([held.targets for held in watched]),
     )
 
 
-def held_out_scores(problem: Problem, views: Views, training: Training) -> np.ndarray:
+def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:
     """Scores of rows whose targets are not looked at."""
-    assert problem.head is not None
-    blind = views.without(LABEL) if isinstance(problem.head, LabelView) else views
+    head, energy = problem.head, problem.energy
+    assert head is not None
+    blind = Data(data.views.without(*head.view_names))
     return np.concatenate(
         [
-            problem.head.scores(
-                problem.energy,
-                training.result,
-                problem.complete(training.result, blind.batch(items, problem.energy.families)),
-            )
-            for items in np.array_split(np.arange(len(views)), -(-len(views) // _BLOCK))
+            head.scores(energy, training.result, problem.complete(training.result, batch))
+            for batch in blind.blocks(energy.families)
         ]
     )
 
@@ -163,8 +155,8 @@ class _Held:
     """Watches the error on held-out rows and keeps the parameters at which it was smallest."""
 
     problem: Problem
-    train: Views
-    views: Views
+    train: Data
+    held: Data
     planned: int
     curve: list[float] = field(default_factory=list)
 
@@ -173,8 +165,9 @@ class _Held:
         self.curve, self._best, self._waited = [], np.inf, 0
 
     def __call__(self, training: Training) -> bool:
-        head: Head = self.problem.head  # type: ignore[assignment]
-        scores = held_out_scores(self.problem, self.views, training)
+        head = self.problem.head
+        assert head is not None
+        scores = held_out_scores(self.problem, self.held, training)
         errors = head.error(scores, self.targets.values)
         self.curve.append(float(np.average(errors, weights=self.targets.weight)))
         error = _smooth(np.array(self.curve))[-1]
@@ -189,9 +182,8 @@ class _Held:
     @property
     def targets(self) -> Targets:
         """Of the held-out rows."""
-        targets = self.views._targets
-        assert targets is not None
-        return targets
+        assert self.held.targets is not None
+        return self.held.targets
 
     def keep_scores(self) -> None:
         """This value of C is the best so far."""

@@ -18,7 +18,7 @@ _ROUNDS_OF_ALIGNMENT = 2
 
 
 @dataclass
-class Chain:
+class MarkovChain:
     """One chain: where it is, its random numbers, what it remembers to choose its steps, and memory to work in."""
 
     parameters: Parameters
@@ -35,7 +35,7 @@ class Posterior:
 
     Attributes
     ----------
-    chains : list of Chain
+    chains : list of MarkovChain
         Of a model loaded from a file they begin at their last draws, with fresh random numbers.
     prior : dict of Normal
         By view.
@@ -47,7 +47,7 @@ class Posterior:
         What is sampled, and how: draws of different targets do not belong together.
     """
 
-    chains: list[Chain]
+    chains: list[MarkovChain]
     prior: dict[str, Normal]
     moments: dict[str, Moments] = field(default_factory=dict)
     n_moves: int = 0

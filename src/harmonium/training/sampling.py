@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
-from harmonium.hidden import SpikeSlab
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
@@ -20,13 +19,13 @@ from harmonium.training.base import Driver, Training, Watch
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.monitor import Monitor
-from harmonium.training.posterior import Chain, Posterior
+from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import GaussianPrior, Moments, Normal, Prior
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.stochastic import Stochastic
 from harmonium.validation import check_real, check_whole
-from harmonium.views import Views
+from harmonium.views import Data
 
 _MOST_ROWS = 1000
 _RECORDS = 50
@@ -40,6 +39,7 @@ class Sampling(Driver):
     """What drivers that sample weights share: chains, warm-up, thinning, priors, checkpoints."""
 
     role = "driver"  # named here, as this is no driver by itself
+    keeps_draws = True
 
     n_draws: int
     n_warmup: int
@@ -54,18 +54,20 @@ class Sampling(Driver):
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         rows: np.ndarray,
-        chain: Chain,
+        chain: MarkovChain,
         posterior: Posterior,
     ) -> None:
         """Move one chain by one step, in place."""
         raise NotImplementedError
 
-    def prepare(self, problem: Problem, objective: Objective, views: Views, chain: Chain, posterior: Posterior) -> None:
+    def prepare(
+        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
+    ) -> None:
         """Give a chain what it has to remember, before its first step."""
 
-    def reading(self, chain: Chain, posterior: Posterior) -> dict[str, float]:
+    def reading(self, chain: MarkovChain, posterior: Posterior) -> dict[str, float]:
         """What the record tells of a chain's moves: their typical step at least."""
         raise NotImplementedError
 
@@ -128,7 +130,7 @@ class Sampling(Driver):
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
@@ -139,26 +141,24 @@ class Sampling(Driver):
 
         ``watch`` and ``last`` are for models with a head, which are refused.
         """
-        self.check()
-        self._check_model(problem, objective)
-        target = self._target(problem, objective, views)
+        target = self._target(problem, objective, data)
         kept = Checkpoint.of(self.checkpoint, self, target, training.n_iter)
         posterior = kept.read(training)
         if posterior is None:
-            posterior = training.posterior or self._begin(problem, objective, views, training, rng, reporter)
+            posterior = training.posterior or self._begin(problem, objective, data, training, rng, reporter)
             posterior.target = posterior.target or target
             if posterior.target != target or len(posterior.chains) != self.n_chains:
                 raise ValueError(
                     f"Sampling can only go on with the data, the parts and the {len(posterior.chains)} chains it began "
                     "with; some of them are others now; set them back, or fit with warm_start=False."
                 )
-            self._plan(problem, objective, views, posterior)
-        monitor = Monitor(problem, views, np.arange(len(views)), np.arange(0))
+            self._plan(problem, objective, data, posterior)
+        monitor = Monitor(problem, data, np.arange(len(data)), np.arange(0))
         monitor.read(posterior.chains[0].parameters, 0)
         every = max(1, posterior.n_planned // _RECORDS)
         begin = time.perf_counter()
         while posterior.n_moves < posterior.n_planned:
-            self._move_all(problem, objective, views, posterior, reporter)
+            self._move_all(problem, objective, data, posterior, reporter)
             training.n_iter += 1
             if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
                 entry = self._record(monitor, training, posterior, time.perf_counter() - begin)
@@ -172,13 +172,13 @@ class Sampling(Driver):
         training.idle_units = monitor.idle_units(training.parameters)
 
     def _move_all(
-        self, problem: Problem, objective: Objective, views: Views, posterior: Posterior, reporter: Reporter
+        self, problem: Problem, objective: Objective, data: Data, posterior: Posterior, reporter: Reporter
     ) -> None:
-        n_rows = self._rows_of_step(len(views))
+        n_rows = self._rows_of_step(len(data))
         for chain in posterior.chains:
-            everything = n_rows == len(views)
-            rows = np.arange(n_rows) if everything else np.sort(chain.rng.choice(len(views), n_rows, replace=False))
-            self.move(problem, objective, views, rows, chain, posterior)
+            everything = n_rows == len(data)
+            rows = np.arange(n_rows) if everything else np.sort(chain.rng.choice(len(data), n_rows, replace=False))
+            self.move(problem, objective, data, rows, chain, posterior)
             project(problem.energy, chain.parameters)
             reporter.batch(n_rows)
         posterior.n_moves += 1
@@ -205,7 +205,7 @@ class Sampling(Driver):
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
@@ -216,13 +216,13 @@ class Sampling(Driver):
         for number, stream in enumerate(rng.spawn(self.n_chains)):
             beginning = training
             if number:
-                drawn = initial_parameters(problem.energy, views, problem.reference, stream)
+                drawn = initial_parameters(problem.energy, data.views, problem.reference, stream)
                 beginning = Training(self._dispersed(training.parameters, drawn))
                 project(problem.energy, beginning.parameters)
             beginning = Training(copy_parameters(beginning.parameters))
             if driver is not None:
-                driver.run(problem, objective, views, beginning, stream, _Batches(reporter))
-            chains.append(Chain(beginning.parameters, stream))
+                driver.run(problem, objective, data, beginning, stream, _Batches(reporter))
+            chains.append(MarkovChain(beginning.parameters, stream))
         prior = {}
         for view in problem.energy.families:
             together = np.concatenate([chain.parameters[weights_of(view)] for chain in chains], axis=1)
@@ -231,7 +231,7 @@ class Sampling(Driver):
                 _into_prior(chain.parameters[weights_of(view)], prior[view])
         return Posterior(chains, prior)
 
-    def _plan(self, problem: Problem, objective: Objective, views: Views, posterior: Posterior) -> None:
+    def _plan(self, problem: Problem, objective: Objective, data: Data, posterior: Posterior) -> None:
         """Moves to be made: those of the draws, and a warm-up unless chains that have had theirs go on."""
         if not posterior.n_planned:
             posterior.n_warmup = posterior.n_planned = self.n_warmup
@@ -242,21 +242,21 @@ class Sampling(Driver):
                     if self.prior_of(view).learns
                 }
             for chain in posterior.chains:
-                self.prepare(problem, objective, views, chain, posterior)
+                self.prepare(problem, objective, data, chain, posterior)
         posterior.n_planned += self.n_draws * self.thin
 
-    def _target(self, problem: Problem, objective: Objective, views: Views) -> str:
+    def _target(self, problem: Problem, objective: Objective, data: Data) -> str:
         """What is sampled; the data are known by their number and some of the rows."""
         energy = problem.energy
-        rows = np.linspace(0, len(views) - 1, min(len(views), _KNOWN_ROWS)).astype(int)
+        rows = np.linspace(0, len(data) - 1, min(len(data), _KNOWN_ROWS)).astype(int)
         digest = hashlib.sha256()
-        for name, view in views.batch(rows, energy.families).views.items():
+        for name, view in data.batch(rows, energy.families).views.items():
             digest.update(f"{name} {energy.families[name]!r} {self.prior_of(name)!r}".encode())
             sparse = view.statistic if isinstance(view.statistic, SparseRows) else None
             arrays = [view.statistic] if sparse is None else [sparse.indptr, sparse.indices, sparse.data]
             for array in [*arrays, view.size, view.missing]:
                 digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
-        parts = [type(self).__name__, objective, energy.hidden, energy.hidden.n_units_, len(views), digest.hexdigest()]
+        parts = [type(self).__name__, objective, energy.hidden, energy.hidden.n_units_, len(data), digest.hexdigest()]
         return " ".join(map(str, parts))
 
     def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
@@ -292,14 +292,15 @@ class Sampling(Driver):
     def _rows_of_step(self, n_rows: int) -> int:
         return min(n_rows, _MOST_ROWS if self.batch_size is None else self.batch_size)
 
-    def _check_model(self, problem: Problem, objective: Objective) -> None:
+    def check_model(self, problem: Problem, objective: Objective) -> None:
+        """Weights alone are sampled, by an objective that a checkpoint can go on with."""
         owner = type(self).__name__
-        if problem.head is not None or isinstance(problem.energy.hidden, SpikeSlab):
+        if problem.head is not None or problem.energy.hidden.selects:
             what = "a head" if problem.head is not None else "a layer that selects units"
             raise IncompatiblePartsError(
                 f"{owner} samples the weights of models without {what}; this one has one; use the Stochastic() driver."
             )
-        if self.checkpoint is not None and type(objective).start is not Objective.start:
+        if self.checkpoint is not None and objective.remembers:
             raise IncompatiblePartsError(
                 f"A checkpoint needs an objective that remembers nothing between steps; got {objective!r}; pass "
                 "SampledCD(), or no checkpoint."

@@ -7,18 +7,17 @@ from typing import Literal
 
 import numpy as np
 
-from harmonium.hidden import SpikeSlab
+from harmonium.hidden.selection import Selection
 from harmonium.objectives import Objective, Problem, Statistics
 from harmonium.params import copy_parameters, weights_of
 from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.centring import Centring, span
 from harmonium.training.monitor import Monitor, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
-from harmonium.training.progress import Reporter
+from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
-from harmonium.training.selection import Selection
 from harmonium.validation import check_real, check_whole
-from harmonium.views import Views
+from harmonium.views import Data
 
 # updates that are enough, with a step that goes down and with a running average of the parameters
 _UPDATES, _UPDATES_AVERAGED = 3000, 1500
@@ -143,11 +142,24 @@ class Stochastic(Driver):
         """Number of rows in a batch for so many rows in all."""
         return int(np.clip(n_rows // 20, 10, 100)) if self.batch_size is None else self.batch_size
 
+    def no_batches(self) -> str | None:
+        """Batches are all it needs."""
+        return None
+
+    def update(
+        self, problem: Problem, objective: Objective, data: Data, training: Training, rng: np.random.Generator
+    ) -> None:
+        """One pass at a constant step."""
+        training.n_items += len(data)
+        selection = problem.selection(training.n_items)
+        self.epoch(problem, objective, data, np.arange(len(data)), training, rng, Silent(), selection)
+        training.n_iter += 1
+
     def run(
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
@@ -155,23 +167,21 @@ class Stochastic(Driver):
         last: int | None = None,
     ) -> None:
         """Epochs over shuffled rows."""
-        self.check()
-        train, validation = self._split(len(views), rng)
-        monitor = Monitor(problem, views, train, validation)
+        train, validation = self._split(len(data), rng)
+        monitor = Monitor(problem, data, train, validation)
         monitor.read(training.parameters, 0)
         n_epochs = self.epochs(len(train))
         training.n_items = len(train)
         stopping = _Stopping(self)
-        selection = Selection.of(problem, len(train))
+        selection = problem.selection(len(train))
         for epoch in range(1, min(n_epochs, last or n_epochs) + 1):
             begin = time.perf_counter()
-            self.epoch(problem, objective, views, train, training, rng, reporter, (epoch - 1, n_epochs))
-            solve_head(problem, views, train, training)
+            self.epoch(problem, objective, data, train, training, rng, reporter, selection, (epoch - 1, n_epochs))
+            solve_head(problem, data, train, training)
             seconds = time.perf_counter() - begin
             training.n_iter += 1
             entry = {"epoch": training.n_iter, **monitor.read(training.result, epoch, self.learning_rate)}
-            if selection is not None:
-                entry |= selection.read(training.result, monitor.presence(training.result))
+            entry |= selection.read(training.result, monitor.presence)
             training.record({**entry, "seconds": seconds})
             reporter.epoch(epoch, entry)
             if stopping.says_stop(entry, training):
@@ -182,48 +192,50 @@ class Stochastic(Driver):
         if training.average is not None:
             training.parameters, training.average, training.n_averaged = training.average, None, 0
         stopping.restore(training)
-        solve_head(problem, views, train, training, last=True)
+        solve_head(problem, data, train, training, last=True)
         training.idle_units = monitor.idle_units(training.parameters)
 
     def epoch(
         self,
         problem: Problem,
         objective: Objective,
-        views: Views,
+        data: Data,
         rows: np.ndarray,
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
+        selection: Selection,
         position: tuple[int, int] | None = None,
     ) -> None:
         """One pass over the rows; ``position`` (epochs done, epochs planned) tells the schedule where it stands."""
         optimiser = self._optimiser(problem)
-        selection = Selection.of(problem, training.n_items)
         if training.slots is None:
             training.slots = optimiser.start(training.parameters)
-        if selection is not None and not training.n_settled:
-            selection.wake(training.parameters)
+        if not training.n_settled:
+            selection.begin(training.parameters)
         statistics = Statistics.zeros_like(training.parameters)
         centring = Centring(problem)
-        shares = self._shares(problem, views, rows)
+        shares = self._shares(problem, data, rows)
         order = rng.permutation(rows)
         batch_size = self.rows_of_batch(len(order))
         n_batches = -(-len(order) // batch_size)
         every = max(1, n_batches // _TIMES_AN_EPOCH)
         moving = problem.moving(training.parameters)
+        n_counted = 0
         for number in range(n_batches):
             items = order[number * batch_size : (number + 1) * batch_size]
-            batch = views.batch(items, problem.energy.families)
+            batch = data.batch(items, problem.energy.families)
             if training.chains is None:
                 training.chains = objective.start(problem, batch, rng)
             statistics.count = 0.0
+            n_counted += len(items)
             training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
             decay = self.weight_decay
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
-                if selection is not None:
-                    selection.charge(statistics, training.parameters, len(items), last=number + 1 == n_batches)
+                is_last = number + 1 == n_batches
+                selection.charge(statistics.gradient, training.parameters, len(items), is_last)
                 before = centring.natural_of_mean_item(training.parameters)
                 step = training.n_updates
                 optimiser.update(moving, statistics, training.slots, rate, decay, step, shares, centring.centres)
@@ -233,26 +245,26 @@ class Stochastic(Driver):
                 # samplers and decompositions refuse what is not finite: say where it comes from
                 check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
                 raise
-            if selection is not None and (number + 1) % every == 0:
-                selection.settle(training.parameters, statistics, training.n_settled)
+            if (number + 1) % every == 0:
+                selection.settle(training.parameters, statistics.counts, n_counted, training.n_settled)
+                statistics.counts, n_counted = 0.0, 0
                 training.n_settled += 1
-            if self.average and (number + 1) % every == 0:
-                self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
+                if self.average:
+                    self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
             reporter.batch(len(items))
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 
     def _optimiser(self, problem: Problem) -> Optimiser:
         if self.optimiser is not None:
             return self.optimiser
-        return Adam(shared=isinstance(problem.energy.hidden, SpikeSlab))
+        return Adam(shared=problem.energy.hidden.selects)
 
-    def _shares(self, problem: Problem, views: Views, rows: np.ndarray) -> dict[str, float]:
+    def _shares(self, problem: Problem, data: Data, rows: np.ndarray) -> dict[str, float]:
         """Share of the step that the weights of each view take, where it is not all of it."""
         if self.reach is None:
             return {}
         families = problem.energy.families
-        sample = rows[np.linspace(0, len(rows) - 1, min(_SAMPLE, len(rows))).astype(int)]
-        batch = views.batch(sample, families)
+        batch = data.spaced(_SAMPLE, families, rows)
         largest = {
             name: self.reach / self.learning_rate / span(batch.views[name], problem.reference[name], family)
             for name, family in families.items()

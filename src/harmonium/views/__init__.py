@@ -4,8 +4,9 @@
 """
 
 from harmonium.views.container import Views
+from harmonium.views.data import Data
 from harmonium.views.reading import Columns
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source, Summary
 
-__all__ = ["Columns", "Sequences", "Source", "Summary", "Views"]
+__all__ = ["Columns", "Data", "Sequences", "Source", "Summary", "Views"]

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse
 from narwhals.exceptions import DuplicateError
 
-from harmonium.batch import Batch, Targets
+from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse import has_duplicates
@@ -44,9 +44,6 @@ class Views:
     >>> len(both), both.shape, both[np.array([0, 2])].shape
     (3, (3, 5), (2, 5))
     """
-
-    # what is to be predicted for the items, while a model is trained
-    _targets: Targets | None = None
 
     def __init__(
         self,
@@ -83,19 +80,11 @@ class Views:
         _check_lengths(sources)
         return result
 
-    def with_targets(self, targets: Targets) -> Views:
-        """The same views, whose batches also say what is to be predicted."""
-        result = Views._from_sources(self._sources)
-        result._targets = targets
-        return result
-
     def with_view(self, name: str, matrix: np.ndarray, columns: list[str] | None = None) -> Views:
         """These views and one more; rows of it that are all NaN are missing."""
         rows = np.arange(len(matrix))
         rows[empty_rows(matrix)] = -1
-        result = Views._from_sources({**self._sources, name: Source(matrix, rows, columns)})
-        result._targets = self._targets
-        return result
+        return Views._from_sources({**self._sources, name: Source(matrix, rows, columns)})
 
     @property
     def names(self) -> list[str]:
@@ -116,9 +105,7 @@ class Views:
         if isinstance(rows, tuple):  # scikit-learn asks for X[rows, ...]
             rows = rows[0]
         rows = np.atleast_1d(np.asarray(rows)) if not isinstance(rows, slice) else rows
-        result = Views._from_sources({name: source.take(rows) for name, source in self._sources.items()})
-        result._targets = None if self._targets is None else self._targets.take(rows)
-        return result
+        return Views._from_sources({name: source.take(rows) for name, source in self._sources.items()})
 
     def __iter__(self) -> Iterator[Views]:
         return (self[i] for i in range(len(self)))
@@ -132,11 +119,9 @@ class Views:
         source = self._sources.get(name)
         return source is not None and source.is_sparse_for(family) and not source.lacks_rows
 
-    def without(self, name: str) -> Views:
-        """All views but one."""
-        result = Views._from_sources({other: source for other, source in self._sources.items() if other != name})
-        result._targets = self._targets
-        return result
+    def without(self, *names: str) -> Views:
+        """All views but those named."""
+        return Views._from_sources({name: source for name, source in self._sources.items() if name not in names})
 
     def batch(self, items: np.ndarray | slice, families: Mapping[str, Family]) -> Batch:
         """Statistics of some items for the engine; a view that is not here at all is missing for every item."""
@@ -145,7 +130,7 @@ class Views:
         for name, family in families.items():
             source = self._sources.get(name) or absent_source(len(self), family)
             views[name] = source.batch(items, family)
-        return Batch(views, n_rows, None if self._targets is None else self._targets.take(items))
+        return Batch(views, n_rows)
 
     def __repr__(self) -> str:
         parts = [f"{name}: {source.n_columns} {source.kind} columns" for name, source in self._sources.items()]

@@ -1,0 +1,139 @@
+"""What scores mean: from scores to decisions, predictions and probabilities, and what held-out rows teach about them.
+
+A head has one of these. ``factors`` are what calibration found; an empty array stands for scores taken as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from harmonium.heads.calibration import fit_sigmoid, fit_temperature
+from harmonium.targets import Targets
+
+UNCALIBRATED = np.zeros(0)
+
+
+class Outputs:
+    """Meaning of the scores of a head; those of numbers, say, have no probabilities."""
+
+    n_factors: int = 0
+
+    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """Class numbers, 0 and 1, or numbers, (rows, columns)."""
+        raise NotImplementedError
+
+    def decisions(self, scores: np.ndarray, factors: np.ndarray) -> Any:
+        """What scikit-learn calls a decision function, of each column (of all labels)."""
+        raise NotImplementedError
+
+    def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> Any:
+        """Probabilities of the classes of each column, (rows, classes) each; of labels one array, (rows, labels)."""
+        raise NotImplementedError
+
+    def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
+        """Factors that make the targets of held-out rows most probable."""
+        return UNCALIBRATED
+
+
+@dataclass(frozen=True)
+class ClassOutputs(Outputs):
+    """A score for each class, columns of classes side by side; the largest is taken.
+
+    Probabilities are softmax(a · scores), with one factor a for each column (temperature scaling).
+    """
+
+    n_classes: Sequence[int]
+
+    @property
+    def n_factors(self) -> int:  # type: ignore[override]
+        """One for each column."""
+        return len(self.n_classes)
+
+    def columns(self) -> list[slice]:
+        """Scores that belong to each column."""
+        ends = np.cumsum(self.n_classes)
+        return [slice(int(end) - number, int(end)) for end, number in zip(ends, self.n_classes, strict=True)]
+
+    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """The class of the largest score."""
+        return np.stack([np.argmax(scores[:, column], axis=1) for column in self.columns()], axis=1)
+
+    def decisions(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
+        """The scores; of two classes by how much the second is ahead."""
+        parts = [scores[:, column] for column in self.columns()]
+        return [part[:, 1] - part[:, 0] if part.shape[1] == 2 else part for part in parts]
+
+    def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
+        """softmax(a · scores)."""
+        used = factors if len(factors) else np.ones(len(self.n_classes))
+        return [
+            softmax(factor * scores[:, column].astype(np.float64), axis=1)
+            for column, factor in zip(self.columns(), used, strict=True)
+        ]
+
+    def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
+        """One temperature for each column."""
+        return np.array(
+            [
+                fit_temperature(scores[:, column], targets.values[:, number], targets.weight)
+                for number, column in enumerate(self.columns())
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class LabelOutputs(Outputs):
+    """A score for each label, which is there or not.
+
+    Probabilities are σ(a s + b), with a and b shared by all labels. ``positive_weight`` is what a label that is there
+    weighed while learning: what the scores were told by it, calibration must not undo.
+    """
+
+    positive_weight: float = 1.0
+    n_factors = 2
+
+    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """1 for labels that are more probable than not."""
+        return (self.decisions(scores, factors) > 0).astype(np.int64)
+
+    def decisions(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """Scores that are positive where the label is more probable than not."""
+        factor, shift = factors if len(factors) else (1.0, 0.0)
+        return scores + shift / factor
+
+    def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """σ(a s + b)."""
+        factor, shift = factors if len(factors) else (1.0, 0.0)
+        return expit(factor * scores.astype(np.float64) + shift)
+
+    def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
+        """Factor and shift."""
+        return np.array(fit_sigmoid(scores, targets.values, targets.weight, self.positive_weight))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberOutputs(Outputs):
+    """Scores of standardised numbers, turned back into the units of the targets."""
+
+    location: np.ndarray
+    scale: np.ndarray
+
+    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """Numbers in the units of the targets."""
+        return scores * self.scale + self.location
+
+    @classmethod
+    def standard(cls, values: np.ndarray) -> NumberOutputs:
+        """Mean and standard deviation (1 for constants) of each column of targets, over what is known."""
+        location, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+        # a spread that is rounding error relative to the size is none
+        return cls(location, np.where(scale > 1e-14 * np.abs(location), scale, 1.0))
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Standardised targets."""
+        return (values - self.location) / self.scale

@@ -1,0 +1,109 @@
+"""Selection of units by what speaks for them: the prior of their use follows the data while training, and units without
+evidence go at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harmonium.hidden.evidence import Evidence
+from harmonium.hidden.merging import merge_units
+from harmonium.hidden.selection import Circumstances, Pruned, Selection, Use
+from harmonium.params import HEAD_WEIGHTS, HIDDEN, Parameters, couplings, own_of, record
+
+if TYPE_CHECKING:
+    from harmonium.hidden.spike_slab import SpikeSlab
+
+# the cost of weights changes slowly: it is charged for so many batches at a time
+_CHARGED_EVERY = 5
+# Robbins-Monro: steps t^-κ of the posterior of the sticks when counts come from a part of the items
+_FORGETTING = 0.6
+# what the smallest unit that a head relies on adds to its scores, whose margin is 1
+_SMALLEST_DIFFERENCE = 0.02
+
+
+class UsefulUnits(Selection):
+    """Follows the use of the units of a `SpikeSlab` layer during passes over the data."""
+
+    def __init__(self, layer: SpikeSlab, circumstances: Circumstances) -> None:
+        self._layer = layer
+        self._n_items = circumstances.n_items
+        self._has_head = circumstances.has_head
+        self._evidence = Evidence(circumstances, float(layer.relevance))
+        self._uncharged = self._batches = 0
+
+    def begin(self, parameters: Parameters) -> None:
+        """Queue the units."""
+        log_odds = parameters[own_of(HIDDEN, "log_odds")]
+        log_odds[:] = self._layer.waiting_log_odds(len(log_odds), self._has_head)
+
+    def charge(
+        self, gradient: Parameters, parameters: Parameters, n_rows: int, last: bool = False, at_once: bool = False
+    ) -> float:
+        """Charge the weights of the units, for some batches at a time; the ``last`` leaves nothing uncharged."""
+        self._uncharged = n_rows if at_once else self._uncharged + n_rows
+        self._batches += 1
+        if not (at_once or last or self._batches == _CHARGED_EVERY):
+            return 0.0
+        charged, self._uncharged, self._batches = self._uncharged, 0, 0
+        return self._evidence.charge(gradient, parameters, charged)
+
+    def settle(
+        self, parameters: Parameters, counts: np.ndarray | float, n_rows: int, n_before: int | None = None
+    ) -> None:
+        """Take a step of coordinate ascent, a whole one if counts are over all items."""
+        use = np.asarray(counts, dtype=np.float64) * (self._n_items / max(n_rows, 1))
+        share = 1.0 if n_before is None else (1.0 + n_before) ** -_FORGETTING
+        evidence = self._evidence.of_all(parameters)
+        own = self._layer.settle(self._own(parameters), use, self._n_items, evidence, share, self._has_head)
+        for name, value in own.items():
+            parameters[own_of(HIDDEN, name)][:] = value
+
+    def _own(self, parameters: Parameters) -> Mapping[str, np.ndarray]:
+        return {name: parameters[own_of(HIDDEN, name)] for name in self._layer.own_names}
+
+    def read(self, parameters: Parameters, presence: Callable[[Parameters], np.ndarray]) -> dict[str, float]:
+        """Return how many units stand out, and the bound on the prior terms, in nats an item."""
+        evidence = self._evidence.of_all(parameters)
+        counts = np.sort(presence(parameters).astype(np.float64))[::-1] * self._n_items
+        bound = self._layer.prior_bound(self._own(parameters), counts, self._n_items)
+        return {"n_components": float((evidence >= 1).sum()), "prior_bound": bound / self._n_items}
+
+    def prune(self, parameters: Parameters, use: Use) -> Pruned:
+        """Keep the units that stand out (at least one), those that agree as one, and fold the others into the biases.
+
+        With a head units stand out by little, as each item weighs much: those that the views alone do not speak for
+        must also make a difference to its scores.
+        """
+        evidence = self._evidence.of_all(parameters)
+        found = evidence >= 1
+        if self._has_head:
+            found &= (self._evidence.of_views(parameters) >= 1) | self._matters_to_head(parameters, use)
+        kept = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
+        if self._layer.kind == "binary":
+            log_odds = parameters[own_of(HIDDEN, "log_odds")]
+            parameters, kept = merge_units(parameters, log_odds, kept, use.correlation, evidence)
+        return Pruned(self._layer.restore(int(kept.sum())), self._without(parameters, kept, use.mean), int(found.sum()))
+
+    def _matters_to_head(self, parameters: Parameters, use: Use) -> np.ndarray:
+        if HEAD_WEIGHTS not in parameters:  # a label that is a view speaks as all views do
+            return np.ones(len(use.mean), dtype=bool)
+        return use.deviation * np.abs(parameters[HEAD_WEIGHTS]).max(axis=1) >= _SMALLEST_DIFFERENCE
+
+    def _without(self, parameters: Parameters, kept: np.ndarray, mean: np.ndarray) -> Parameters:
+        """Parameters of the units that are kept; what the others contribute on average goes to the biases."""
+        result = {name: value.copy() for name, value in parameters.items()}
+        average = mean[~kept].astype(np.float32)
+        for weights, bias in couplings(result):
+            bias += average @ weights[~kept]
+        for name, value in result.items():
+            axis = record(name).unit_axis
+            if axis is not None:
+                result[name] = np.ascontiguousarray(np.compress(kept, value, axis=axis))
+        log_odds, beta = own_of(HIDDEN, "log_odds"), own_of(HIDDEN, "beta")
+        result[log_odds] = result[log_odds][kept]
+        result[beta] = result[beta][: int(kept.sum())]  # in order of rank, and units that stand out rank first
+        return result

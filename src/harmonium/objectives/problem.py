@@ -1,0 +1,76 @@
+"""A model to be trained, and what every objective does with the data side of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.batch import Batch
+from harmonium.energy import Energy
+from harmonium.heads import Head
+from harmonium.hidden.selection import Circumstances, Selection
+from harmonium.inference.mean_field import fill_missing
+from harmonium.objectives.statistics import Statistics, Term
+from harmonium.params import HIDDEN, Parameters, own_of, weights_of
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A model to be trained; nothing about it changes while it is.
+
+    Attributes
+    ----------
+    energy : Energy
+        The structure of the model.
+    reference : dict of ndarray
+        Mean statistics of the training data, by view.
+    head : Head, optional
+        What is predicted.
+    strength : float
+        Weight of the head's loss in nats: its C times what an average item costs to describe.
+    """
+
+    energy: Energy
+    reference: dict[str, np.ndarray]
+    head: Head | None = None
+    strength: float = 0.0
+
+    def complete(self, parameters: Parameters, batch: Batch) -> Batch:
+        """The batch with its missing part inferred (a few mean-field steps are enough for a gradient)."""
+        return fill_missing(self.energy, parameters, batch, self.reference, n_iterations=3)
+
+    def data_term(
+        self, parameters: Parameters, batch: Batch, into: Statistics, with_loss: bool = False
+    ) -> tuple[Term, np.ndarray]:
+        """The completed batch as a term of the gradient, with what the head makes of it, and its hidden naturals."""
+        batch = self.complete(parameters, batch)
+        natural = self.energy.hidden_natural(parameters, batch)
+        layer = self.energy.layer(parameters)
+        hidden_mean = layer.mean(natural)
+        term = Term(batch, hidden_mean, -1.0)
+        if self.head is not None and batch.targets is not None:
+            loss, term.head_gradient = self.head.add_statistics(
+                into.gradient, parameters, layer, natural, hidden_mean, batch.targets, self.strength
+            )
+            into.loss += loss if with_loss else 0.0
+        into.counts = into.counts + layer.counts(natural, hidden_mean)
+        return term, natural
+
+    def moving(self, parameters: Parameters) -> Parameters:
+        """Parameters that gradients move: not the prior of hidden units, nor a head that is solved for exactly."""
+        still = {own_of(HIDDEN, name) for name in self.energy.hidden.own_names}
+        if self.head is not None and self.head.is_solved:
+            still |= set(self.head.initial_parameters(self.energy.hidden))
+        return {name: value for name, value in parameters.items() if name not in still}
+
+    def selection(self, n_items: int) -> Selection:
+        """What the hidden layer does about its units while it is trained on so many items."""
+        variances = {
+            weights_of(name): family.statistic_variance(self.reference[name], family.own_parameters()).astype(
+                np.float32
+            )
+            for name, family in self.energy.families.items()
+        }
+        has_head = self.head is not None
+        return self.energy.hidden.selection(Circumstances(n_items, variances, self.strength, has_head))

@@ -1,0 +1,50 @@
+"""Posterior draws in a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from harmonium.families import Family
+from harmonium.params import Parameters
+from harmonium.training.posterior import MarkovChain, Posterior
+from harmonium.training.priors import Normal
+
+_DRAWS, _PRIOR = "draws/", "prior/"
+
+
+def posterior_tensors(posterior: Posterior) -> Parameters:
+    """Arrays that a file keeps of posterior draws."""
+    arrays = {f"{_DRAWS}{name}": posterior.array(name) for name in posterior.chains[0].draws[0]}
+    for view, prior in posterior.prior.items():
+        arrays |= {f"{_PRIOR}{view}/mean": prior.mean, f"{_PRIOR}{view}/variance": prior.variance}
+    return arrays
+
+
+def restored_posterior(
+    tensors: Mapping[str, np.ndarray],
+    parameters: Parameters,
+    families: Mapping[str, Family],
+    target: str,
+    rng: np.random.Generator,
+) -> Posterior:
+    """Inverse of `posterior_tensors`: chains stand at their last draws and have to warm up again before they go on."""
+    draws = {name.removeprefix(_DRAWS): value for name, value in tensors.items() if name.startswith(_DRAWS)}
+    if set(draws) != set(parameters):
+        raise ValueError("posterior draws must be of the model's parameters")
+    n_chains, n_draws = next(iter(draws.values())).shape[:2]
+    for name, value in draws.items():
+        if value.shape != (n_chains, n_draws, *parameters[name].shape) or not np.isfinite(value).all():
+            raise ValueError(f"posterior draws of {name} must be finite numbers of {parameters[name].shape}")
+    prior = {}
+    for view, family in families.items():
+        mean, variance = (tensors.get(f"{_PRIOR}{view}/{part}") for part in ("mean", "variance"))
+        if mean is None or variance is None or not mean.shape == variance.shape == (family.n_features_,):
+            raise ValueError(f"the prior of view {view!r} must have a mean and a variance for each feature")
+        prior[view] = Normal(mean, variance)
+    chains = []
+    for number, stream in enumerate(rng.spawn(n_chains)):
+        kept: list[Parameters] = [{name: value[number, i] for name, value in draws.items()} for i in range(n_draws)]
+        chains.append(MarkovChain({name: value.copy() for name, value in kept[-1].items()}, stream, draws=kept))
+    return Posterior(chains, prior, target=target)

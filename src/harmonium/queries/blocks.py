@@ -1,0 +1,46 @@
+"""Views cut into blocks that fit into memory, ready to ask a model about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from harmonium.batch import Batch
+from harmonium.inference.mean_field import fill_missing
+from harmonium.params import Parameters
+from harmonium.training import FittedModel
+from harmonium.views import Views
+
+_BLOCK_CELLS = 4_000_000
+_SPARSE_CELLS = 64  # what a sparse row counts for
+
+
+def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tuple[slice, Batch]]:
+    """Blocks of rows of which ``n_copies`` fit into memory; sparse rows count by what is stored."""
+    cells = sum(
+        # what is missing is inferred densely
+        _SPARSE_CELLS if views.is_sparse_throughout(name, family) else family.n_features_
+        for name, family in model.families.items()
+    )
+    step = max(1, _BLOCK_CELLS // max(cells, model.n_units) // n_copies)
+    for first in range(0, len(views), step):
+        items = slice(first, min(first + step, len(views)))
+        batch = views.batch(items, model.families)
+        for view in batch.views.values():
+            if isinstance(view.statistic, np.ndarray):
+                # vectorised code rounds a row differently at another place of the block; in double precision,
+                # narrowed at the end, that does not show
+                view.statistic = view.statistic.astype(np.float64)
+        yield items, batch
+
+
+def completed(model: FittedModel, parameters: Parameters, batch: Batch, n_iterations: int = 10) -> Batch:
+    """The batch with its missing part inferred at some parameters."""
+    return fill_missing(model.energy, parameters, batch, model.reference, n_iterations)
+
+
+def completed_blocks(model: FittedModel, views: Views) -> Iterator[tuple[slice, Batch]]:
+    """Blocks of rows with what is missing filled in."""
+    for items, batch in blocks(model, views):
+        yield items, completed(model, model.parameters, batch)

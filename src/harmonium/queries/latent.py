@@ -1,0 +1,86 @@
+"""From views to the latent space and back."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from harmonium.batch import Batch
+from harmonium.inference.mean_field import mean_views
+from harmonium.params import HIDDEN_BIAS, Parameters
+from harmonium.queries.blocks import blocks, completed
+from harmonium.training import FittedModel
+from harmonium.views import Views
+
+Output = Literal["mean", "natural", "coordinates"]
+
+
+def encode(model: FittedModel, views: Views, output: Output = "mean") -> np.ndarray:
+    """Latent representations, (rows, units) in float32; those of a model with posterior draws are means over them."""
+    result = np.empty((len(views), model.n_units), dtype=np.float32)
+    draws = model.draws
+    for items, batch in blocks(model, views):
+        # what is linear in the weights has its mean at their mean
+        linear = not batch.has_missing and (output != "mean" or model.energy.hidden.linear)
+        used = [model.parameters] if linear else draws
+        result[items] = np.mean([_latent(model, draw, batch, output) for draw in used], axis=0)
+    return result
+
+
+def encode_draws(model: FittedModel, views: Views, output: Output = "mean") -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of latent representations over posterior draws."""
+    mean, deviation = (np.empty((len(views), model.n_units), dtype=np.float32) for _ in range(2))
+    draws = model.draws
+    for items, batch in blocks(model, views, len(draws)):
+        latent = np.stack([_latent(model, draw, batch, output) for draw in draws])
+        mean[items], deviation[items] = latent.mean(axis=0), latent.std(axis=0)
+    return mean, deviation
+
+
+def _latent(model: FittedModel, parameters: Parameters, batch: Batch, output: Output) -> np.ndarray:
+    """Latent representation of the rows of a block at some parameters, in float64."""
+    batch = completed(model, parameters, batch)
+    natural = model.energy.hidden_natural(parameters, batch, with_bias=output != "coordinates").astype(np.float64)
+    return model.energy.layer(parameters).mean(natural) if output == "mean" else natural
+
+
+def hidden_means(model: FittedModel, latent: np.ndarray, output: Output) -> np.ndarray:
+    """E[h | x] of latent representations of any kind."""
+    if output == "coordinates":
+        latent = latent + model.parameters[HIDDEN_BIAS]
+    return latent if output == "mean" else model.energy.layer(model.parameters).mean(latent)
+
+
+def expected_views(
+    model: FittedModel, hidden_mean: np.ndarray, sizes: dict[str, np.ndarray] | None = None
+) -> dict[str, np.ndarray]:
+    """Expected views given hidden means, in the units of the data; ``sizes``: totals of the rows, default typical."""
+    sizes = typical_sizes(model, len(hidden_mean)) if sizes is None else sizes
+    batch, _ = mean_views(model.energy, model.parameters, hidden_mean, sizes)
+    return {
+        name: np.ascontiguousarray(model.families[name].decode(np.asarray(view.statistic)), dtype=np.float32)
+        for name, view in batch.views.items()
+    }
+
+
+def reconstruct(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
+    """Expected views given the hidden means that the views have: what the model makes of each row."""
+    sizes = row_sizes(model, views)
+    return expected_views(model, encode(model, views), sizes)
+
+
+def row_sizes(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
+    """Totals (or lengths) of the rows of views that have them."""
+    totals: dict[str, list[np.ndarray]] = {}
+    for items in np.array_split(np.arange(len(views)), max(1, len(views) // 1000)):
+        for name, view in views.batch(items, model.families).views.items():
+            if view.size is not None:
+                totals.setdefault(name, []).append(view.size)
+    return {name: np.concatenate(parts) for name, parts in totals.items()}
+
+
+def typical_sizes(model: FittedModel, n_rows: int) -> dict[str, np.ndarray]:
+    """Totals (or lengths) of rows that are not observed, for the views that have them."""
+    sizes = {name: family.typical_sizes(n_rows) for name, family in model.families.items()}
+    return {name: size for name, size in sizes.items() if size is not None}

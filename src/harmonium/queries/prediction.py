@@ -1,0 +1,88 @@
+"""One view from the others, with intervals; scores of what is predicted."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from harmonium.batch import Batch, ViewBatch
+from harmonium.inference.gibbs import clamp
+from harmonium.params import Parameters
+from harmonium.queries.blocks import blocks, completed, completed_blocks
+from harmonium.training import FittedModel
+from harmonium.views import Views
+
+_SIMULATIONS = 200  # of values, at least
+_GIBBS_STEPS = 5
+
+
+class ViewInterval(NamedTuple):
+    """Expected values of a view and the ends of an interval around them, each (rows, features)."""
+
+    mean: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def scores(model: FittedModel, views: Views) -> np.ndarray:
+    """Scores of the head for each row, in float64."""
+    head = model.head
+    assert head is not None
+    parts = [head.scores(model.energy, model.parameters, batch) for _, batch in completed_blocks(model, views)]
+    return np.concatenate(parts).astype(np.float64, copy=False)
+
+
+def expected_view(model: FittedModel, view: str, views: Views, n_iterations: int = 10) -> np.ndarray:
+    """E[view | other views], in the units of the data; that of a model with posterior draws is a mean over them."""
+    draws, parts = model.draws, []
+    for _, batch in blocks(model, views):
+        mean = np.zeros(())
+        for draw in draws:  # in turn: side by side they would fill the memory
+            mean = mean + _expected(model, draw, view, batch, n_iterations) / len(draws)
+        parts.append(mean)
+    return np.concatenate(parts).astype(np.float32, copy=False)
+
+
+def view_interval(
+    model: FittedModel, view: str, views: Views, interval: float, of: Literal["value", "mean"], n_iterations: int = 10
+) -> ViewInterval:
+    """E[view | other views], and central intervals of the values or of their expectation."""
+    draws, rng = model.draws, np.random.default_rng(0)
+    # a single set of weights, or a few, still leave values uncertain
+    simulated = draws * -(-_SIMULATIONS // len(draws))
+    # an end is one of the values, so that those of counts are counts
+    ends = [(1 - interval) / 2, (1 + interval) / 2]
+    parts = []
+    for _, batch in blocks(model, views, len(simulated)):
+        spread = expected = np.stack([_expected(model, draw, view, batch, n_iterations) for draw in draws])
+        if of == "value":
+            spread = np.stack([_simulated(model, draw, view, batch, n_iterations, rng) for draw in simulated])
+        lower, upper = np.quantile(spread, ends, axis=0, method="inverted_cdf")
+        parts.append((expected.mean(axis=0), lower, upper))
+    return ViewInterval(*(np.concatenate(arrays).astype(np.float32, copy=False) for arrays in zip(*parts, strict=True)))
+
+
+def _expected(model: FittedModel, parameters: Parameters, view: str, batch: Batch, n_iterations: int) -> np.ndarray:
+    """E[view | other views] at some parameters, in the units of the data."""
+    energy, family = model.energy, model.families[view]
+    batch = completed(model, parameters, batch, n_iterations)
+    hidden_mean = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
+    natural = clamp(energy.view_natural(parameters, view, hidden_mean), family)
+    mean = family.mean(natural, energy.own(parameters, view), batch.views[view].size)
+    return np.ascontiguousarray(family.decode(mean))
+
+
+def _simulated(
+    model: FittedModel, parameters: Parameters, view: str, batch: Batch, n_iterations: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The view drawn given the others, a few Gibbs steps from its mean-field expectation."""
+    energy, family = model.energy, model.families[view]
+    batch = completed(model, parameters, batch, n_iterations)
+    size = batch.views[view].size
+    for _ in range(_GIBBS_STEPS):
+        hidden = energy.layer(parameters).sample(energy.hidden_natural(parameters, batch), rng)
+        natural = clamp(energy.view_natural(parameters, view, hidden), family)
+        drawn = family.sample(natural, rng, energy.own(parameters, view), size)
+        batch = Batch({**batch.views, view: ViewBatch(drawn, size)}, batch.n_rows)
+    return np.asarray(family.decode_sample(drawn))

@@ -1,0 +1,50 @@
+"""Which features load on which topic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from harmonium.params import weights_of
+from harmonium.training import FittedModel
+
+
+def view_name(model: FittedModel, view: str | None) -> str:
+    """The name of a view of the model; None stands for the only one."""
+    known = ", ".join(map(repr, model.families))
+    if view is None and len(model.families) == 1:
+        return next(iter(model.families))
+    if view is None:
+        raise ValueError(f"With several views one has to be named; got None; pass one of {known}.")
+    if view not in model.families:
+        raise ValueError(f"view must be one of {known}; got {view!r}; correct the name.")
+    return view
+
+
+def loadings(model: FittedModel, view: str) -> pd.DataFrame:
+    """Weights of one view, features by topics."""
+    return pd.DataFrame(
+        model.parameters[weights_of(view)],
+        index=pd.Index(model.feature_names[view], name=view),
+        columns=pd.RangeIndex(model.n_units, name="topic"),
+    )
+
+
+def effects(model: FittedModel, view: str) -> pd.DataFrame:
+    """Weights times the standard deviation of each feature at its training mean, under the family."""
+    own = model.energy.own(model.parameters, view)
+    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], own))
+    return loadings(model, view).mul(deviation, axis=0)
+
+
+def ranked_features(model: FittedModel, view: str, table: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Names of the features with the largest values in a table of features by topics, one row per topic."""
+    groups = model.families[view].feature_groups
+    tables = {group: _ranked(table.iloc[features], n) for group, features in groups.items()}
+    return tables[""] if "" in tables else pd.concat(tables, axis=1, names=["weight"])
+
+
+def _ranked(table: pd.DataFrame, n: int) -> pd.DataFrame:
+    order = np.argsort(-table.to_numpy(), axis=0, kind="stable")[:n].T
+    ranks = pd.RangeIndex(1, order.shape[1] + 1, name="rank")
+    return pd.DataFrame(np.asarray(table.index)[order], index=table.columns, columns=ranks)

@@ -1,0 +1,84 @@
+"""What is to be predicted: its values row by row, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Kind = Literal["class", "number", "label"]
+#: kinds of targets in words
+KINDS: dict[Kind, str] = {"class": "classes", "number": "numbers", "label": "several labels at once"}
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is to be predicted, row by row.
+
+    Attributes
+    ----------
+    values : ndarray (rows, columns)
+        Class numbers (-1 where unknown), numbers, or 0 and 1 (NaN where unknown), as the head takes them.
+    weight : ndarray (rows,)
+        Weight of each row's loss.
+    """
+
+    values: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which rows have a target at all."""
+        unknown = self.values < 0 if np.issubdtype(self.values.dtype, np.integer) else np.isnan(self.values)
+        return np.asarray(~unknown.all(axis=1))
+
+    @property
+    def counting(self) -> np.ndarray:
+        """Which rows have a target that weighs anything."""
+        return np.asarray(self.known & (self.weight > 0))
+
+    def take(self, rows: np.ndarray | slice) -> Targets:
+        """Some of the rows."""
+        return Targets(self.values[rows], self.weight[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Targets]) -> Targets:
+        """The rows of several, one after the other."""
+        return cls(np.concatenate([part.values for part in parts]), np.concatenate([part.weight for part in parts]))
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """What the values of targets stand for.
+
+    Attributes
+    ----------
+    kind : {"class", "number", "label"}
+        Classes, numbers, or several labels that are there or not.
+    classes : list of ndarray
+        Classes of each column; of each label [0, 1]; none for numbers.
+    one_column : bool
+        Whether y had one dimension, so that predictions should.
+    n_columns : int
+        Number of columns.
+    """
+
+    kind: Kind
+    classes: list[np.ndarray]
+    one_column: bool = True
+    n_columns: int = 1
+
+    @property
+    def n_classes(self) -> list[int]:
+        """Number of classes of each column."""
+        return [len(classes) for classes in self.classes]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What the user wants predicted: targets in numbers, and what they stand for."""
+
+    meaning: Meaning
+    targets: Targets
