@@ -1,5 +1,6 @@
 """Loaders: found counts, alignment and errors. Tests on real archives skip where HARMONIUM_DATA is not set."""
 
+import doctest
 import gzip
 import io
 import json
@@ -7,6 +8,7 @@ import os
 import sys
 import tarfile
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +31,7 @@ from harmonium.datasets import (
     load_mfeat,
     load_newsgroups,
     load_reuters21578,
+    load_shapes,
     load_wikipedia,
 )
 from harmonium.datasets.corel5k import read_sparse_arff
@@ -500,3 +503,31 @@ def test_cll_patients() -> None:
         rows = np.flatnonzero((data.target >= 0) & ~np.isnan(view[:, 0]))
         even, odd = rows[::2], rows[1::2]
         assert nearest_mean_accuracy(view[even], data.target[even], view[odd], data.target[odd]) > 0.7
+
+
+# ---- examples ------------------------------------------------------------------------------------------------------
+LOADERS: list[tuple[Callable[..., object], str]] = [
+    (hotel_aspects, "hotels"),
+    (load_bdgp, "bdgp"),
+    (load_caltech4, "caltech4"),
+    (load_cll, "cll"),
+    (load_corel5k, "corel5k"),
+    (load_hotels, "hotels"),
+    (load_mfeat, "mfeat"),
+    (load_newsgroups, "newsgroups"),
+    (load_reuters21578, "reuters21578"),
+    (load_shapes, "shapes"),
+    (load_wikipedia, "wikipedia"),
+]
+
+
+@pytest.mark.parametrize(
+    "load", [pytest.param(load, marks=needs(folder), id=load.__name__) for load, folder in LOADERS]
+)
+def test_example_of_a_loader(load: Callable[..., object]) -> None:
+    """Doctest skips these examples, because archives are not everywhere."""
+    assert load.__doc__
+    text = load.__doc__.replace("# doctest: +SKIP", "")
+    example = doctest.DocTestParser().get_doctest(text, {load.__name__: load}, load.__name__, None, None)
+    result = doctest.DocTestRunner().run(example)
+    assert result.attempted and not result.failed
