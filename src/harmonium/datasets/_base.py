@@ -22,7 +22,7 @@ class DatasetNotFound(FileNotFoundError):
     >>> data_home("no/such/folder")
     Traceback (most recent call last):
     ...
-    harmonium.datasets._base.DatasetNotFound: data_home must name an existing folder, but 'no/such/folder' is none; ...
+    harmonium.datasets._base.DatasetNotFound: data_home must name an existing folder, ...
     """
 
 
@@ -149,7 +149,7 @@ def data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     home = Path(data_home if data_home is not None else os.environ[ENVIRONMENT_VARIABLE]).expanduser()
     if not home.is_dir():
         raise DatasetNotFound(
-            f"{source} must name an existing folder, but {str(home)!r} is none; set it to the folder that holds the "
+            f"{source} must name an existing folder, but {str(home)!r} is not one; set it to the folder that holds the "
             "archives."
         )
     return home

@@ -61,7 +61,9 @@ def read_sparse_arff(lines: Iterable[str]) -> tuple[list[str], sparse.csr_array]
             continue
         if in_data:
             if not (line.startswith("{") and line.endswith("}")):
-                raise ValueError(f"A row must stand in braces, but got {line!r}; give a file in the sparse format.")
+                raise ValueError(
+                    f"A row must be enclosed in braces, but got {line!r}; give a file in the sparse format."
+                )
             for entry in filter(None, line[1:-1].split(",")):
                 column, value = entry.split()
                 columns.append(int(column))

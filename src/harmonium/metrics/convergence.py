@@ -118,7 +118,7 @@ def _halves(draws: Any) -> NDArray[np.float64]:
     array = np.asarray(draws)
     if array.ndim < 2 or len(array) < 1 or array.shape[1] < 4 or array.dtype.kind not in "biuf":
         raise ValueError(
-            "draws must be numbers of shape (chains, draws, ...) with at least 4 draws a chain, got shape "
+            "draws must be numbers of shape (chains, draws, ...) with at least 4 draws per chain, got shape "
             f"{array.shape} of type {array.dtype}; one chain is draws[None]."
         )
     if not np.isfinite(array).all():

@@ -59,7 +59,7 @@ class Bags:
             The samples in the order of the list.
         """
         if len(features) == 0:
-            raise ValueError("Bags need at least one sample; got an empty list; pass one matrix a sample.")
+            raise ValueError("Bags need at least one sample; got an empty list; pass one matrix per sample.")
         matrices = [item if scipy.sparse.issparse(item) else np.asarray(item) for item in features]
         for number, matrix in enumerate(matrices):
             if matrix.ndim != 2 or matrix.shape[1] != matrices[0].shape[-1]:
@@ -72,7 +72,7 @@ class Bags:
         if boxes is not None and [len(np.asarray(item)) for item in boxes] != sizes.tolist():
             raise ValueError(
                 "boxes must have one row for each candidate of each sample; got other numbers of rows; pass one "
-                "matrix of boxes a sample."
+                "matrix of boxes per sample."
             )
         is_sparse = any(scipy.sparse.issparse(matrix) for matrix in matrices)
         flat = scipy.sparse.vstack(matrices, format="csr") if is_sparse else np.concatenate(matrices)
@@ -125,7 +125,7 @@ def _read_features(features: Any) -> Any:
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             f"Features must be a matrix with a row for each candidate; got shape {matrix.shape}; use Bags.from_list "
-            "for one matrix a sample."
+            "for one matrix per sample."
         )
     if matrix.dtype == object or not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool):
         raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
@@ -171,7 +171,7 @@ def _read_boxes(boxes: ArrayLike, n_rows: int) -> np.ndarray:
     if result.shape != (n_rows, 4):
         raise ValueError(
             f"boxes must have a row of top, left, bottom, right for each of {n_rows} candidates; got shape "
-            f"{result.shape}; pass one box a candidate."
+            f"{result.shape}; pass one box per candidate."
         )
     if not np.isfinite(result).all() or not (result[:, 2:] > result[:, :2]).all():
         raise ValueError(

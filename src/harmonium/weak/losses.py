@@ -109,7 +109,7 @@ class OverlapLoss(Loss):
         """Return the loss of given samples, whose candidates must have boxes."""
         if candidates.boxes is None:
             raise ValueError(
-                "OverlapLoss needs the boxes of the candidates; got samples without; pass boxes to Bags, or use "
+                "OverlapLoss needs the boxes of the candidates; got samples without boxes; pass boxes to Bags, or use "
                 "ZeroOneLoss."
             )
         return LayoutBound(candidates.offsets, labels, len(classes), candidates.boxes)
