@@ -1,6 +1,8 @@
 """Loaders on the real archives: known counts and alignment. Skip where HARMONIUM_DATA is not set."""
 
+import doctest
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from harmonium.datasets import (
     load_mfeat,
     load_newsgroups,
     load_reuters21578,
+    load_shapes,
     load_wikipedia,
 )
 
@@ -202,3 +205,31 @@ def test_cll_patients() -> None:
         rows = np.flatnonzero((data.target >= 0) & ~np.isnan(view[:, 0]))
         even, odd = rows[::2], rows[1::2]
         assert nearest_mean_accuracy(view[even], data.target[even], view[odd], data.target[odd]) > 0.7
+
+
+# ---- examples ------------------------------------------------------------------------------------------------------
+LOADERS: list[tuple[Callable[..., object], str]] = [
+    (hotel_aspects, "hotels"),
+    (load_bdgp, "bdgp"),
+    (load_caltech4, "caltech4"),
+    (load_cll, "cll"),
+    (load_corel5k, "corel5k"),
+    (load_hotels, "hotels"),
+    (load_mfeat, "mfeat"),
+    (load_newsgroups, "newsgroups"),
+    (load_reuters21578, "reuters21578"),
+    (load_shapes, "shapes"),
+    (load_wikipedia, "wikipedia"),
+]
+
+
+@pytest.mark.parametrize(
+    "load", [pytest.param(load, marks=needs(folder), id=load.__name__) for load, folder in LOADERS]
+)
+def test_example_of_a_loader(load: Callable[..., object]) -> None:
+    """Doctest skips these examples, because archives are not everywhere."""
+    assert load.__doc__
+    text = load.__doc__.replace("# doctest: +SKIP", "")
+    example = doctest.DocTestParser().get_doctest(text, {load.__name__: load}, load.__name__, None, None)
+    result = doctest.DocTestRunner().run(example)
+    assert result.attempted and not result.failed

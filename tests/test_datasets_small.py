@@ -226,7 +226,7 @@ def test_sparse_arff_reads_names_comments_and_empty_rows() -> None:
     assert values.toarray().tolist() == [[0, 0, 0], [1, 0, 2.5]]
     with pytest.raises(ValueError, match="be numeric or"):
         read_sparse_arff(["@attribute colour {red,blue}"])
-    with pytest.raises(ValueError, match="stand in braces"):
+    with pytest.raises(ValueError, match="enclosed in braces"):
         read_sparse_arff([*head, "@data", "0,1,2"])
     with pytest.raises(ValueError, match="from 0 to 2, but name 0 to 3"):
         read_sparse_arff([*head, "@data", "{0 1,3 1}"])

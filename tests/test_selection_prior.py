@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harmonium.training.selection import Selection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -18,7 +19,6 @@ from harmonium.hidden import sticks
 from harmonium.hidden.spike_slab import wakefulness
 from harmonium.objectives import Relevance, Statistics
 from harmonium.params import LOG_ODDS
-from harmonium.training.selection import Selection
 
 from .conftest import random_batch
 from .selection_cases import cost, three_views

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harmonium.training.selection import prune
 
 from harmonium import IBP, Bernoulli, Harmonium, HarmoniumClassifier, Hinge, SpikeSlab, Stochastic
 from harmonium.batch import Batch, ViewBatch
@@ -12,7 +13,6 @@ from harmonium.estimators.preparation import read
 from harmonium.objectives import Problem, Relevance
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.training import merging
-from harmonium.training.selection import prune
 
 from .selection_cases import HAS, QUICK, X, features, quick, select
 

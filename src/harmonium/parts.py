@@ -1,8 +1,8 @@
-"""Parts: the small configurable objects (families, hidden layers, objectives, drivers) a model is put together from.
+"""Parts: the small objects with settings (families, hidden layers, objectives, drivers) that make up a model.
 
-A part is a scikit-learn ``BaseEstimator`` without ``fit``: its constructor only stores, so that ``clone``, ``repr`` and
-nested search (``hidden__n_units``) work. Parts register themselves by class name, which is what model files and the
-parametrised test suites go by.
+A part is a scikit-learn `BaseEstimator` without `fit`. Its constructor only stores its arguments, so that `clone`,
+`repr` and nested search (`hidden__n_units`) work. Parts register themselves under their class names, by which model
+files and the parametrised test suites find them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,19 @@ _REGISTRY: dict[str, type[Part]] = {}
 
 
 class Part(BaseEstimator):
-    """Base of everything a harmonium is assembled from."""
+    """Base of everything that a model is put together from.
 
-    #: the role a part plays ("family", "hidden", ...): part of its registered name, as two roles may share a word
+    A subclass that sets ``role`` ("family", "hidden" and so on) is the abstract base of that role. Its subclasses are
+    parts and are registered under the role and their class name.
+
+    Examples
+    --------
+    >>> from harmonium import Poisson
+    >>> Poisson().registered_name()
+    'family:Poisson'
+    """
+
+    #: the role of a part ("family", "hidden", ...); part of the registered name, as two roles may share a word
     role: str = ""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -28,11 +38,30 @@ class Part(BaseEstimator):
 
     @classmethod
     def registered_name(cls) -> str:
-        """Name under which model files know the class."""
+        """Return the name under which model files know the class.
+
+        Returns
+        -------
+        str
+            The role and the class name, as in ``"family:Poisson"``.
+        """
         return f"{cls.role}:{cls.__name__}"
 
     def bound(self, **fitted: Any) -> Any:
-        """Copy of the part with fitted attributes set; the part itself, which belongs to the user, stays as it is."""
+        """Return a copy of the part with fitted attributes.
+
+        The part itself belongs to the user and stays as it is.
+
+        Parameters
+        ----------
+        **fitted : object
+            Attributes to set on the copy.
+
+        Returns
+        -------
+        Part
+            A part of the same class and settings.
+        """
         copy = type(self)(**self.get_params(deep=False))
         for name, value in fitted.items():
             setattr(copy, name, value)
@@ -40,7 +69,17 @@ class Part(BaseEstimator):
 
 
 def registered(role: str) -> dict[str, type[Part]]:
-    """All concrete parts of one role, by class name.
+    """Return the parts of one role by class name.
+
+    Parameters
+    ----------
+    role : str
+        The role, such as ``"family"`` or ``"hidden"``.
+
+    Returns
+    -------
+    dict of str to type
+        Concrete classes only; the abstract base of a role is not among them.
 
     Examples
     --------
@@ -52,7 +91,24 @@ def registered(role: str) -> dict[str, type[Part]]:
 
 
 def part_by_name(name: str) -> type[Part]:
-    """Class registered under ``role:Name``."""
+    """Return the class that is registered under a name.
+
+    Parameters
+    ----------
+    name : str
+        The role and the class name, as `Part.registered_name` returns them.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Examples
+    --------
+    >>> import harmonium
+    >>> part_by_name("family:Poisson").__name__
+    'Poisson'
+    """
     if name not in _REGISTRY:
         raise ValueError(f"A model file may only name parts of this version of harmonium; found {name!r}.")
     return _REGISTRY[name]

@@ -1,4 +1,4 @@
-"""Cosine nearest neighbours over latent coordinates: a blocked exact search, and FAISS behind the same call."""
+"""Cosine nearest neighbours of latent coordinates: an exact search in blocks, or FAISS behind the same call."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 __all__ = ["NearestNeighbours", "rank_all"]
 
+# Memory that a block of queries may take: a convention, small beside what a laptop has.
 _BLOCK_BYTES = 64 * 2**20
 # One cell of a block costs its float32 similarity, a temporary of that size, its int64 sort key, the key of the block
 # before it, which the caller still holds, and what the caller derives from it.
@@ -21,29 +22,27 @@ _MAGNITUDE_MASK = np.int32(0x7FFFFFFF)
 
 
 class NearestNeighbours:
-    """Find the items whose latent coordinates point in the most similar direction.
+    """Search for items whose latent coordinates point in a similar direction.
+
+    Similarities are computed in float32. Items of equal similarity are returned in the order of their index.
 
     Parameters
     ----------
     metric : {"cosine"}, default="cosine"
-        Similarity of two coordinate vectors. A zero vector has similarity 0 with everything.
+        Similarity of two rows of coordinates. A row of zeros has similarity 0 with everything.
     backend : {"exact", "faiss"}, default="exact"
-        ``"exact"`` multiplies blocks of queries with the whole index. ``"faiss"`` uses ``IndexFlatIP``, gives the same
+        ``"exact"`` multiplies blocks of queries by the whole index. ``"faiss"`` uses ``IndexFlatIP``, gives the same
         neighbours, and needs the extra ``harmonium[neighbours]``.
     block_size : int or None, default=None
-        Number of queries handled at once; memory grows with ``block_size`` times the number of indexed items.
-        ``None`` picks the largest block that stays below about 64 MB.
+        Number of queries handled at once; memory grows with ``block_size`` times the number of indexed items. ``None``
+        picks the largest block that takes less than about 64 MB.
 
     Attributes
     ----------
     n_items_ : int
         Number of indexed items.
     n_dimensions_ : int
-        Width of the coordinates.
-
-    Notes
-    -----
-    Similarities are computed in float32, and items whose float32 similarities are equal come in order of their index.
+        Number of columns of the coordinates.
 
     Examples
     --------
@@ -71,12 +70,12 @@ class NearestNeighbours:
         Parameters
         ----------
         coordinates : array-like or sparse of shape (n_items, n_dimensions)
-            Latent coordinates, one row per item; sparse rows are accepted by the exact backend only.
+            Latent coordinates, one row per item, as `transform` returns them. Only the exact backend takes sparse ones.
 
         Returns
         -------
         NearestNeighbours
-            The fitted object itself.
+            The object itself.
 
         Examples
         --------
@@ -98,7 +97,7 @@ class NearestNeighbours:
         return self
 
     def query(self, coordinates: ArrayLike | sp.sparray | sp.spmatrix, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the ``k`` most similar indexed items of every row, best first.
+        """Return the ``k`` indexed items that are most similar to each query.
 
         Parameters
         ----------
@@ -109,10 +108,10 @@ class NearestNeighbours:
 
         Returns
         -------
-        indices : ndarray of shape (n_queries, k), int64
-            Rows of the indexed coordinates; ties are broken by the lower index.
-        similarities : ndarray of shape (n_queries, k), float32
-            Cosine similarities, in descending order.
+        indices : ndarray of int64 of shape (n_queries, k)
+            Row numbers of the neighbours in the index, most similar first.
+        similarities : ndarray of float32 of shape (n_queries, k)
+            Their cosine similarities, in descending order.
 
         Examples
         --------
@@ -144,8 +143,8 @@ class NearestNeighbours:
         return indices, similarities
 
     def _query_faiss(self, queries: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        # One neighbour more than asked for shows where a tie crosses the last place: FAISS then returns any of the tied
-        # items, so those few queries are answered exactly to keep the promised order.
+        # One neighbour more than asked for shows where a tie crosses the last place. There FAISS returns any tied
+        # items, so those few queries are answered by the exact search, which keeps the promised order.
         wanted = min(k + 1, self.n_items_)
         found, candidates = self._faiss_index.search(queries, wanted)
         keys = np.sort(_encode(np.ascontiguousarray(found), candidates.astype(np.int64)), axis=1)
@@ -163,7 +162,7 @@ def rank_all(
     index: ArrayLike | sp.sparray | sp.spmatrix,
     block_size: int | None = None,
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Rank every indexed item for every query by cosine similarity, one block of queries at a time.
+    """Rank all indexed items for each query by cosine similarity, in blocks.
 
     Parameters
     ----------
@@ -172,14 +171,13 @@ def rank_all(
     index : array-like or sparse of shape (n_items, n_dimensions)
         Coordinates of the items to rank.
     block_size : int or None, default=None
-        Number of queries per block; ``None`` keeps a block below about 64 MB.
+        Number of queries per block. ``None`` picks the largest block that takes less than about 64 MB.
 
-    Yields
-    ------
-    rows : slice
-        The queries that the block covers.
-    ranking : ndarray of shape (block, n_items), int64
-        Item indices, best first, ties broken by the lower index.
+    Returns
+    -------
+    iterator of (slice, ndarray of int64 of shape (block, n_items))
+        For each block, the queries it covers and their rankings: row numbers of the items, most similar first, and
+        equal ones in the order of the index.
 
     Examples
     --------
@@ -202,18 +200,20 @@ def _rank_blocks(queries: Any, index: Any, block_size: int | None) -> Iterator[t
 
 
 def unit_rows(coordinates: Any, name: str) -> Any:
-    """Check coordinates and scale their rows to length one in float32, leaving zero rows at zero.
+    """Check coordinates and scale their rows to length one, in float32.
+
+    Rows of zeros stay as they are.
 
     Parameters
     ----------
     coordinates : array-like or sparse of shape (n, n_dimensions)
         Coordinates to check and scale; the input is left unchanged.
     name : str
-        Name used in error messages.
+        What error messages call them.
 
     Returns
     -------
-    ndarray or csr_array of shape (n, n_dimensions), float32
+    ndarray or csr_array of float32 of shape (n, n_dimensions)
         Rows of length one or zero.
 
     Examples
@@ -259,7 +259,7 @@ def _unit_rows_sparse(coordinates: Any, name: str) -> Any:
 
 
 def check_same_width(first: Any, second: Any, first_name: str, second_name: str) -> None:
-    """Raise a one-sentence error unless both matrices have the same number of columns.
+    """Refuse two matrices that differ in their number of columns.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def _check_block_size(block_size: int | None) -> None:
 
 
 def _key_blocks(queries: Any, index: Any, block_size: int | None) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Yield sort keys (see `_encode`) of all items for consecutive blocks of queries."""
+    """Yield sort keys (see `_encode`) of all items for one block of queries after another."""
     n_queries, n_items = queries.shape[0], index.shape[0]
     step = block_size or max(1, _BLOCK_BYTES // (_BYTES_PER_CELL * n_items))
     numbers = np.arange(n_items, dtype=np.int64)
@@ -305,9 +305,9 @@ def _key_blocks(queries: Any, index: Any, block_size: int | None) -> Iterator[tu
 def _encode(similarity: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
     """Pack float32 similarities and item numbers into int64 keys whose ascending order is the ranking.
 
-    The high half holds the bits of the similarity, reordered so that larger similarities are smaller integers, the low
-    half the item number. The keys are all different, so partitions and sorts need no index array, are fast, and break
-    ties by the lower index.
+    The high half of a key holds the bits of the similarity, reordered so that larger similarities become smaller
+    integers; the low half holds the item number. No two keys are equal, so partitions and sorts are fast, need no array
+    of indices, and break ties by the lower index.
     """
     np.clip(similarity, -1, 1, out=similarity)
     similarity += np.float32(0)  # turns -0.0 into 0.0, which must tie with it

@@ -1,4 +1,7 @@
-"""Support of a family, as data: used for checks, for messages, for test inputs and for enumeration."""
+"""The support of a family or hidden layer, stated as data.
+
+One statement serves for checking input, for wording error messages, for drawing test input and for enumeration.
+"""
 
 from __future__ import annotations
 
@@ -9,39 +12,87 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Support:
-    """Set of values a variable may take.
+    """Set of values that a variable may take.
+
+    Parameters
+    ----------
+    description : str
+        The set in words, as error messages put it.
+    lower, upper : float, default=-inf, inf
+        Smallest and largest value, both included.
+    integer : bool, default=False
+        Whether only whole numbers belong to the set.
+    atom : bool, default=False
+        Whether the value 0 has a probability of its own among real numbers, as it has for units that may be switched
+        off.
 
     Examples
     --------
     >>> counts = Support("whole numbers from 0 up", lower=0, integer=True)
-    >>> bool(counts.contains(np.array([0.0, 3.0])).all()), counts.contains(np.array([-1.0, 0.5])).tolist()
-    (True, [False, False])
+    >>> counts.contains(np.array([0.0, 3.0, -1.0, 0.5])).tolist()
+    [True, True, False, False]
     """
 
     description: str
     lower: float = -np.inf
     upper: float = np.inf
     integer: bool = False
-    atom: bool = False  # real numbers of which zero has a probability of its own
+    atom: bool = False
 
     def contains(self, values: np.ndarray) -> np.ndarray:
-        """Boolean array: which values lie in the support (NaN does not; missing cells are taken out before)."""
+        """Tell which values lie in the support.
+
+        Parameters
+        ----------
+        values : ndarray
+            Numbers. NaN lies in no support; missing cells are taken out before.
+
+        Returns
+        -------
+        ndarray of bool
+            An array of the same shape.
+        """
         inside = (values >= self.lower) & (values <= self.upper) & np.isfinite(values)
         if self.integer:
             inside &= np.equal(np.floor(values), values)
         return inside
 
     def grid(self, truncation: int = 80, width: float = 14.0, points: int = 281) -> tuple[np.ndarray, np.ndarray]:
-        """Values to sum over and their log-weights: exact if finite, truncated for counts, quadrature for the reals."""
+        """Return values to sum a density over, and the logarithms of their weights.
+
+        The sum is exact where the support is finite. Counts without an upper limit are truncated, and an integral over
+        real numbers becomes a sum by the trapezoid rule, which converges geometrically for densities that vanish at
+        both ends together with all their derivatives.
+
+        Parameters
+        ----------
+        truncation : int, default=80
+            Distance between the smallest and the largest count where counts have no upper limit.
+        width : float, default=14.0
+            Largest absolute value where real numbers have no limits.
+        points : int, default=281
+            Number of real numbers.
+
+        Returns
+        -------
+        values : ndarray of float64
+            Values in the support. An atom comes last.
+        log_weights : ndarray of float64
+            Logarithms of their weights.
+
+        Notes
+        -----
+        The defaults are conventions. They suit the small models that are enumerated, with weights and biases of about
+        one: 14 standard deviations of a standard normal variable in steps of 0.1, and means of a few counts.
+        """
         if self.integer:
             upper = self.upper if np.isfinite(self.upper) else self.lower + truncation
             values = np.arange(self.lower, upper + 1, dtype=np.float64)
             return values, np.zeros_like(values)
-        # with an even number of points none is at zero, where an atom may be
+        # an even number of points leaves out zero, the place of the atom
         values = np.linspace(
             max(self.lower, -width), min(self.upper, width), points - points % 2 if self.atom else points
         )
-        # the trapezoid rule converges geometrically for integrands that vanish with all derivatives at the ends
         log_weights = np.full_like(values, np.log(values[1] - values[0]))
         if self.atom:
             return np.append(values, 0.0), np.append(log_weights, 0.0)

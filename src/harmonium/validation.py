@@ -1,4 +1,4 @@
-"""Checks of single settings: each refusal is one sentence that says what must hold, what was got, what to do."""
+"""Checks of single settings; each refusal is one sentence: what must hold, what was found, what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ import numpy as np
 
 
 def check_whole(owner: str, name: str, value: Any, lower: int = 1, remedy: str = "correct it") -> None:
-    """Refuse what is not a whole number from ``lower`` up.
+    """Refuse a setting that is not a whole number of at least ``lower``.
+
+    Parameters
+    ----------
+    owner : str
+        Class or function that the setting belongs to.
+    name : str
+        Name of the setting.
+    value : object
+        Its value.
+    lower : int, default=1
+        Smallest value allowed.
+    remedy : str, default="correct it"
+        Last words of the message: what to do.
 
     Examples
     --------
@@ -30,7 +43,22 @@ def check_whole(owner: str, name: str, value: Any, lower: int = 1, remedy: str =
 def check_real(
     owner: str, name: str, value: Any, lower: float = 0.0, inclusive: bool = False, remedy: str = "correct it"
 ) -> None:
-    """Refuse what is not a finite number above ``lower`` (or equal to it, if ``inclusive``).
+    """Refuse a setting that is not a finite number above ``lower``.
+
+    Parameters
+    ----------
+    owner : str
+        Class or function that the setting belongs to.
+    name : str
+        Name of the setting.
+    value : object
+        Its value.
+    lower : float, default=0.0
+        Number that the value must exceed.
+    inclusive : bool, default=False
+        Whether the value may also be equal to ``lower``.
+    remedy : str, default="correct it"
+        Last words of the message: what to do.
 
     Examples
     --------

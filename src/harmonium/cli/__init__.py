@@ -1,4 +1,4 @@
-"""The command line: ``harmonium demo``, ``harmonium show``."""
+"""The command line: ``harmonium demo`` and ``harmonium show``."""
 
 from __future__ import annotations
 
@@ -62,5 +62,5 @@ def show(
 
 
 def main() -> None:
-    """Entry point of the ``harmonium`` command."""
+    """Run the ``harmonium`` command."""
     app()

@@ -1,4 +1,4 @@
-"""``harmonium demo``: two views of handwritten digits, from data to numbers and pictures in well under a minute."""
+"""``harmonium demo``: from two views of handwritten digits to numbers and pictures, in well under a minute."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harmonium.families import Binomial, Gaussian
 from harmonium.hidden import BinomialUnits
 from harmonium.training import Stochastic
 
-# Chosen by cross-validation within the training rows of the default seed; the test rows had no say.
+# Chosen by cross-validation on the training rows of the default seed; the test rows were not looked at.
 _TOPICS = 64
 _STEPS_OF_A_TOPIC = 16
 _VARIANCE = 0.2
@@ -36,16 +36,16 @@ Rows = dict[str, np.ndarray]
 
 
 def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
-    """Train on three quarters of the digits, report on the last quarter, draw, and save the model.
+    """Train on three quarters of the digits, report on the rest, draw pictures and save the model.
 
     Parameters
     ----------
     output : Path
-        Folder for ``topics.png``, ``map.png`` and ``model.safetensors``; made if it is not there.
+        Folder for ``topics.png``, ``map.png`` and ``model.safetensors``; it is made if it does not exist.
     seed : int
-        Decides the split and the training.
+        Seed of the split and of the training.
     quick : bool
-        A few epochs only.
+        Whether to train for a few epochs only.
     console : Console
         Where to print.
     """
@@ -77,14 +77,14 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
     except ImportError:
         console.print("Pictures need matplotlib, which is missing; install harmonium[plot] to get them.", markup=False)
         return
-    # a weight matters as far as its pixel varies: at the rim there is hardly any ink
+    # a weight matters as much as its pixel varies: there is hardly any ink at the edge
     draw_topics(model.loadings("pixels").to_numpy() * train["pixels"].std(axis=0)[:, None], output / "topics.png")
     draw_map(model.transform(digits.views), labels, output / "map.png", seed)
     console.print(f"Pictures are in {output / 'topics.png'} and {output / 'map.png'}.", soft_wrap=True, markup=False)
 
 
 def train_model(train: Rows, seed: int, quick: bool) -> tuple[Harmonium, float]:
-    """The fitted two-view model, and how many seconds it took."""
+    """Return the fitted model of both views, and how many seconds its training took."""
     driver = Stochastic(
         max_iter=_QUICK_EPOCHS if quick else _EPOCHS,
         batch_size=_BATCH_SIZE,
@@ -107,7 +107,7 @@ def train_model(train: Rows, seed: int, quick: bool) -> tuple[Harmonium, float]:
 def accuracy_table(
     model: Harmonium, train: Rows, test: Rows, train_labels: np.ndarray, test_labels: np.ndarray
 ) -> Table:
-    """How often the nearest training item, in several spaces, shows the same digit as a test item."""
+    """Return how often the nearest training item shows the same digit as a test item, in several spaces."""
 
     def accuracy(space: Any, from_train: Any, from_test: Any) -> float:
         steps = [space] if space is not None else []
@@ -117,7 +117,7 @@ def accuracy_table(
 
     both_train, both_test = (np.hstack([rows["pixels"], rows["shape"]]) for rows in (train, test))
     size = model.n_components_
-    # with as many components as there are pixels PCA only turns the space, so it also gets half as many
+    # with as many components as pixels PCA merely rotates the space, so it gets half as many
     half = size // 2
     spaces = [
         (f"harmonium, both views, {size} topics", accuracy(None, model.transform(train), model.transform(test))),
@@ -138,7 +138,7 @@ def accuracy_table(
 
 
 def prediction_table(model: Harmonium, train: Rows, test: Rows) -> Table:
-    """How well pixels are predicted from the shape view alone, against ridge regression and the mean image."""
+    """Return how well pixels are predicted from the shape view alone, beside ridge regression and the mean image."""
     truth = test["pixels"]
     mean = train["pixels"].mean(axis=0)
     ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 13))).fit(train["shape"], train["pixels"])
@@ -157,7 +157,7 @@ def prediction_table(model: Harmonium, train: Rows, test: Rows) -> Table:
 
 
 def encoding_speed(model: Harmonium, test: Rows) -> float:
-    """Items a second, over enough items for the clock to tell."""
+    """Return the number of items encoded per second, measured on enough items for the clock."""
     many = {name: np.tile(view, (20, 1)) for name, view in test.items()}
     model.transform(test)
     begin = time.perf_counter()

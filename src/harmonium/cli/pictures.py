@@ -1,4 +1,4 @@
-"""Pictures of the demo; needs the extra ``plot``."""
+"""Pictures of the demo; they need the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from sklearn.manifold import TSNE
 
 
 def draw_topics(weights: np.ndarray, path: Path, side: int = 8) -> None:
-    """Draw each topic's pixel weights as a small picture, the strongest topic first.
+    """Draw the pixel weights of each topic as a small picture, the strongest topic first.
 
-    A topic of few levels may count upwards or downwards alike (h and M - h are the same model), so each is shown with
-    its strongest weight positive, on a scale of its own.
+    Counting a topic up from 0 or down from M gives the same model (h and M - h), so the sign of a topic is arbitrary.
+    Each is shown with its strongest weight positive, on a scale of its own.
 
     Parameters
     ----------
-    weights : ndarray, (pixels, topics)
-        Pixel weights of a square image, row by row.
+    weights : ndarray of shape (n_pixels, n_topics)
+        Weights of the pixels of a square image, row by row.
     path : Path
-        Picture file.
+        File of the picture.
     side : int, default=8
         Width and height of the image.
     """
@@ -54,12 +54,12 @@ def draw_map(latent: np.ndarray, labels: np.ndarray, path: Path, seed: int) -> N
 
     Parameters
     ----------
-    latent : ndarray, (items, topics)
+    latent : ndarray of shape (n_items, n_topics)
         Latent coordinates.
-    labels : ndarray, (items,)
-        Classes, for the colours only.
+    labels : ndarray of shape (n_items,)
+        Classes, which decide the colours only.
     path : Path
-        Picture file.
+        File of the picture.
     seed : int
         Seed of t-SNE.
     """
@@ -71,7 +71,7 @@ def draw_map(latent: np.ndarray, labels: np.ndarray, path: Path, seed: int) -> N
     for number, label in enumerate(np.unique(labels)):
         points = place[labels == label]
         axis.scatter(points[:, 0], points[:, 1], s=9, color=f"C{number % 10}", label=str(label), linewidths=0)
-        # at the item nearest to the middle, as the middle of a cluster in two pieces lies in neither
+        # at the item nearest to the median, because the median of a cluster in two pieces may lie in neither
         x, y = points[np.argmin(np.abs(points - np.median(points, axis=0)).sum(axis=1))]
         axis.text(x, y, str(label), fontsize=18, weight="bold", ha="center", va="center").set_path_effects(outline)
     axis.set_xticks([])

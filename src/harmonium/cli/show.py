@@ -1,4 +1,4 @@
-"""``harmonium show``: what is in a model file."""
+"""``harmonium show``: what a model file holds."""
 
 from __future__ import annotations
 
@@ -13,25 +13,28 @@ from harmonium.persist import load_model
 
 
 def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> None:
-    """Print views, families and sizes of a saved model, and the features that load most on each topic.
+    """Print the views, families and sizes of a saved model, and the top features of each topic.
 
-    If the model selected its units, also how many, and the share of training rows that have each, most used ones first.
+    A model that selected its units also gets their number and the share of training rows that use each, most used
+    first.
 
     Parameters
     ----------
     path : Path
-        File or folder.
-    n_features, n_topics : int
-        How much is shown of each topic, and of how many topics.
+        File or folder of the model.
+    n_features : int
+        Number of features printed for each topic.
+    n_topics : int
+        Number of topics printed.
     console : Console
-        Where to.
+        Where to print.
     """
     model = load_model(path)
     layer = escape(repr(model.energy_.hidden))
     console.print(
         f"[bold]{type(model).__name__}[/bold] with {model.n_components_} topics of {layer}, {model.n_iter_} epochs"
     )
-    # only fit knows how much units are used, and only of layers that select them
+    # only models whose layer selects units know how much each is used
     usage = getattr(model, "unit_usage_", None)
     order = range(model.n_components_) if usage is None else np.argsort(-usage, kind="stable")
     if usage is not None:

@@ -1,7 +1,7 @@
-"""Loaders for real data sets, read in their original distribution formats.
+"""Loaders of real data sets, which read the original files.
 
-The archives are read from the folder named by the environment variable ``HARMONIUM_DATA`` (or the argument
-``data_home``), straight out of the original file; nothing is written to disk. `load_digits_views` needs no archive.
+The files lie in the folder named by the environment variable ``HARMONIUM_DATA`` or the argument ``data_home``. Archives
+are read as they are; nothing is written to disk. `load_digits_views` needs no files.
 """
 
 from harmonium.datasets._base import Dataset, DatasetNotFound, data_home

@@ -1,4 +1,4 @@
-"""What every loader returns, and where the archives are found."""
+"""What all loaders return, and where the files of the data sets are found."""
 
 from __future__ import annotations
 
@@ -15,37 +15,45 @@ ENVIRONMENT_VARIABLE = "HARMONIUM_DATA"
 
 
 class DatasetNotFound(FileNotFoundError):
-    """The folder of the data sets, or an archive in it, is not there."""
+    """The folder of the data sets, or a file in it, does not exist.
+
+    Examples
+    --------
+    >>> data_home("no/such/folder")
+    Traceback (most recent call last):
+    ...
+    harmonium.datasets._base.DatasetNotFound: data_home must name an existing folder, ...
+    """
 
 
 def take_rows(view: Any, rows: np.ndarray) -> Any:
-    """Select rows of a view, be it an array, a sparse matrix or a list."""
+    """Select rows of a view, which may be an array, a sparse matrix or a list."""
     if isinstance(view, list):
         return [view[row] for row in rows]
     return view[rows]
 
 
-# Comparing data sets field by field would compare arrays, which has no single truth value: hence eq=False.
+# eq=False, because comparing data sets field by field would compare arrays, which has no single truth value.
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A data set of one or more views with the same rows.
+    """A data set of one or more views of the same items.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Short name.
     views : dict of str to array-like
-        One array, sparse matrix or list for each view; row ``i`` of every view is the same item.
+        One array, sparse matrix or list for each view; row ``i`` of every view belongs to the same item.
     target : ndarray or None
-        The class number of each row, or whatever the loader documents.
+        The class of each item as a number, unless the loader says otherwise.
     target_names : list of str
-        The name of each class number.
+        Names of the classes, in the order of their numbers.
     split : ndarray of str or None
-        ``"train"`` or ``"test"`` for each row; None if the data set has no split of its own.
+        ``"train"`` or ``"test"`` for each item; None if the data set comes without a split.
     description : str
         One or two sentences.
-    feature_names : dict of str to list of str
-        The name of each column of a view, for the views whose columns have names; empty by default.
+    feature_names : dict of str to list of str, default={}
+        Names of the columns of a view, for the views whose columns have names.
 
     Examples
     --------
@@ -66,11 +74,27 @@ class Dataset:
     feature_names: dict[str, list[str]] = field(default_factory=dict)
 
     def train(self) -> tuple[dict[str, Any], np.ndarray | None]:
-        """Return the views and the target of the training rows."""
+        """Return the views and the target of the training items.
+
+        Returns
+        -------
+        views : dict of str to array-like
+            The training rows of each view.
+        target : ndarray or None
+            Their target.
+        """
         return self._part("train")
 
     def test(self) -> tuple[dict[str, Any], np.ndarray | None]:
-        """Return the views and the target of the test rows."""
+        """Return the views and the target of the test items.
+
+        Returns
+        -------
+        views : dict of str to array-like
+            The test rows of each view.
+        target : ndarray or None
+            Their target.
+        """
         return self._part("test")
 
     def _part(self, part: str) -> tuple[dict[str, Any], np.ndarray | None]:
@@ -85,21 +109,21 @@ class Dataset:
 
 
 def object_array(items: Sequence[Any]) -> np.ndarray:
-    """Put items into a one-dimensional object array, so that rows can be selected by index."""
+    """Put items into a one-dimensional object array, whose rows can be selected by index."""
     array = np.empty(len(items), dtype=object)
-    # Element by element: a slice assignment would unpack items which are themselves sequences of equal length.
+    # One by one, because a slice assignment would unpack items that are themselves sequences of equal length.
     for position, item in enumerate(items):
         array[position] = item
     return array
 
 
 def data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """Find the folder which holds the data sets.
+    """Return the folder that holds the data sets.
 
     Parameters
     ----------
-    data_home : path, optional
-        The folder; by default that named by the environment variable ``HARMONIUM_DATA``.
+    data_home : path-like or None, default=None
+        The folder; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
@@ -125,14 +149,14 @@ def data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     home = Path(data_home if data_home is not None else os.environ[ENVIRONMENT_VARIABLE]).expanduser()
     if not home.is_dir():
         raise DatasetNotFound(
-            f"{source} must name an existing folder, but {str(home)!r} is none; set it to the folder that holds the "
+            f"{source} must name an existing folder, but {str(home)!r} is not one; set it to the folder that holds the "
             "archives."
         )
     return home
 
 
 def archive_path(folder: str, filename: str, home: str | os.PathLike[str] | None) -> Path:
-    """Find one archive, or say in one sentence where it should be."""
+    """Return the path of a file, or say in one sentence where it should be."""
     path = data_home(home) / folder / filename
     if not path.is_file():
         raise DatasetNotFound(

@@ -11,33 +11,41 @@ from harmonium.datasets._base import Dataset, archive_path
 
 
 def load_bdgp(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load the Berkeley Drosophila Genome Project embryos from ``bdgp/BDGP.mat``.
+    """Load the embryos of the Berkeley Drosophila Genome Project.
+
+    They are read from ``bdgp/BDGP.mat``.
 
     Parameters
     ----------
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        Two float32 views: ``"image"`` (2,500 x 1,750) holds weights of visual words, not negative, mostly zero and
-        of length one in each row; ``"text"`` (2,500 x 79) the presence (0 or 1) of terms of a controlled vocabulary.
-        The target is the number of the class, 500 rows each; the file numbers the classes but does not name them.
-        There is no split.
+        Two float32 views of 2,500 embryos. ``"image"`` (1,750 columns) holds weights of visual words: non-negative,
+        mostly zero, each row of length one. ``"text"`` (79 columns) holds the presence (0 or 1) of terms of a
+        controlled vocabulary. The target is the class, with 500 embryos each; the file numbers the classes but does not
+        name them. There is no split.
 
     Raises
     ------
     ValueError
-        If the views and the classes do not list the same number of embryos, or the terms are not binary.
+        If the views and the classes differ in their number of embryos, or the terms are not binary.
 
     Notes
     -----
-    Many terms belong to one class alone, so that the text tells the class almost surely, and the image less so.
+    Many terms belong to a single class, so that the text nearly always tells the class and the image less often.
+
+    Examples
+    --------
+    >>> embryos = load_bdgp()  # doctest: +SKIP
+    >>> {name: view.shape for name, view in embryos.views.items()}  # doctest: +SKIP
+    {'image': (2500, 1750), 'text': (2500, 79)}
     """
     content = loadmat(archive_path("bdgp", "BDGP.mat", data_home))
     truth = content["truth"].ravel()
-    # The file stores one embryo a column.
+    # The file holds one embryo per column.
     image, text = (np.ascontiguousarray(view.T, dtype=np.float32) for view in content["data"][0])
     if not len(image) == len(text) == len(truth):
         raise ValueError(

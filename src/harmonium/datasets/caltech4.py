@@ -22,7 +22,7 @@ def _import_pillow() -> Any:
 
 
 def _scaled_size(width: int, height: int, size: int, side: str) -> tuple[int, int]:
-    """Width and height after scaling, with the proportions kept.
+    """Return width and height after scaling, with the proportions kept.
 
     Examples
     --------
@@ -40,25 +40,33 @@ def load_caltech4(
     per_class: int | None = None,
     data_home: str | os.PathLike[str] | None = None,
 ) -> Dataset:
-    """Load the Caltech-4 images from ``caltech4/caltech4.tar``.
+    """Load the photographs of Caltech-4.
+
+    They are read from ``caltech4/caltech4.tar``; the extra ``harmonium[images]`` must be installed.
 
     Parameters
     ----------
-    size : int, optional
-        Scale each image so that one of its sides has this many pixels; by default images keep their sizes, and all
-        of them take about half a gigabyte.
-    side : {"longer", "shorter"}
-        Which side `size` speaks of.
-    per_class : int, optional
-        Load only the first images of each class, in the order of their numbers.
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    size : int or None, default=None
+        Number of pixels that one side of each image is scaled to. ``None`` keeps the sizes; all images then take about
+        half a gigabyte.
+    side : {"longer", "shorter"}, default="longer"
+        The side that ``size`` is about.
+    per_class : int or None, default=None
+        Number of images of each class, the first ones in the order of the file names; ``None`` means all.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        View ``"image"`` is a list of two-dimensional float32 arrays, grey levels from 0 to 1; the target is the
-        number of the class. Rows are ordered by class and number; there is no split.
+        View ``"image"`` is a list of two-dimensional float32 arrays of grey levels from 0 to 1. The target is the
+        class. Rows are ordered by class and file name; there is no split.
+
+    Examples
+    --------
+    >>> photographs = load_caltech4(size=60, per_class=2)  # doctest: +SKIP
+    >>> photographs.target_names, photographs.target.tolist()  # doctest: +SKIP
+    (['airplanes', 'Faces', 'Leopards', 'Motorbikes'], [0, 0, 1, 1, 2, 2, 3, 3])
     """
     if side not in ("longer", "shorter"):
         raise ValueError(f"side must be 'longer' or 'shorter', but got {side!r}; choose one of them.")
@@ -72,7 +80,7 @@ def load_caltech4(
     for name, content in archive_members(path):
         if name.endswith(".jpg"):
             files.setdefault(name.split("/")[-2], {})[name] = content
-    # Folder names mix upper and lower case; the order of the classes should not depend on that.
+    # Folder names mix upper and lower case, on which the order of the classes should not depend.
     classes = sorted(files, key=str.lower)
     images: list[np.ndarray] = []
     target: list[int] = []
@@ -81,7 +89,7 @@ def load_caltech4(
             with pillow.open(io.BytesIO(files[folder][name])) as picture:
                 grey = picture.convert("L")
             if size is not None:
-                # The antialiased filter averages over all pixels that fall together when an image shrinks.
+                # The filter is antialiased: it averages over all pixels that become one when an image shrinks.
                 grey = grey.resize(_scaled_size(grey.width, grey.height, size, side), pillow.Resampling.BICUBIC)
             images.append(np.asarray(grey, dtype=np.float32) / np.float32(255.0))
             target.append(number)

@@ -1,4 +1,4 @@
-"""Chronic lymphocytic leukaemia: four kinds of measurements of 200 patients, some of which lack whole kinds."""
+"""Chronic lymphocytic leukaemia: four kinds of measurements of 200 patients, some of whom lack a whole kind."""
 
 from __future__ import annotations
 
@@ -25,33 +25,41 @@ def _import_mudata() -> Any:
 
 
 def load_cll(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load the leukaemia patients from ``cll/cll.h5mu``; the extra ``harmonium[scverse]`` must be installed.
+    """Load measurements of patients with chronic lymphocytic leukaemia.
+
+    They are read from ``cll/cll.h5mu``; the extra ``harmonium[scverse]`` must be installed.
 
     Parameters
     ----------
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        Four float32 views with NaN for what is unknown, which is the whole row of a patient who lacks a view:
-        ``"drugs"`` (200 x 310, survival of the cells under drugs at five doses, 184 patients), ``"methylation"``
-        (200 x 4,248, 196 patients), ``"mutations"`` (200 x 68, 0 or 1 with single unknown cells) and ``"mrna"``
-        (200 x 5,000, 136 patients). The target is the mutation status of the immunoglobulin genes (IGHV): 0
-        unmutated, 1 mutated, -1 unknown. The file keeps it as the last column of the mutations; it is removed from
-        that view. Rows are the patients in the order of the file; there is no split. `feature_names` holds the
-        identifiers of the columns.
+        Four float32 views of 200 patients, with NaN where a value is unknown; the whole row is NaN for a patient
+        without that kind of measurement. ``"drugs"`` (310 columns) holds the survival of cells under drugs at five
+        doses (184 patients), ``"methylation"`` (4,248 columns) is known of 196 patients, ``"mutations"`` (68 columns)
+        is 0 or 1 with single unknown cells, and ``"mrna"`` (5,000 columns) is known of 136 patients. The target is the
+        mutation status of the immunoglobulin genes (IGHV): 0 unmutated, 1 mutated, -1 unknown; the file holds it as a
+        column of the mutations, from which it is removed. Rows keep the order of the file; there is no split.
+        ``feature_names`` holds the identifiers of the columns.
 
     Raises
     ------
     ValueError
         If a view or the mutation status is missing.
+
+    Examples
+    --------
+    >>> patients = load_cll()  # doctest: +SKIP
+    >>> {name: view.shape[1] for name, view in patients.views.items()}  # doctest: +SKIP
+    {'drugs': 310, 'methylation': 4248, 'mutations': 68, 'mrna': 5000}
     """
     path = archive_path("cll", "cll.h5mu", data_home)
     mudata = _import_mudata()
     with warnings.catch_warnings():
-        # Versions of mudata announce how later ones will merge tables, which touches nothing that is read here.
+        # Some versions of mudata warn about a coming change in how tables are merged; nothing is merged here.
         warnings.simplefilter("ignore", FutureWarning)
         container = mudata.read_h5mu(path)
     missing = [name for name in _MODALITIES.values() if name not in container.mod]

@@ -1,4 +1,4 @@
-"""Corel-5k: photographs as binary visual blobs, annotated with words."""
+"""Corel-5k: photographs as sets of visual blobs, annotated with words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harmonium.datasets._base import Dataset, archive_path
 
 _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s+(.+)""", re.IGNORECASE)
 _BLOB = re.compile(r"Cluster\d+")
-# The types for which an entry that is not written is zero; of other nominal types it is the first value.
+# Types whose unwritten entries are zero; those of other nominal types are the first value that the type names.
 _ZERO_BY_DEFAULT = ("{0,1}", "numeric", "real", "integer")
 
 
@@ -34,14 +34,14 @@ def read_sparse_arff(lines: Iterable[str]) -> tuple[list[str], sparse.csr_array]
     Parameters
     ----------
     lines : iterable of str
-        The lines of the file, such as an open file; every attribute must be numeric or ``{0,1}``.
+        Lines of the file; an open file will do. Every attribute must be numeric or ``{0,1}``.
 
     Returns
     -------
     names : list of str
         The name of each attribute, without quotation marks.
-    values : csr_array of float32, (rows, attributes)
-        The values; entries which are not written are zero.
+    values : csr_array of float32 of shape (n_rows, n_attributes)
+        The values; entries that are not written are zero.
 
     Examples
     --------
@@ -61,7 +61,9 @@ def read_sparse_arff(lines: Iterable[str]) -> tuple[list[str], sparse.csr_array]
             continue
         if in_data:
             if not (line.startswith("{") and line.endswith("}")):
-                raise ValueError(f"A row must stand in braces, but got {line!r}; give a file in the sparse format.")
+                raise ValueError(
+                    f"A row must be enclosed in braces, but got {line!r}; give a file in the sparse format."
+                )
             for entry in filter(None, line[1:-1].split(",")):
                 column, value = entry.split()
                 columns.append(int(column))
@@ -81,19 +83,21 @@ def read_sparse_arff(lines: Iterable[str]) -> tuple[list[str], sparse.csr_array]
 
 
 def load_corel5k(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load Corel-5k from ``corel5k/Corel5k-train-sparse.arff`` and ``corel5k/Corel5k-test-sparse.arff``.
+    """Load the annotated photographs of Corel-5k.
+
+    They are read from ``corel5k/Corel5k-train-sparse.arff`` and ``corel5k/Corel5k-test-sparse.arff``.
 
     Parameters
     ----------
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        View ``"blobs"`` is a float32 csr_array (5,000 x 499) of the presence of visual blobs, 0 or 1. The target is
-        an int8 array (5,000 x 374) which has a 1 for each word of the image; `target_names` holds the words. The
-        4,500 training rows come first, then the 500 test rows, in the order of the files.
+        View ``"blobs"`` is a float32 csr_array (5,000 x 499) of the presence of visual blobs, 0 or 1. The target is an
+        int8 array (5,000 x 374) with a 1 for each word of a photograph; ``target_names`` holds the words. The 4,500
+        training rows come first, then the 500 test rows, in the order of the files.
 
     Raises
     ------
@@ -102,9 +106,15 @@ def load_corel5k(data_home: str | os.PathLike[str] | None = None) -> Dataset:
 
     Notes
     -----
-    The files are given as they are, with a fault of theirs: the last blob is set in 499 of the 500 test images but in
-    55 of the training images only. Leave out that column where a fair test matters. Three words (grouper, moss,
-    aerial) occur in no training image.
+    The files have a fault, which is kept: the last blob is present in 499 of the 500 test photographs but in only 55 of
+    the training photographs. Leave that column out where a fair test matters. Three words (grouper, moss, aerial) occur
+    in no training photograph.
+
+    Examples
+    --------
+    >>> photographs = load_corel5k()  # doctest: +SKIP
+    >>> photographs.views["blobs"].shape, photographs.target.shape  # doctest: +SKIP
+    ((5000, 499), (5000, 374))
     """
     paths = [archive_path("corel5k", f"Corel5k-{part}-sparse.arff", data_home) for part in ("train", "test")]
     parts = []

@@ -1,4 +1,4 @@
-"""scikit-learn's bundled digits as two views."""
+"""The digits that come with scikit-learn, as two views."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits
 
 from harmonium.datasets._base import Dataset
 
+# Bins of the histogram of orientations, 45 degrees each: a convention.
 _ORIENTATIONS = 8
 
 
@@ -15,14 +16,14 @@ def shape_features(images: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    images : ndarray, (images, height, width)
-        Non-negative grey levels, with an even height and width of at least 2.
+    images : ndarray of shape (n_images, height, width)
+        Non-negative grey levels; height and width are even and at least 2.
 
     Returns
     -------
-    ndarray of float32, (images, height + width + 37)
-        The share of ink in each row and each column, the centre of mass (2), the second moments (3), and for each
-        quarter of the image a histogram of gradient orientations (4 x 8, each image's adding up to one).
+    ndarray of float32 of shape (n_images, height + width + 37)
+        The share of ink in each row and each column, the centre of mass (2 numbers), the second moments (3), and a
+        histogram of gradient orientations for each quarter of the image (4 x 8, which sum to one for each image).
 
     Examples
     --------
@@ -34,7 +35,7 @@ def shape_features(images: np.ndarray) -> np.ndarray:
     """
     images = np.asarray(images, dtype=np.float64)
     n_images, height, width = images.shape
-    # An empty image has no ink to share out; dividing by one leaves zeros in place of undefined numbers.
+    # An empty image has no ink to share out; dividing by one leaves zeros where the shares would be undefined.
     ink = images.sum(axis=(1, 2))
     share = images / np.where(ink > 0, ink, 1.0)[:, None, None]
     row_profile, column_profile = share.sum(axis=2), share.sum(axis=1)
@@ -70,8 +71,9 @@ def load_digits_views() -> Dataset:
     Returns
     -------
     Dataset
-        View ``"pixels"`` holds whole numbers from 0 to 16 (1797 x 64), view ``"shape"`` real numbers computed from
-        the images (1797 x 53, see `shape_features`), both float32; the target is the digit. There is no split.
+        Two float32 views of 1,797 digits: ``"pixels"`` (64 columns) holds whole numbers from 0 to 16, and ``"shape"``
+        (53 columns) real numbers that describe the shape: shares of ink, moments and gradient orientations. The target
+        is the digit. There is no split.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import numpy as np
 
 from harmonium.datasets._base import Dataset, archive_path
 
-# What each part calls its texts in the file, and what it describes.
+# The name of the texts in the file of each part, and a description of the part.
 _PARTS = {
     "ratings": ("text", "TripAdvisor hotel reviews with an overall rating and five aspect ratings."),
     "paragraphs": ("paragraphs", "TripAdvisor hotel reviews cut into paragraphs, equally many of each rating."),
@@ -25,30 +25,39 @@ def _read_reviews(part: str, data_home: str | os.PathLike[str] | None) -> list[d
 
 
 def load_hotels(part: str = "ratings", data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load TripAdvisor reviews from ``hotels/ratings.jsonl.gz`` or ``hotels/paragraphs.jsonl.gz``.
+    """Load hotel reviews of TripAdvisor with their ratings.
+
+    They are read from ``hotels/ratings.jsonl.gz`` or ``hotels/paragraphs.jsonl.gz``.
 
     Parameters
     ----------
-    part : {"ratings", "paragraphs"}
-        Whole reviews (2,500 for training and 2,500 for test, most of them favourable), or other reviews cut into
-        paragraphs (300 for training and 300 for test of each of the five ratings).
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    part : {"ratings", "paragraphs"}, default="ratings"
+        ``"ratings"`` are whole reviews, 2,500 for training and 2,500 for test, most of them favourable.
+        ``"paragraphs"`` are other reviews, cut into paragraphs: for each of the five ratings 300 for training and 300
+        for test.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        View ``"text"`` is a list of strings; with the paragraphs, view ``"paragraphs"`` is a list with a list of
-        strings for each review. The target is the overall rating, float32 from 1 to 5, and has no names. Rows keep
-        the order of the file, in which training and test rows are mixed.
+        View ``"text"`` is a list of strings; for the paragraphs, view ``"paragraphs"`` is a list of lists of strings.
+        The target is the overall rating, float32 from 1 to 5, and ``target_names`` is empty. Rows keep the order of the
+        file, in which training and test rows are mixed.
 
     See Also
     --------
-    hotel_aspects : The ratings of the aspects of the same reviews.
+    hotel_aspects : Load the ratings of single aspects by the same reviews.
 
     Notes
     -----
-    The reviews have lost their line breaks; the paragraphs are cut by a heuristic, so some cuts are wrong.
+    The reviews have lost their line breaks. The paragraphs are cut by a heuristic, so some cuts are wrong.
+
+    Examples
+    --------
+    >>> reviews = load_hotels("paragraphs")  # doctest: +SKIP
+    >>> len(reviews.views["paragraphs"]), sorted(set(reviews.target.tolist()))  # doctest: +SKIP
+    (3000, [1.0, 2.0, 3.0, 4.0, 5.0])
     """
     if part not in _PARTS:
         raise ValueError(f"part must be one of {', '.join(_PARTS)}, but got {part!r}; choose one of them.")
@@ -65,19 +74,27 @@ def load_hotels(part: str = "ratings", data_home: str | os.PathLike[str] | None 
 
 
 def hotel_aspects(data_home: str | os.PathLike[str] | None = None) -> tuple[np.ndarray, list[str]]:
-    """Load the aspect ratings of the reviews of ``hotels/ratings.jsonl.gz``.
+    """Load ratings of single aspects of hotels.
+
+    They belong to the reviews of ``load_hotels("ratings")`` and are read from the same file.
 
     Parameters
     ----------
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
-    ratings : ndarray of float32, (reviews, 5)
-        Ratings from 1 to 5, NaN where a reviewer did not rate an aspect; rows are those of ``load_hotels("ratings")``.
+    ratings : ndarray of float32 of shape (n_reviews, 5)
+        Ratings from 1 to 5, NaN where an aspect was not rated; rows are those of ``load_hotels("ratings")``.
     aspects : list of str
         The name of each column.
+
+    Examples
+    --------
+    >>> ratings, aspects = hotel_aspects()  # doctest: +SKIP
+    >>> ratings.shape, aspects  # doctest: +SKIP
+    ((5000, 5), ['value', 'rooms', 'location', 'cleanliness', 'service'])
     """
     reviews = _read_reviews("ratings", data_home)
     # None becomes NaN in an array of floats.

@@ -1,4 +1,4 @@
-"""Multiple features of handwritten digits: six views of 2,000 numerals."""
+"""Multiple features of handwritten digits: six views of 2,000 digits."""
 
 from __future__ import annotations
 
@@ -14,24 +14,33 @@ _VIEWS = ("fac", "fou", "kar", "mor", "pix", "zer")
 
 
 def load_mfeat(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load the multiple-features digits from ``mfeat/mfeat.tar.gz``.
+    """Load six views of handwritten digits.
+
+    They are the "multiple features" of the UCI repository, read from ``mfeat/mfeat.tar.gz``.
 
     Parameters
     ----------
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        Six float32 views: ``fac`` (216 profile correlations), ``fou`` (76 Fourier coefficients), ``kar`` (64
-        Karhunen-Loève coefficients), ``mor`` (6 morphological features), ``pix`` (240 pixel averages, whole numbers
-        from 0 to 6) and ``zer`` (47 Zernike moments); the target is the digit. There is no split.
+        Six float32 views of 2,000 digits: ``"fac"`` (216 profile correlations), ``"fou"`` (76 Fourier coefficients),
+        ``"kar"`` (64 Karhunen-Loève coefficients), ``"mor"`` (6 morphological features), ``"pix"`` (240 averages of
+        pixels, whole numbers from 0 to 6) and ``"zer"`` (47 Zernike moments). The target is the digit. There is no
+        split.
 
     Raises
     ------
     ValueError
         If a view is missing, or the views do not list the same digits in the same order.
+
+    Examples
+    --------
+    >>> digits = load_mfeat()  # doctest: +SKIP
+    >>> {name: view.shape[1] for name, view in digits.views.items()}  # doctest: +SKIP
+    {'fac': 216, 'fou': 76, 'kar': 64, 'mor': 6, 'pix': 240, 'zer': 47}
     """
     path = archive_path("mfeat", "mfeat.tar.gz", data_home)
     views: dict[str, np.ndarray] = {}

@@ -11,7 +11,7 @@ import numpy as np
 from harmonium.datasets._base import Dataset, archive_members, archive_path, object_array
 
 _PARTS = ("headers", "footers", "quotes")
-# Lines which introduce a quotation ("X writes:") or are one ("> ..." and "| ...").
+# Lines that introduce a quotation ("X writes:") or belong to one ("> ..." and "| ...").
 _QUOTED_LINE = re.compile(r"^(?:In article|Quoted from|\||>)|writes in|writes:|wrote:|says:|said:")
 
 
@@ -27,7 +27,7 @@ def strip_headers(message: str) -> str:
 
 
 def strip_quotes(message: str) -> str:
-    r"""Remove the lines which quote another message or introduce such a quotation.
+    r"""Remove lines that quote another message or introduce a quotation.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def strip_quotes(message: str) -> str:
 
 
 def strip_footer(message: str) -> str:
-    r"""Remove what follows the last line that is empty or made of dashes, on the guess that it is a signature.
+    r"""Remove what follows the last line that is empty or made of dashes: most likely a signature.
 
     Examples
     --------
@@ -55,22 +55,30 @@ def strip_footer(message: str) -> str:
 def load_newsgroups(
     subset: str = "all", remove: Iterable[str] = (), data_home: str | os.PathLike[str] | None = None
 ) -> Dataset:
-    """Load the 20 Newsgroups messages from ``newsgroups/20news-bydate.tar.gz``.
+    """Load the messages of 20 Newsgroups.
+
+    They are read from ``newsgroups/20news-bydate.tar.gz``.
 
     Parameters
     ----------
-    subset : {"all", "train", "test"}
+    subset : {"all", "train", "test"}, default="all"
         Which part to load.
-    remove : iterable of {"headers", "footers", "quotes"}
-        Parts of the messages to strip, since they give the group away too easily.
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    remove : iterable of {"headers", "footers", "quotes"}, default=()
+        Parts of the messages to remove, because they give the group away too easily.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        View ``"text"`` is an object array of strings; the target is the number of the group. Rows are ordered by
-        part (training first), group and message number.
+        View ``"text"`` is an object array of strings; the target is the group. Rows are ordered by part (training
+        first), group and number of the message.
+
+    Examples
+    --------
+    >>> messages = load_newsgroups("test", remove=("headers", "footers", "quotes"))  # doctest: +SKIP
+    >>> len(messages.views["text"]), messages.target_names[:2]  # doctest: +SKIP
+    (7532, ['alt.atheism', 'comp.graphics'])
     """
     removed = {remove} if isinstance(remove, str) else set(remove)
     if not removed <= set(_PARTS):

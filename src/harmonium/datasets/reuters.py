@@ -1,4 +1,4 @@
-"""Reuters-21578 news stories, distribution 1.0."""
+"""Reuters-21578: news stories and their topics, distribution 1.0."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TITLE = re.compile(r"<TITLE>(.*?)</TITLE>", re.DOTALL)
 _BODY = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
 _CONTROL = re.compile(r"&#\d+;|[\x00-\x08\x0b-\x1f\x7f]")
 
-# Which values of the attribute TOPICS each split admits; both take the part from the attribute LEWISSPLIT.
+# Values of the attribute TOPICS that each split admits; both take the part from the attribute LEWISSPLIT.
 _ADMITTED = {"modapte": ("YES",), "modlewis": ("YES", "NO")}
 
 UNLABELLED = "(none)"
@@ -30,7 +30,7 @@ def _plain(markup: str) -> str:
 
 
 def _story_text(story: str) -> str:
-    """Title and body of a story; an unprocessed story has neither tag, and its whole text is taken."""
+    """Return title and body of a story, or its whole text if it is unprocessed and has neither."""
     match = _TEXT.search(story)
     if match is None:
         return ""
@@ -42,7 +42,7 @@ def _story_text(story: str) -> str:
 
 def _story_topics(story: str) -> list[str]:
     match = _TOPICS.search(story)
-    # A few stories name a topic twice; a dictionary drops the repeat and keeps the order.
+    # A few stories name a topic twice; a dictionary drops the second mention and keeps the order.
     return list(dict.fromkeys(_ITEM.findall(match[1]))) if match else []
 
 
@@ -52,26 +52,34 @@ def load_reuters21578(
     unlabelled: bool = False,
     data_home: str | os.PathLike[str] | None = None,
 ) -> Dataset:
-    """Load Reuters-21578 from ``reuters21578/reuters21578.tar.gz``.
+    """Load the news stories of Reuters-21578.
+
+    They are read from ``reuters21578/reuters21578.tar.gz``.
 
     Parameters
     ----------
-    split : {"modapte", "modlewis"}
-        Both take the part of a story from LEWISSPLIT; ModApte admits stories with ``TOPICS="YES"`` only, ModLewis
-        those with ``TOPICS="NO"`` too.
-    copies : bool, default False
-        Give one row for each pair of a story and its category, see `expand_multilabel`.
-    unlabelled : bool, default False
-        With `copies`, keep the stories without topics as a class of their own.
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    split : {"modapte", "modlewis"}, default="modapte"
+        Both splits take the part of a story from its attribute LEWISSPLIT. ModApte admits only stories with
+        ``TOPICS="YES"``, ModLewis also those with ``TOPICS="NO"``.
+    copies : bool, default=False
+        Whether to return one row for each pair of a story and one of its topics; see `expand_multilabel`.
+    unlabelled : bool, default=False
+        With ``copies``, whether to keep stories without topics as a class of their own.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        View ``"text"`` is an object array of strings (title and body), view ``"identifier"`` the number (NEWID) of
-        the story. The target is an object array of lists of topic names, which may be empty or, with `copies`, an
-        integer array. Rows are ordered by part (training first) and number.
+        View ``"text"`` is an object array of strings (title and body), view ``"identifier"`` the number (NEWID) of each
+        story. The target is an object array of lists of topics, which may be empty; with ``copies`` it is the class of
+        each row. Rows are ordered by part (training first) and number.
+
+    Examples
+    --------
+    >>> stories = load_reuters21578()  # doctest: +SKIP
+    >>> stories.views["identifier"][:2], stories.target[0]  # doctest: +SKIP
+    (array([1, 5]), ['cocoa'])
     """
     if split not in _ADMITTED:
         raise ValueError(f"split must be one of {', '.join(_ADMITTED)}, but got {split!r}; choose one of them.")
@@ -103,22 +111,22 @@ def load_reuters21578(
 
 
 def expand_multilabel(dataset: Dataset, unlabelled: bool = False) -> Dataset:
-    """Copy each document once for each of its categories, so that every row has one class.
+    """Copy each document once for each of its categories.
 
-    Only categories which occur both in training and in test documents are kept.
+    Every row of the result has one class. Only categories that occur in both training and test documents are kept.
 
     Parameters
     ----------
     dataset : Dataset
-        With a split, and lists of category names for a target.
-    unlabelled : bool, default False
-        Keep documents which have no category at all, as a class named ``"(none)"`` that comes last. Documents all
-        of whose categories occur in one part only are left out in either case.
+        Data set with a split, whose target is a list of category names for each document.
+    unlabelled : bool, default=False
+        Whether to keep documents without any category, as a last class named ``"(none)"``. A document whose categories
+        all occur in one part only is left out in any case.
 
     Returns
     -------
     Dataset
-        The copies, with class numbers for a target.
+        The copies, with class numbers as their target.
 
     Examples
     --------

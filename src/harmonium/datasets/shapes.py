@@ -1,4 +1,4 @@
-"""SYSU-Shapes: photographs of five kinds of vehicles, with a box around every one."""
+"""SYSU-Shapes: photographs of five kinds of vehicles, with a box around each vehicle."""
 
 from __future__ import annotations
 
@@ -15,23 +15,32 @@ from harmonium.datasets.caltech4 import _import_pillow, _scaled_size
 def load_shapes(
     size: int | None = None, per_class: int | None = None, data_home: str | os.PathLike[str] | None = None
 ) -> Dataset:
-    """Load the SYSU-Shapes images from ``shapes/sysu-shapes.tar``.
+    """Load the photographs of SYSU-Shapes with the boxes of their objects.
+
+    They are read from ``shapes/sysu-shapes.tar``; the extra ``harmonium[images]`` must be installed.
 
     Parameters
     ----------
-    size : int, optional
-        Scale each image so that its longer side has this many pixels; boxes are scaled with it.
-    per_class : int, optional
-        Load only the first images of each class, in the order of their names.
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    size : int or None, default=None
+        Number of pixels that the longer side of each image is scaled to; boxes are scaled with it. ``None`` keeps the
+        sizes.
+    per_class : int or None, default=None
+        Number of images of each class, the first ones in the order of the file names; ``None`` means all.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        View ``"image"`` is a list of two-dimensional float32 arrays, grey levels from 0 to 1; view ``"boxes"`` a list
-        of arrays of shape (objects, 4): top, left, bottom, right of every object in pixels, the last two exclusive. The
-        target is the number of the class. Rows are ordered by class and name; there is no split.
+        View ``"image"`` is a list of two-dimensional float32 arrays of grey levels from 0 to 1. View ``"boxes"`` is a
+        list of arrays of shape (n_objects, 4): top, left, bottom and right of each object in pixels, the last two
+        exclusive. The target is the class. Rows are ordered by class and file name; there is no split.
+
+    Examples
+    --------
+    >>> photographs = load_shapes(size=100, per_class=1)  # doctest: +SKIP
+    >>> photographs.target_names, photographs.views["boxes"][0].shape  # doctest: +SKIP
+    (['airplane', 'bicycle', 'boat', 'car', 'motorbike'], (1, 4))
     """
     for name, value in (("size", size), ("per_class", per_class)):
         if value is not None and value < 1:
@@ -69,10 +78,10 @@ def load_shapes(
 
 
 def _read_boxes(annotation: bytes, height: int, width: int) -> np.ndarray:
-    """Boxes of all objects; the file has first and last row and column, counted from 1."""
+    """Return the boxes of all objects; the file has their first and last row and column, counted from 1."""
     content = loadmat(io.BytesIO(annotation), squeeze_me=True, struct_as_record=False)
     corners = np.array([np.ravel(item.box_coord) for item in np.atleast_1d(content["object"])], dtype=np.float64)
     top, bottom, left, right = corners.T
     result = np.stack([top - 1, left - 1, bottom, right], axis=1)
-    # a few boxes reach over the edge of their image by a pixel or two
+    # a few boxes extend beyond the edge of their image by a pixel or two
     return np.clip(result, 0, [height, width, height, width])

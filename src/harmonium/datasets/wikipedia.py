@@ -1,4 +1,4 @@
-"""Wikipedia image-text pairs: a picture and the section of an article around it."""
+"""Wikipedia image-text pairs: a picture, and the section of an article that surrounds it."""
 
 from __future__ import annotations
 
@@ -9,29 +9,37 @@ from scipy.io import loadmat
 
 from harmonium.datasets._base import Dataset, archive_path
 
-# The parts by the names that the lists and the variables of the feature file give them.
+# File name of the list of each part, and suffix of its variables in the feature file.
 _PARTS = {"train": ("trainset_txt_img_cat.list", "tr"), "test": ("testset_txt_img_cat.list", "te")}
 
 
 def load_wikipedia(data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load the Wikipedia image-text pairs from ``wikipedia/raw_features.mat`` and the lists beside it.
+    """Load the image-text pairs of Wikipedia's featured articles.
+
+    They are read from ``wikipedia/raw_features.mat`` and the lists beside it.
 
     Parameters
     ----------
-    data_home : path, optional
-        Folder of the data sets, by default that named by ``HARMONIUM_DATA``.
+    data_home : path-like or None, default=None
+        Folder of the data sets; ``None`` means the one named by the environment variable ``HARMONIUM_DATA``.
 
     Returns
     -------
     Dataset
-        Two float32 views whose rows add up to one: ``"image"`` (2,866 x 128) holds the shares of visual words,
-        ``"text"`` (2,866 x 10) the shares of the topics of a topic model. The target is the number of the category.
-        The 2,173 training rows come first, then the 693 test rows, in the order of the lists.
+        Two float32 views of 2,866 pairs, whose rows sum to one: ``"image"`` (128 columns) holds shares of visual words,
+        and ``"text"`` (10 columns) shares of the topics of a topic model. The target is the category. The 2,173
+        training rows come first, then the 693 test rows, in the order of the lists.
 
     Raises
     ------
     ValueError
-        If a list does not have a line for each row of the features.
+        If a list does not have one line for each row of the features.
+
+    Examples
+    --------
+    >>> pairs = load_wikipedia()  # doctest: +SKIP
+    >>> {name: view.shape for name, view in pairs.views.items()}  # doctest: +SKIP
+    {'image': (2866, 128), 'text': (2866, 10)}
     """
     path = archive_path("wikipedia", "raw_features.mat", data_home)
     names = archive_path("wikipedia", "categories.list", data_home).read_text().split()

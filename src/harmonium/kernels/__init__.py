@@ -1,1 +1,1 @@
-"""The few fused loops that matter, and the one place that decides who is parallel."""
+"""The few loops that NumPy is too slow for, and the one place that decides what runs in parallel."""

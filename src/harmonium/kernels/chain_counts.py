@@ -1,4 +1,4 @@
-"""From sequences to their counts, and from counts back to sequences."""
+"""Sequences turned into counts, and counts turned back into sequences."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numba import njit
 def count_chains(
     indptr: np.ndarray, indices: np.ndarray, offsets: np.ndarray, n_features: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of ones and of neighbouring ones of each item, compressed by row: items, 2 features.
+    """Count the ones and the pairs of neighbouring ones of each item; compressed rows of 2 × features columns.
 
-    Item i is the rows ``offsets[i]`` to ``offsets[i + 1]`` of a compressed-row matrix whose stored values are ones.
+    Item i is the rows ``offsets[i]`` to ``offsets[i + 1]`` of a compressed-row matrix whose stored values are all ones.
     """
     n_items = len(offsets) - 1
     start = np.zeros(n_items + 1, dtype=np.int64)
@@ -57,10 +57,10 @@ def arrange_chains(
     offsets: np.ndarray,
     random: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the ones of random sequences with given counts, cell by cell.
+    """Return the rows and columns of the ones of random sequences with given counts, cell by cell.
 
-    The ones make runs: which neighbouring ones are joined, and between which zeros runs stand, are uniform subsets,
-    drawn one element after the other with ``random`` (cells, 1 + largest length).
+    The ones form runs. Which neighbouring ones are joined, and between which zeros the runs stand, are uniformly random
+    subsets, drawn one element after the other with ``random`` of shape (cells, 1 + largest length).
     """
     total = int(ones.sum())
     rows = np.empty(total, dtype=np.int64)

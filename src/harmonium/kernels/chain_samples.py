@@ -1,7 +1,8 @@
-"""Exact samples of binary chains (see `chains`), of which most have no one at all.
+"""Exact samples of binary chains (see `chains`), most of which have no ones at all.
 
-As in `sampling`, each cell's random numbers are hashes of its place. A chain can only have a one if its first number is
-below a cheap bound of the probability of that; the few candidates are then decided about exactly, position by position.
+As in `sampling`, the random numbers of a cell are hashes of its position. A chain can have a one only if its first
+number is below a cheap upper bound of that probability; the few candidates are then decided exactly, one position after
+the other.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from harmonium.kernels.sampling import collect_flagged, drop_zeros, flag_bytes, 
 from harmonium.kernels.sparse import Columns, SparseRows
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
+# cells in a block: enough to make handing it to a thread cheap, few enough for its flags to stay in the cache
 _BLOCK_CELLS = 50_000
 
 
 def draw_chains(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, rng: np.random.Generator) -> SparseRows:
-    """Numbers of ones and of neighbouring ones of chains drawn exactly, (items, 2 features)."""
+    """Draw chains exactly and return their numbers of ones and of neighbouring ones, (items, 2 × features)."""
     n_features, n_items = node.shape
     keys = chain_keys(lengths, rng)
     nothing = np.zeros(n_features, dtype=np.float32)
@@ -39,7 +41,7 @@ def draw_chains(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, rng: np
 
 
 def chain_keys(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """What the random numbers of a draw are made from: each is a hash of its cell and of the key of its position.
+    """Return the keys of a draw; each random number is a hash of its cell and of the key of its position.
 
     So blocks may be drawn in any order and on any thread.
     """
@@ -47,7 +49,7 @@ def chain_keys(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def chains_of_blocks(drawn: list[tuple[Columns, Columns]], n_items: int) -> SparseRows:
-    """Blocks of ones and of neighbouring ones, by feature, as one matrix: first all ones, then all neighbours."""
+    """Join blocks of ones and of neighbouring ones into one matrix: all ones first, then all neighbours."""
     return SparseRows.from_column_blocks([ones for ones, _ in drawn] + [pairs for _, pairs in drawn], n_items)
 
 
@@ -62,10 +64,10 @@ def sampled_chains(
     natural: np.ndarray,
     padded: np.ndarray,
 ) -> tuple[Columns, Columns]:
-    """Ones and neighbouring ones of chains with the naturals weights @ hidden^T + bias of nodes and of edges.
+    """Draw chains whose naturals, of nodes and of edges, are weights @ hidden^T + bias.
 
-    In one kernel, as each return to the interpreter may have to wait for another thread's turn; ``natural`` (2,
-    features, items) and ``padded`` are scratch memory.
+    This is one kernel, because each return to the interpreter may have to wait for another thread. ``natural``, of
+    shape (2, features, items), and ``padded`` are scratch memory.
     """
     np.dot(weights[0], hidden_by_unit, natural[0])
     np.dot(weights[1], hidden_by_unit, natural[1])
@@ -92,8 +94,8 @@ def _flag(
             y = (node[feature, r] + edge[feature, r]) * log2_e + go_on
             begins = least_above_exp2(min(max(x, float32(-100)), float32(20)))
             goes_on = least_above_exp2(min(max(y, float32(-100)), float32(20)))
-            # a run of l ones from a given place on has at most the probability e^{l node + (l - 1) edge}; summed over
-            # places and lengths that is below P e^{node} (1 + 2 e^{node + edge}) while the last term is below 1
+            # a run of l ones that begins at a given position has at most the probability e^{l node + (l - 1) edge}; the
+            # sum over P positions and all l is below P e^{node} (1 + 2 e^{node + edge}) while e^{node + edge} <= 1/2
             bound = lengths[r] * begins * (float32(1) + float32(2) * goes_on)
             u = uniform(uint32(base + uint32(r)), key)
             flags[feature, r] = (u < bound) | (goes_on > float32(0.5))
@@ -110,7 +112,7 @@ def _draw(
     first_cell: int,
     padded: np.ndarray,
 ) -> tuple[Columns, Columns]:
-    """Ones and neighbouring ones of the chains that have any, by feature; most have none and are not looked at."""
+    """Return ones and neighbouring ones by feature, of the chains that have any; the others are skipped."""
     n_features, n_items = node.shape
     padded[node.size :] = 0
     flags = padded[: node.size].reshape(node.shape)
@@ -137,7 +139,7 @@ def _draw(
             n_ones, n_pairs, previous = 0, 0, False
             for m in range(length - 1, -1, -1):
                 u = uniform(number, keys[1 + m])
-                if n_ones == 0:  # there is a one, and it must be among the positions left
+                if n_ones == 0:  # there is a one somewhere, so it is among the positions left
                     now = u * some[m + 1] < begins[m]
                 elif previous:
                     now = u * (float32(1) + odds[m]) < odds[m]
@@ -158,9 +160,9 @@ def _draw(
 def _chances(
     node: np.float32, edge: np.float32, length: int, begins: np.ndarray, odds: np.ndarray, some: np.ndarray
 ) -> None:
-    """With m positions to come: chance of a one after a zero, odds after a one; chance of any one in m after a zero."""
+    """Fill in, for m positions to come: chance of a one after a zero, odds after a one, chance of any one."""
     log2_e = float32(1.4426950408889634)
-    # beyond the limit, chances are 0 or 1 to the precision of the random numbers
+    # beyond the limit, chances are 0 or 1 within the precision of the random numbers
     node = min(max(node, -float32(LIMIT)), float32(LIMIT))
     edge = min(max(edge, -float32(LIMIT)), float32(LIMIT))
     after_zero, after_one = exp2_float32(node * log2_e), exp2_float32((node + edge) * log2_e)

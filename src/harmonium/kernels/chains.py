@@ -1,16 +1,17 @@
 """Forward-backward over binary chains, for all features and items at once: means and log-partition.
 
 A chain x_1 … x_P of zeros and ones has the log-weight node·Σ x_p + edge·Σ x_p x_{p+1}. Everything follows from one
-number a position: ρ_m, how many times more weight m further positions have after a one than after a zero,
+number per position: ρ_m, how many times more weight m further positions have after a one than after a zero,
 
     ρ_0 = 1,   ρ_{m+1} = (1 + e^{node + edge} ρ_m) / (1 + e^{node} ρ_m).
 
-With m positions still to come, a one follows a zero with log-odds node + log ρ_m and a one with edge more; the
-partition function is Π_m (1 + e^{node} ρ_m). All terms are positive: small means are as precise as large ones.
+With m positions still to come, a one follows a zero with log-odds node + log ρ_m, and follows a one with log-odds
+larger by edge. The partition function is Π_m (1 + e^{node} ρ_m). All terms are positive, so that small means are as
+precise as large ones.
 
-Arrays are (features, items). Single precision takes kernels that go over some features of all items position by
-position, longest item first: those that are long enough stand together, and the loops vectorise. Other types take plain
-NumPy.
+Arrays are (features, items). Single precision is done by kernels that take some features of all items, position by
+position and with the longest item first: the items that are long enough then stand together, and the loops vectorise.
+Other types are done by plain NumPy.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ from scipy.special import expit
 from harmonium.kernels.elementwise import exp2_float32, softplus, twice_artanh
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 
-#: naturals up to which the kernels of single precision neither overflow nor meet denormal numbers
+#: naturals up to which the kernels of single precision neither overflow nor meet denormal numbers: the largest product,
+#: e^{node + edge} ρ, stays within e^{±75}, and single precision holds e^{±87}
 LIMIT = 25.0
+# cells of a block, enough to make handing it to a thread cheap, and of a tile, whose arrays should stay in the cache
 _BLOCK_CELLS = 200_000
 _TILE_CELLS = 20_000
 
 
 def chain_means(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Expected number of ones (first half) and of neighbouring ones (second half), (2 features, items).
+    """Return the expected numbers of ones (first half) and of neighbouring ones (second half), (2 × features, items).
 
     Examples
     --------
@@ -51,7 +54,7 @@ def chain_means(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray) -> np.n
 
 
 def chain_log_partition(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Log-partition of each item, summed over features, in float64.
+    """Return the log-partition of each item, summed over features, in float64.
 
     Examples
     --------
@@ -72,7 +75,7 @@ def chain_log_partition(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray)
 
 
 def _block_count(node: np.ndarray, lengths: np.ndarray) -> int:
-    """By shapes alone; messages of all positions of a block are in memory at once."""
+    """Return the number of blocks, by shapes alone; messages of all positions of a block are in memory at once."""
     return min(block_count(node.size * int(lengths.max(initial=1)), _BLOCK_CELLS), max(1, len(node)))
 
 
@@ -83,7 +86,7 @@ def _is_fast(node: np.ndarray, edge: np.ndarray) -> bool:
 
 
 def _longest_first(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Items by falling length, and for each m how many of them are longer than m."""
+    """Return items by falling length, and for each m how many of them are longer than m."""
     order = np.argsort(-lengths, kind="stable")
     longest = int(lengths.max(initial=0))
     return order, np.searchsorted(-lengths[order], -np.arange(longest), side="left")
@@ -91,7 +94,7 @@ def _longest_first(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # ---- any type: plain NumPy ---------------------------------------------------------------------------------------
 def _messages(node: np.ndarray, edge: np.ndarray, n_positions: int) -> list[np.ndarray]:
-    """log ρ_m for every m below the number of positions."""
+    """Return log ρ_m for every m below the number of positions."""
     messages = [np.zeros_like(node)]
     while len(messages) < n_positions:
         messages.append(softplus(node + edge + messages[-1]) - softplus(node + messages[-1]))
@@ -108,7 +111,7 @@ def _exact_means(
 ) -> None:
     mean_ones[...] = 0
     mean_pairs[...] = 0
-    one = np.zeros_like(node)  # what comes before the first position counts as a zero
+    one = np.zeros_like(node)  # before the first position there is a zero
     for m, message in reversed(list(enumerate(_messages(node, edge, len(active))))):
         long_enough = np.isin(np.arange(len(order)), order[: active[m]])
         both = np.where(long_enough, one * expit(node + edge + message), 0)
@@ -137,7 +140,7 @@ def _exponentials(node: np.ndarray, edge: np.ndarray) -> None:
 
 @njit(nogil=True, cache=True)
 def _load(node: np.ndarray, edge: np.ndarray, order: np.ndarray, after_zero: np.ndarray, after_one: np.ndarray) -> None:
-    """Odds of a one where nothing follows, for some features: cells in the order of items, features side by side."""
+    """Compute the odds of a one where nothing follows: cells in the order of items, features side by side."""
     cell = 0
     for item in order:
         for feature in range(len(node)):
@@ -147,8 +150,8 @@ def _load(node: np.ndarray, edge: np.ndarray, order: np.ndarray, after_zero: np.
     _exponentials(after_zero[:cell], after_one[:cell])
 
 
-# functions of their own with few arrays each: the compiler vectorises a loop only if it needs few checks that none of
-# its arrays overlap
+# Small functions with few arrays each, because the compiler vectorises a loop only if it needs few checks of whether
+# arrays overlap.
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
 def _backward(after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, following: np.ndarray) -> None:
     for cell in range(len(following)):
@@ -184,7 +187,7 @@ def _means(
     n_features, n_items = node.shape
     width = _tile_width(n_items, len(active))
     memory = np.empty((6, width * n_items), dtype=np.float32)
-    # taken one by one, as arrays that are unpacked do not count as contiguous
+    # taken one by one, because arrays that are unpacked do not count as contiguous
     after_zero, after_one, one, both, ones, pairs = memory[0], memory[1], memory[2], memory[3], memory[4], memory[5]
     ratio = np.ones((len(active) + 1, width * n_items), dtype=np.float32)
     for first in range(0, n_features, width):
@@ -218,7 +221,7 @@ def _grow(after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, grow
 
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
 def _multiply(growth: np.ndarray, mantissa: np.ndarray, exponent: np.ndarray) -> None:
-    # products are kept as mantissa and exponent: one logarithm a cell, and no overflow
+    # products are kept as mantissa and exponent, so that there is one logarithm per cell and no overflow
     for cell in range(len(growth)):
         bits = np.float32(mantissa[cell] * growth[cell]).view(np.int32)
         exponent[cell] += (bits >> int32(23)) - int32(127)
@@ -262,5 +265,5 @@ def _log_partition(
 
 @njit(nogil=True, cache=True)
 def _tile_width(n_items: int, n_positions: int) -> int:
-    """Number of features that are gone over together: what is kept of them stays in the cache."""
+    """Return how many features are handled together, so that their intermediate values stay in the cache."""
     return max(1, _TILE_CELLS // (n_items * n_positions + 1))

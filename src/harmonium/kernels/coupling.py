@@ -1,8 +1,9 @@
-"""Coupling from the past: exact draws of a Boltzmann machine without negative couplings (Propp & Wilson, 1996).
+"""Coupling from the past: exact draws of a Boltzmann machine without negative couplings (Propp and Wilson, 1996).
 
-Two chains with the same random numbers start in the past, one from all zeros and one from all ones. Where couplings are
-not negative the second stays above the first, and every other chain between them; if they have met by now, it does not
-matter where the past began, so their state is a draw from the stationary distribution itself. If not, start earlier.
+Two chains with the same random numbers start in the past, one from all zeros and one from all ones. If no coupling is
+negative, the second chain stays above the first, and all other chains stay between them. If the two have met by now, it
+does not matter where the chains started, so their state is a draw from the stationary distribution itself. If they have
+not, they start again, further in the past.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from numba import njit, uint64
 
 @njit(inline="always")
 def _threshold(key, counter):  # type: ignore[no-untyped-def]
-    # log u / (1 - u) of a number u in (0, 1) for each key and counter: a Weyl sequence and the hash of SplitMix64
-    # (public domain), so that the randomness of any moment of the past can be had again without being kept
+    # log(u / (1 - u)) of a uniform number u in (0, 1) for each key and counter. It is a hash (SplitMix64's, in the
+    # public domain, of a Weyl sequence), so that numbers of the past can be computed again and need not be stored
     x = uint64(key + uint64(counter) * uint64(0x9E3779B97F4A7C15))
     x = uint64((x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9))
     x = uint64((x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB))
@@ -37,7 +38,7 @@ def _update(state: np.ndarray, natural: np.ndarray, site: int, threshold: float,
 def _have_met(
     bias: np.ndarray, couplings: np.ndarray, key: np.uint64, n_sweeps: int, lower: np.ndarray, upper: np.ndarray
 ) -> bool:
-    """Sweep both chains from ``n_sweeps`` ago to now; the state is in ``lower`` if they have met."""
+    """Sweep both chains from ``n_sweeps`` ago until now; if they have met, ``lower`` holds their state."""
     n_sites = len(bias)
     lower[:] = False
     upper[:] = True
@@ -52,7 +53,7 @@ def _have_met(
         for site in range(n_sites):
             threshold = _threshold(key, ago * n_sites + site)
             _update(lower, lower_natural, site, threshold, couplings)
-            if apart > 0:  # once they have met they go on as one
+            if apart > 0:  # once they have met they stay together
                 _update(upper, upper_natural, site, threshold, couplings)
                 still_apart += lower[site] != upper[site]
         apart = still_apart
@@ -63,21 +64,23 @@ def _have_met(
 def draw_from_the_past(
     bias: np.ndarray, couplings: np.ndarray, keys: np.ndarray, max_sweeps: int, states: np.ndarray, sweeps: np.ndarray
 ) -> None:
-    """One exact draw of p(x) ∝ exp(bias·x + xᵀ couplings x / 2), x in {0, 1}ⁿ, for each key.
+    """Draw exactly from p(x) ∝ exp(bias·x + xᵀ couplings x / 2), x in {0, 1}ⁿ, once for each key.
 
     Parameters
     ----------
-    bias : ndarray of float64, shape (sites,)
-    couplings : ndarray of float64, shape (sites, sites)
-        Symmetric, not negative, zero on the diagonal.
-    keys : ndarray of uint64, shape (samples,)
-        The randomness of each sample.
+    bias : ndarray of float64 of shape (n_sites,)
+        Bias of each site.
+    couplings : ndarray of float64 of shape (n_sites, n_sites)
+        Symmetric and non-negative, with zeros on the diagonal.
+    keys : ndarray of uint64 of shape (n_samples,)
+        Seed of each sample.
     max_sweeps : int
-        How far into the past to go at most.
-    states : ndarray of bool, shape (samples, sites)
+        How many sweeps into the past to go at most.
+    states : ndarray of bool of shape (n_samples, n_sites)
         Filled with the draws.
-    sweeps : ndarray of int64, shape (samples,)
-        Filled with how long ago the chains started, a power of two; 0 from the first sample on whose did not meet.
+    sweeps : ndarray of int64 of shape (n_samples,)
+        Filled with how many sweeps ago the chains started, a power of two; 0 from the first sample on whose chains did
+        not meet.
     """
     upper = np.empty(len(bias), dtype=np.bool_)
     sweeps[:] = 0

@@ -1,8 +1,8 @@
-"""Exact solutions of the heads' problems by dual coordinate descent, which can go on from an earlier dual.
+"""Exact solutions of the heads' problems by dual coordinate descent, which can continue from an earlier dual solution.
 
-All minimise  mean loss + ridge/2 ‖w‖²  over the rows, the bias counting as the weight of a constant feature; divided by
-the ridge, that is an SVM with C_i = weight_i / (rows · ridge). The dual's box does not depend on the features, so the
-dual of the last solution is feasible after the features have changed: that is the warm start.
+All of them minimise  mean loss + ridge/2 ‖w‖²  over the rows, with the bias as the weight of a constant feature.
+Divided by the ridge, that is an SVM with C_i = weight_i / (rows · ridge). The dual's box does not depend on the
+features, so an earlier dual solution is still feasible after the features have changed: that is the warm start.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-# so many passes are allowed, fewer if they take more than so many multiplications (a few seconds)
-_FEWEST_PASSES, _MOST_PASSES = 1000, 20_000
+# Passes stop after about this many multiplications (a few seconds), but their number lies between the two limits.
 _MOST_WORK = 5e9
+_FEWEST_PASSES, _MOST_PASSES = 1000, 20_000
+# Passes between two checks of the duality gap, which costs about as much as a pass.
 _BETWEEN_CHECKS = 5
-#: duality gap at which to stop, relative to the objective (or to this share of what it is without any weights)
+#: duality gap to stop at, relative to the objective: a convention. An objective near zero counts as this share of the
+#: objective of weights of zero
 TOLERANCE = 1e-4
 _SHARE = 0.01
 
@@ -37,7 +39,7 @@ def _descend(
     without: float,
     tolerance: float,
 ) -> None:
-    """Passes over rows in changing order until the gap between the primal and the dual objective is closed."""
+    """Pass over the rows in changing order until the gap between primal and dual objective is small enough."""
     rng = np.random.default_rng(0)
     n_passes = int(np.clip(_MOST_WORK / (n_rows * n_weights), _FEWEST_PASSES, _MOST_PASSES))
     for number in range(1, n_passes + 1):
@@ -58,7 +60,10 @@ def solve_crammer_singer(
     dual: np.ndarray | None = None,
     tolerance: float = TOLERANCE,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (features + 1, classes), the last row the bias, and the dual (rows, classes); class -1 = row not used."""
+    """Return weights (features + 1, classes), the bias in the last row, and the dual (rows, classes).
+
+    Rows of class -1 are not used.
+    """
     x, n_classes = _with_constant(features), len(cost)
     boxes = _boxes(weight, ridge)
     used = np.flatnonzero((classes >= 0) & (boxes > 0))
@@ -137,7 +142,10 @@ def solve_epsilon_insensitive(
     dual: np.ndarray | None = None,
     tolerance: float = TOLERANCE,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (features + 1, outputs), the last row the bias, and the dual (rows, outputs); NaN = not used."""
+    """Return weights (features + 1, outputs), the bias in the last row, and the dual (rows, outputs).
+
+    Targets that are NaN are not used.
+    """
     x = _with_constant(features)
     boxes = np.where(np.isnan(targets), 0.0, _boxes(weight, ridge)[:, None])
     known = np.nan_to_num(targets)
@@ -198,7 +206,10 @@ def solve_binary_hinge(
     dual: np.ndarray | None = None,
     tolerance: float = TOLERANCE,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (features + 1, labels), the last row the bias, and the dual (rows, labels); NaN = not used."""
+    """Return weights (features + 1, labels), the bias in the last row, and the dual (rows, labels).
+
+    Labels that are NaN are not used.
+    """
     x = _with_constant(features)
     signs = np.where(labels > 0, 1.0, -1.0)
     boxes = np.where(labels > 0, positive_weight, 1.0) * _boxes(weight, ridge)[:, None]

@@ -1,4 +1,4 @@
-"""Exponentials that can be vectorised: a call of the mathematical library for every element is ten times slower."""
+"""Exponentials that vectorise: a call of the mathematical library for every element is ten times slower."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from scipy.special import expit
 
 @njit(inline="always", error_model="numpy")
 def exp2_float32(x):  # type: ignore[no-untyped-def]
-    """2^x for -126 < x < 127 to 2e-7 relative: polynomial for the fraction, exponent bits for the rest."""
+    """Return 2^x for -126 < x < 127 with a relative error of 2e-7: a polynomial for the fraction, bits for the rest."""
     whole = np.floor(x + float32(0.5))
     f = x - whole
+    # coefficients of the minimax polynomial of 2^f on ±1/2 in the Cephes library (exp2f)
     p = float32(1.535336188319500e-4)
     p = float32(p * f + float32(1.339887440266574e-3))
     p = float32(p * f + float32(9.618437357674640e-3))
@@ -24,7 +25,7 @@ def exp2_float32(x):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def twice_artanh(s):  # type: ignore[no-untyped-def]
-    """2 artanh(s) = log((1 + s) / (1 - s)) for 0 <= s <= 1/3, good to 1e-7: the first six terms of the series."""
+    """Return 2 artanh(s) = log((1 + s) / (1 - s)) for 0 <= s <= 1/3 to 1e-7, by six terms of the series."""
     q = s * s
     p = float32(2 / 11)
     p = float32(p * q + float32(2 / 9))
@@ -38,7 +39,7 @@ def twice_artanh(s):  # type: ignore[no-untyped-def]
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
 def _logistic(x: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(x)):
-        # beyond ±60 the result is 0 or 1 in float32 anyway, or so small that denormal numbers would follow
+        # beyond ±60 the result is 0 or 1 in float32, or so small that denormal numbers would follow
         y = min(max(x[i] * float32(-1.4426950408889634), float32(-87)), float32(87))
         out[i] = float32(1) / (float32(1) + exp2_float32(y))
 
@@ -54,7 +55,7 @@ def _softplus(x: np.ndarray, out: np.ndarray) -> None:
 
 
 def softplus(natural: np.ndarray) -> np.ndarray:
-    """log(1 + exp(natural)); float32 arrays take the fast path, others NumPy's exact one.
+    """Return log(1 + exp(natural)), fast for float32 and exact for other types.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def softplus(natural: np.ndarray) -> np.ndarray:
 
 
 def logistic(natural: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-natural)); float32 arrays take the fast path, others SciPy's exact one.
+    """Return 1 / (1 + exp(-natural)), fast for float32 and exact for other types.
 
     Examples
     --------
@@ -78,14 +79,14 @@ def logistic(natural: np.ndarray) -> np.ndarray:
     """
     if natural.dtype != np.float32:
         return expit(natural)
-    out = np.empty_like(natural)  # keeps the memory order of its argument
+    out = np.empty_like(natural)  # in the memory order of its argument
     _logistic(natural.ravel(order="K"), out.ravel(order="K"))
     return out
 
 
 @njit(nogil=True, fastmath=True, cache=True)
 def positive_sums(matrix: np.ndarray) -> np.ndarray:
-    """Sum of the positive entries of every row."""
+    """Return the sum of the positive entries of every row."""
     sums = np.zeros(len(matrix), dtype=matrix.dtype)
     for row in range(len(matrix)):
         for column in range(matrix.shape[1]):

@@ -1,4 +1,4 @@
-"""A Langevin step of a matrix of weights: drift, noise, and what tuning wants to know of the gradient, in one pass."""
+"""A Langevin step of a matrix of weights in one pass: drift, noise, and the squared gradients that tuning needs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numba import njit
 from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
+# weights in a block: enough to make handing it to a thread cheap
 _BLOCK = 125_000
 
 
@@ -30,7 +31,7 @@ def _step(
             gradient[i, j] = slope
             total += slope * slope
         squares[i] = total / n_units
-        # the drift may be twice as large as the noise, and no larger
+        # the drift is at most twice as large as the noise
         share = np.float32(4) / max(np.float32(4), np.sqrt(squared_step[i] * squares[i]))
         half = np.float32(0.5) * share * squared_step[i]
         excess = np.float32(0.25) * squared_step[i] * precision[i]
@@ -49,17 +50,19 @@ def langevin_step(
     squared_step: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """value += ε²/2 · ∇ log posterior + ε · noise in place, with ε² given by feature; the gradient is zero afterwards.
+    """Take a step value += ε²/2 · ∇ log posterior + ε · noise in place, and set the gradient to zero.
 
-    The drift is tamed: over the weights of a feature its root mean square is at most 2ε. Far from where it
-    belongs, a chain would otherwise overshoot, and further with every step, as gradients grow with the weights.
+    The step ε² is given for each feature, ``scale * gradient`` is the gradient of the negative log-likelihood, of shape
+    (features, units), and the prior is normal with a mean and a variance for each feature. The mean over units of the
+    squared gradient of the log-posterior is returned.
 
-    A finite step widens what a chain samples, by ε² / 4 times the precision of a normal density. The noise has so much
-    less variance as would be right if there were the prior alone: weights of which the data say little are then drawn
-    from the prior exactly, whatever the step. Without that, empirical Bayes would take its own excess for evidence.
+    The drift is limited: its root mean square over the weights of a feature is at most 2ε. A chain far from where it
+    belongs would otherwise overshoot, and further with every step, because gradients grow with the weights.
 
-    ``scale * gradient`` is the gradient of the negative log-likelihood, (features, units); the prior is normal with a
-    mean and a variance for each feature. Returns the mean over units of the squared gradient of the log-posterior.
+    A finite step widens the distribution that a chain samples, for a normal density by the factor 1 / (1 - ε² precision
+    / 4). The variance of the noise is reduced by what would be right for the prior alone. So weights about which the
+    data say little are drawn exactly from the prior, whatever the step; otherwise empirical Bayes would take the excess
+    for evidence.
     """
     n_features = len(value)
     n_blocks = block_count(value.size, _BLOCK)
@@ -71,7 +74,8 @@ def langevin_step(
         first, last = block_bounds(n_features, n_blocks, block)
         size = (last - first) * value.shape[1]
         flat = scratch("noise", (size + size % 2,), np.float32)
-        fill_normal(flat, key, 2 * first * value.shape[1])  # twice, as a block of odd size takes one cell more
+        # cells are numbered twice as far apart as needed, because a block of odd size takes one more
+        fill_normal(flat, key, 2 * first * value.shape[1])
         noise = flat[:size].reshape(last - first, value.shape[1])
         part = slice(first, last)
         _step(

@@ -1,8 +1,8 @@
-"""Normal numbers for the noise of Langevin steps, several times faster than a generator that draws one by one.
+"""Normal random numbers for the noise of Langevin steps, several times faster than a generator that draws one by one.
 
-As many are needed as there are weights, at every step. Uniform numbers are hashes of (key, cell), as in
-`kernels/sampling.py`, turned by Box and Muller's transform with polynomials that can be vectorised; numbers reach 5.8
-standard deviations from zero.
+Every step needs as many as there are weights. Uniform numbers are hashes of (key, cell), as in `kernels/sampling.py`,
+and become normal by the Box-Muller transform with polynomials that vectorise. The numbers lie within 5.8 standard
+deviations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _fill(cosines: np.ndarray, sines: np.ndarray, key: np.uint32, first_cell: in
     for i in range(len(cosines)):
         cell = uint32(base + uint32(i) * uint32(2))
         radius = np.sqrt(float32(-2) * _log(uniform(cell, key)))
-        # half of the angle lies in ±π/2, where the series of sine and cosine are good to 1e-6
+        # half of the angle lies in ±π/2, where these Taylor series of sine and cosine are exact to 1e-6
         a = (uniform(uint32(cell + uint32(1)), key) - float32(0.5)) * float32(np.pi)
         q = a * a
         s = float32(-2.505210838544172e-08)
@@ -51,7 +51,7 @@ def _fill(cosines: np.ndarray, sines: np.ndarray, key: np.uint32, first_cell: in
 
 
 def fill_normal(out: np.ndarray, key: np.uint32, first_cell: int) -> None:
-    """Fill a float32 vector of even length; the numbers are those of cells ``first_cell`` and following.
+    """Fill a float32 vector of even length with the normal numbers of the cells from ``first_cell`` on.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The three products a harmonium needs, for dense and sparse statistics, in blocks that do not depend on threads.
+"""The three products of a harmonium, for dense and sparse statistics, in blocks that do not depend on the threads.
 
-statistic @ weights       what the data tell the hidden units
-hidden @ weights^T        what the hidden units tell the data (the one large dense product)
-statistic^T @ hidden      the gradient of the weights
+- statistic @ weights: what the data tell the hidden units
+- hidden @ weights^T: what the hidden units tell the data, the one large dense product
+- statistic^T @ hidden: the gradient of the weights
 """
 
 from __future__ import annotations
@@ -16,25 +16,27 @@ from harmonium.kernels.threads import block_bounds, run_blocks
 
 Matrix = np.ndarray | SparseRows
 
-# about this many multiplications a block: large enough that handing it to a thread is cheap
+# About this many multiplications per block make handing it to a thread cheap; more blocks than threads only cost time.
+# Both are conventions.
 _BLOCK_WORK = 20_000_000
 _MOST_BLOCKS = 16
-# a multiplication of a sparse product costs as much as so many of a dense one
+# A multiplication of a sparse product is taken to cost as much as this many of a dense one.
 _SPARSE_COST = 16
+# Part of a result that should stay in the processor's cache.
 _CACHED_BYTES = 2**19
-# BLAS kernels for small arrays may compute with memory that is of no array and throw the result away; if that memory
-# happens to hold an infinity, NumPy warns of an invalid value in a product that has none
+# BLAS kernels for small arrays may read memory beyond the arrays and discard what they compute from it. If that memory
+# happens to hold an infinity, NumPy warns about an invalid value in a product that has none.
 _without_false_alarm = np.errstate(invalid="ignore")
 
 
 def _blocks(items: int, work_per_item: float) -> int:
-    """A power of two, so that two, four or eight threads have the same number of blocks each."""
+    """Return the number of blocks, a power of two, so that two, four or eight threads get equally many."""
     wanted = min(items * work_per_item / _BLOCK_WORK, items, _MOST_BLOCKS)
     return 1 << max(0, round(math.log2(wanted))) if wanted > 1 else 1
 
 
 def add_statistic_times_weights(statistic: Matrix, weights: np.ndarray, out: np.ndarray) -> None:
-    """out += statistic @ weights, in blocks of rows."""
+    """Compute out += statistic @ weights, in blocks of rows."""
     n_rows = statistic.shape[0]
     if isinstance(statistic, SparseRows):
         n_blocks = _blocks(n_rows, _SPARSE_COST * statistic.n_stored / max(n_rows, 1) * weights.shape[1])
@@ -56,12 +58,12 @@ def add_statistic_times_weights(statistic: Matrix, weights: np.ndarray, out: np.
 
 
 def feature_blocks(weights: np.ndarray, n_rows: int) -> int:
-    """Number of blocks of features for products with ``weights`` (features, units)."""
+    """Return the number of blocks of features for products with ``weights`` of shape (features, units)."""
     return _blocks(weights.shape[0], weights.shape[1] * n_rows)
 
 
 def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """bias + hidden @ weights^T, shape (rows, features), computed and stored feature by feature."""
+    """Return bias + hidden @ weights^T of shape (rows, features), computed and stored feature by feature."""
     result = np.empty((weights.shape[0], len(hidden)), dtype=np.result_type(weights, hidden))
     n_blocks = feature_blocks(weights, len(hidden))
 
@@ -76,7 +78,7 @@ def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarr
 
 
 def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) -> None:
-    """out += Σ statistic^T @ hidden over the pairs, in blocks of features, each of which is gone over once."""
+    """Compute out += Σ statistic^T @ hidden over the pairs, in one pass over blocks of features."""
     n_features = len(out)
     work = 0.0
     for statistic, hidden in pairs:
@@ -85,7 +87,7 @@ def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) 
         else:
             work += hidden.size
     by_feature = [(_by_column(statistic), hidden) for statistic, hidden in pairs]
-    # a block of the result stays in the cache while the pairs take their turns
+    # a block of the result stays in the cache while all pairs are added to it
     n_blocks = max(_blocks(n_features, work), min(out.nbytes // _CACHED_BYTES, 64))
 
     @_without_false_alarm
@@ -101,7 +103,7 @@ def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) 
 
 
 def add_column_totals(statistic: Matrix, sign: float, out: np.ndarray) -> None:
-    """out += sign * (sum of every column)."""
+    """Compute out += sign * (sum of every column)."""
     if isinstance(statistic, SparseRows):
         columns = statistic.by_column
         add_row_totals(columns.indptr, columns.data, sign, out)

@@ -1,4 +1,4 @@
-"""Passes over weights for what units cost: weighted squares by column, and a scaled copy added to a gradient."""
+"""Passes over weights for the cost of units: weighted squares by column, and a scaled copy added to a gradient."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(nogil=True, fastmath=True, cache=True)
 def column_squares(weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Σ_i scale_i W_ik², in float64."""
+    """Return Σ_i scale_i W_ik² for each column k, in float64."""
     total = np.zeros(weights.shape[1])
     for i in range(weights.shape[0]):
         for k in range(weights.shape[1]):
@@ -18,7 +18,7 @@ def column_squares(weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 @njit(nogil=True, fastmath=True, cache=True)
 def add_scaled(gradient: np.ndarray, weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
-    """G_ik += rows_i columns_k W_ik."""
+    """Compute gradient_ik += rows_i columns_k W_ik."""
     for i in range(weights.shape[0]):
         for k in range(weights.shape[1]):
             gradient[i, k] += rows[i] * columns[k] * weights[i, k]

@@ -1,8 +1,8 @@
-"""Sampling of views that are nearly all zeros, without a pass of random numbers and exponentials in Python.
+"""Sampling of views that are nearly all zeros, without random numbers and exponentials for all cells in Python.
 
-Each cell's uniform number is a hash of (key, cell), so blocks can be drawn in any order and on any thread. A cell can
-only be non-zero if its number is below ``factor * exp(natural)``; the kernel finds these candidates, a few in a hundred
-for words, and the family decides about them exactly.
+The uniform number of a cell is a hash of (key, cell), so that blocks can be drawn in any order and on any thread. A
+cell can be non-zero only if its number is below ``factor * exp(natural)``. The kernel finds these candidates, for words
+a few in a hundred, and the family decides about them exactly.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from harmonium.kernels.elementwise import exp2_float32
 
 @njit(inline="always")
 def uniform(cell, key):  # type: ignore[no-untyped-def]
-    """A number in (0, 1) for each cell."""
-    # Weyl sequence and the 32-bit hash "lowbias32" (constants found by exhaustive
-    # search, public domain); every step is cast back to 32 bits, as wider lanes would halve the speed
+    """Return the number in (0, 1) of a cell."""
+    # A Weyl sequence and the 32-bit hash "lowbias32" of C. Wellons (constants found by search, public domain). Every
+    # step is cast back to 32 bits, because wider lanes would halve the speed.
     x = uint32(uint32(cell * uint32(0x9E3779B9)) + key)
     x = uint32(x ^ uint32(x >> uint32(16)))
     x = uint32(x * uint32(0x7FEB352D))
@@ -29,7 +29,7 @@ def uniform(cell, key):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def least_above_exp2(x):  # type: ignore[no-untyped-def]
-    """2^x or up to 6 % more, for -126 < x < 127."""
+    """Return 2^x or up to 6 % more, for -126 < x < 127."""
     # writing i + f into the exponent bits gives (1 + f) 2^i, which is never below 2^(i + f) and at most 6 % above
     return np.int32((x + float32(127)) * float32(8388608)).view(np.float32)
 
@@ -38,7 +38,7 @@ def least_above_exp2(x):  # type: ignore[no-untyped-def]
 def _flag(
     natural: np.ndarray, bias: np.ndarray, threshold: np.float32, first_cell: int, key: np.uint32, flags: np.ndarray
 ) -> None:
-    # a function of its own, so that nothing keeps the compiler from vectorising the inner loop
+    # a separate function, so that nothing keeps the compiler from vectorising the inner loop
     n_features, n_rows = natural.shape
     log2_e = float32(1.4426950408889634)
     for feature in range(n_features):
@@ -54,7 +54,7 @@ def _collect(flags: np.ndarray, words: np.ndarray, cells: np.ndarray) -> None:
     found = 0
     for w in range(len(words)):
         if words[w] != 0:
-            # without a branch, as its outcome could not be predicted; up to 8 cells are written beyond the last found
+            # without a branch, whose outcome could not be predicted; up to 8 cells are written beyond the last found
             for cell in range(8 * w, 8 * w + 8):
                 cells[found] = cell
                 found += flags[cell]
@@ -62,7 +62,7 @@ def _collect(flags: np.ndarray, words: np.ndarray, cells: np.ndarray) -> None:
 
 @njit(nogil=True, cache=True)
 def collect_flagged(padded: np.ndarray, n_cells: int) -> np.ndarray:
-    """Numbers of the flagged cells, in order; ``padded`` has `flag_bytes` bytes, zero from ``n_cells`` on."""
+    """Return the flagged cells in order; ``padded`` has `flag_bytes` bytes, zero from ``n_cells`` on."""
     found = 0
     for cell in range(n_cells):
         found += padded[cell]
@@ -72,7 +72,7 @@ def collect_flagged(padded: np.ndarray, n_cells: int) -> np.ndarray:
 
 
 def flag_bytes(n_cells: int) -> int:
-    """Bytes of scratch memory that `candidates` needs: one a cell, in whole words."""
+    """Return the bytes of scratch memory that `candidates` needs: one per cell, in whole words."""
     return -(-n_cells // 8) * 8
 
 
@@ -80,21 +80,33 @@ def flag_bytes(n_cells: int) -> int:
 def candidates(
     natural: np.ndarray, bias: np.ndarray, factor: float, key: np.uint32, first_cell: int, padded: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Cells that may be non-zero, in order: indptr by feature, their rows, uniform numbers and naturals.
+    """Return the cells that may be non-zero, in order.
 
     Parameters
     ----------
-    natural : ndarray of float32, shape (features, rows)
-        Without bias, which is added here.
-    bias : ndarray of float32, shape (features,)
+    natural : ndarray of float32 of shape (n_features, n_rows)
+        Natural parameters without the bias, which is added here.
+    bias : ndarray of float32 of shape (n_features,)
+        Bias of each feature.
     factor : float
         A constant with P(x > 0) <= factor * exp(natural).
     key : uint32
-        Fresh for every call with the same cells.
+        A new one for every call with the same cells.
     first_cell : int
         Number of the first cell, so that the blocks of one matrix draw different numbers.
     padded : ndarray of uint8
         Scratch memory of `flag_bytes` bytes.
+
+    Returns
+    -------
+    indptr : ndarray of int64 of shape (n_features + 1,)
+        Where the cells of each feature begin.
+    rows : ndarray of int32
+        Row of each cell.
+    uniforms : ndarray of float32
+        Uniform number of each cell.
+    naturals : ndarray of float32
+        Natural parameter of each cell.
     """
     n_features, n_rows = natural.shape
     padded[natural.size :] = 0
@@ -129,9 +141,9 @@ def sampled_candidates(
     natural: np.ndarray,
     padded: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """`candidates` of the naturals weights @ hidden^T, for which ``natural`` is scratch memory.
+    """Return the `candidates` of the naturals weights @ hidden^T, for which ``natural`` is scratch memory.
 
-    In one kernel, as each return to the interpreter may have to wait for another thread's turn.
+    This is one kernel, because each return to the interpreter may have to wait for another thread.
     """
     np.dot(weights, hidden_by_unit, natural)
     return candidates(natural, bias, factor, key, first_cell, padded)
@@ -141,7 +153,7 @@ def sampled_candidates(
 def drop_zeros(
     indptr: np.ndarray, columns: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Take the zero entries out of a compressed-row matrix."""
+    """Remove the zero entries from a compressed-row matrix."""
     start = np.zeros_like(indptr)
     kept_columns = np.empty_like(columns)
     kept_values = np.empty_like(values)
@@ -165,9 +177,9 @@ def _weights_of_row(natural: np.ndarray, largest: np.float32, out: np.ndarray) -
 
 @njit(nogil=True, cache=True)
 def draw_tokens(natural: np.ndarray, totals: np.ndarray, key: np.uint32) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of multinomial counts, compressed: ``totals[r]`` tokens each with log-odds ``natural[r]``.
+    """Return multinomial counts in compressed rows: ``totals[r]`` tokens each, with log-odds ``natural[r]``.
 
-    Tokens are drawn by inverting the cumulative weights; each has a uniform number of its own.
+    Each token has a uniform number of its own, at which the cumulative weights are inverted.
     """
     n_rows, n_words = natural.shape
     start = np.zeros(n_rows + 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Loops over ragged sets: segment ``i`` of an array is its rows ``offsets[i]`` to ``offsets[i + 1]``."""
+"""Loops over sets of different sizes: segment ``i`` of an array is its rows ``offsets[i]`` to ``offsets[i + 1]``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numba import njit
 def best_of_segments(
     scores: np.ndarray, bonus: np.ndarray, offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray
 ) -> None:
-    """Column and row (within its segment) of the largest ``scores + bonus`` of each segment; the first one on a tie.
+    """Find the column and row (within the segment) of the largest ``scores + bonus`` of each segment.
 
-    ``bonus`` may have a single row, which then counts for all.
+    On a tie it is the first row, and in it the first column. A ``bonus`` of a single row counts for all rows.
     """
     broadcast = bonus.shape[0] == 1
     for segment in range(len(offsets) - 1):
@@ -29,7 +29,7 @@ def best_of_segments(
 
 @njit(nogil=True, cache=True)
 def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> None:
-    """Row (within its segment) of the largest score of each segment in the column given for it."""
+    """Find the row (within the segment) of the largest score of each segment, in the column given for it."""
     for segment in range(len(offsets) - 1):
         best = -np.inf
         for row in range(offsets[segment], offsets[segment + 1]):
@@ -41,7 +41,7 @@ def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, 
 
 @njit(nogil=True, cache=True)
 def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Each segment's share of ``exp(score)``, in double precision."""
+    """Return the softmax of the scores within each segment, in double precision."""
     result = np.empty(len(scores))
     for segment in range(len(offsets) - 1):
         first, last = offsets[segment], offsets[segment + 1]
@@ -59,7 +59,7 @@ def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 @njit(nogil=True, cache=True)
 def overlaps(boxes: np.ndarray) -> np.ndarray:
-    """Intersection over union of all pairs of boxes (top, left, bottom, right), in single precision."""
+    """Return the intersection over union of all pairs of boxes (top, left, bottom, right), in single precision."""
     n_boxes = len(boxes)
     result = np.empty((n_boxes, n_boxes), dtype=np.float32)
     for i in range(n_boxes):

@@ -1,4 +1,4 @@
-"""Sparse batches: plain arrays that kernels can walk, and the few fused loops over them."""
+"""Sparse batches: plain arrays for the kernels, and the few loops over them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class SparseRows:
-    """Rows of a sparse matrix: row r has columns ``indices[indptr[r]:indptr[r+1]]`` with values ``data[...]``.
+    """Rows of a sparse matrix: row r has the columns ``indices[indptr[r]:indptr[r+1]]``, and ``data`` their values.
 
-    A compressed-row matrix without SciPy's checks, which would cost more than a batch's arithmetic. It may also be made
-    from its columns, as sampling does; each form is computed from the other when it is first asked for.
+    It is a compressed-row matrix without SciPy's checks, which would cost more than the arithmetic of a batch. It may
+    also be made from its columns, as sampling does; each form is computed from the other when it is first asked for.
     """
 
     def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int) -> None:
@@ -26,7 +26,7 @@ class SparseRows:
 
     @classmethod
     def from_columns(cls, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_rows: int) -> SparseRows:
-        """The matrix whose columns are given."""
+        """Return the matrix with these columns."""
         columns = cls(indptr, indices, data, n_rows)
         result = cls.__new__(cls)
         result.__dict__["by_column"] = columns
@@ -36,7 +36,7 @@ class SparseRows:
 
     @classmethod
     def from_column_blocks(cls, blocks: list[Columns], n_rows: int) -> SparseRows:
-        """The matrix whose columns are given block by block."""
+        """Return the matrix with these blocks of columns."""
         starts, rows, values = zip(*blocks, strict=True)
         offsets = np.cumsum([0, *(len(part) for part in rows)])
         indptr = np.concatenate([[0], *(start[1:] + offset for start, offset in zip(starts, offsets, strict=False))])
@@ -44,7 +44,7 @@ class SparseRows:
 
     @classmethod
     def from_dense(cls, matrix: np.ndarray) -> SparseRows:
-        """The non-zeros of a dense matrix."""
+        """Return the non-zeros of a dense matrix."""
         rows, columns = np.nonzero(matrix)
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(matrix)))])
         return cls(indptr, columns.astype(np.int32), matrix[rows, columns], matrix.shape[1])
@@ -55,7 +55,7 @@ class SparseRows:
 
     @cached_property
     def by_column(self) -> SparseRows:
-        """The transpose: rows of the result are columns of this matrix."""
+        """Transpose of the matrix, whose rows are the columns of this one."""
         return SparseRows(*_transpose(*self._rows, self.shape[1]), self.shape[0])
 
     @property
@@ -74,17 +74,17 @@ class SparseRows:
         return self._rows[2]
 
     def row_of_entry(self) -> np.ndarray:
-        """Row number of every stored entry."""
+        """Return the row number of every stored entry."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
 
     def row_totals(self, values: np.ndarray | None = None) -> np.ndarray:
-        """Sum of the stored values (or of other values at the same places) for each row, in float64."""
+        """Return the sum of each row in float64, of the stored values or of others at the same places."""
         totals = np.zeros(self.shape[0])
         add_row_totals(self.indptr, self.data if values is None else values, 1.0, totals)
         return totals
 
     def dense(self) -> np.ndarray:
-        """Dense copy; meant for batches."""
+        """Return a dense copy; meant for batches."""
         result = np.zeros(self.shape, dtype=self.dtype)
         result[self.row_of_entry(), self.indices] = self.data
         return result
@@ -92,7 +92,7 @@ class SparseRows:
 
 @njit(nogil=True, cache=True)
 def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.ndarray) -> None:
-    """out += sign * (sum of the values of each row), summed in float64."""
+    """Compute out += sign * (sum of the values of each row), summed in float64."""
     for row in range(len(indptr) - 1):
         total = 0.0
         for entry in range(indptr[row], indptr[row + 1]):
@@ -123,7 +123,7 @@ def _transpose(
 
 @njit(nogil=True, cache=True)
 def has_duplicates(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> bool:
-    """Whether a row of a compressed-row matrix stores a column twice."""
+    """Return whether a row of a compressed-row matrix stores a column twice."""
     last_row = np.full(n_columns, -1, dtype=np.int64)
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
@@ -137,7 +137,7 @@ def has_duplicates(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> b
 def gather_rows(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Copy the given rows of a compressed-row matrix, values in float32; row -1 stands for an empty one."""
+    """Copy the given rows of a compressed-row matrix, with values in float32; row -1 means an empty row."""
     start = np.empty(len(rows) + 1, dtype=np.int64)
     start[0] = 0
     for i in range(len(rows)):
@@ -157,7 +157,7 @@ def gather_rows(
 def add_rows_times_dense(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray, first: int, last: int
 ) -> None:
-    """out[first:last] += (sparse rows) @ dense."""
+    """Compute out[first:last] += (sparse rows) @ dense."""
     n_units = dense.shape[1]
     for row in range(first, last):
         entry = indptr[row]
@@ -181,7 +181,7 @@ def add_rows_times_dense(
 def add_columns_times_dense(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray
 ) -> None:
-    """out += X @ dense for a matrix X given by column: ``indices`` are rows of ``out``."""
+    """Compute out += X @ dense for a matrix X given by column; ``indices`` are rows of ``out``."""
     n_units = dense.shape[1]
     for column in range(len(indptr) - 1):
         for entry in range(indptr[column], indptr[column + 1]):

@@ -1,9 +1,9 @@
-"""Who is parallel: this module, and nothing else.
+"""Parallel work: this module, and nothing else, decides how many threads there are.
 
-BLAS threads and other threads fight on small machines, and BLAS results depend on how many threads it has. So while a
-model computes, BLAS runs on one thread and work is cut into blocks whose borders depend on shapes alone, done by a
-small pool of Python threads (NumPy, BLAS and the kernels all release the interpreter lock). The same random state
-therefore gives the same result on one thread or many.
+BLAS threads and other threads slow each other down on small machines, and results of BLAS depend on its number of
+threads. So while a model computes, BLAS runs on one thread, and work is cut into blocks, whose borders depend on shapes
+alone, for a small pool of Python threads (NumPy, BLAS and the kernels all release the interpreter lock). The same
+random state therefore gives the same result on one thread or many.
 """
 
 from __future__ import annotations
@@ -27,13 +27,17 @@ _active = threading.local()
 
 @cache
 def _controller() -> threadpoolctl.ThreadpoolController:
-    import scipy.linalg  # noqa: F401  (scipy carries a BLAS of its own, to be controlled too)
+    import scipy.linalg  # noqa: F401  (SciPy has a BLAS of its own, which must be limited too)
 
     return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 
 def available_threads(n_jobs: int | None) -> int:
-    """Number of threads to use: ``n_jobs``, or as many as BLAS is allowed (OMP_NUM_THREADS and the like are obeyed)."""
+    """Return the number of threads to use: ``n_jobs``, or as many as BLAS may use.
+
+    BLAS obeys OMP_NUM_THREADS and similar variables. Negative numbers count from the number of processors: -1 means
+    all.
+    """
     if n_jobs is None:
         allowed = [info["num_threads"] for info in _controller().info()]
         return max(1, min(max(allowed, default=1), _cpu_count()))
@@ -50,7 +54,7 @@ def _cpu_count() -> int:
 
 @contextmanager
 def compute(n_jobs: int | None = None) -> Iterator[None]:
-    """Context in which `run_blocks` may use ``n_jobs`` threads and BLAS uses one."""
+    """Open a context in which `run_blocks` may use ``n_jobs`` threads and BLAS uses one."""
     with _limits_lock:
         n_threads = available_threads(n_jobs)
         _limits.enter()
@@ -65,7 +69,7 @@ def compute(n_jobs: int | None = None) -> Iterator[None]:
 
 
 class _Limits:
-    """BLAS at one thread while anyone computes: the limit is the process's, so the first sets it, the last lifts it."""
+    """BLAS on one thread while anyone computes: the limit is the process's, so the first sets it, the last lifts it."""
 
     def __init__(self) -> None:
         self._users = 0
@@ -87,7 +91,7 @@ class _Limits:
     def _set(numbers: list[int]) -> None:
         for library, number in zip(_controller().lib_controllers, numbers, strict=True):
             library.set_num_threads(number)
-            # from 3.7 on, threadpoolctl lets only the thread that set a limit change it; here another may be the last
+            # since 3.7 threadpoolctl lets only the thread that set a limit change it, but here another may be the last
             release = getattr(library, "clear_controlling_thread", None)
             if release is not None:
                 release()
@@ -98,10 +102,10 @@ _limits_lock = threading.Lock()
 
 
 def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
-    """Call ``task(0) … task(n_blocks - 1)``, each once, on the threads of the surrounding `compute` context."""
+    """Call ``task(0)`` to ``task(n_blocks - 1)``, each once, on the threads of the surrounding `compute` context."""
     n_helpers = min(getattr(_active, "n_threads", 1), n_blocks) - 1
     pool = _pool(os.getpid())
-    # helpers serve one caller at a time; a second one (models fitted in several threads) does its blocks itself
+    # helpers serve one caller at a time; a second caller (another model in another thread) does its blocks itself
     if n_helpers < 1 or not pool.lock.acquire(blocking=False):
         for block in range(n_blocks):
             task(block)
@@ -126,7 +130,7 @@ def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
         for helper in helpers:
             helper.wait()
     except BaseException:
-        # interrupted while a helper was at work: it may finish what it has, but nobody waits for it any more
+        # interrupted while a helper was at work: it may finish its block, but nobody waits for it any more
         interrupted.append(True)
         pool.dismiss()
         raise
@@ -137,11 +141,11 @@ def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
 
 
 class _Helper:
-    """A thread that does what it is handed.
+    """A thread that does the work it is handed.
 
-    The phases of a batch follow each other within a fraction of a millisecond, and waking a thread that sleeps can take
-    longer than that. So both sides look out for each other for a moment, giving way to whoever needs the processor,
-    before they go to sleep; the queue and the semaphore alone decide, looking out only saves the sleep.
+    The phases of a batch follow each other within a fraction of a millisecond, and waking a sleeping thread can take
+    longer than that. So both sides watch each other for a moment before they go to sleep, and give way to anything else
+    that needs the processor. Only the queue and the semaphore decide what happens; watching merely saves the sleep.
     """
 
     def __init__(self) -> None:
@@ -170,7 +174,7 @@ class _Helper:
 
 
 class _Pool:
-    """Helpers, made once for each process (threads do not survive a fork)."""
+    """Helpers of one process; threads do not survive a fork."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -190,9 +194,9 @@ def _pool(process: int) -> _Pool:
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
-    """Memory of this thread that is used again by the next call with the same name; its contents are arbitrary.
+    """Return memory of this thread that the next call with the same name uses again; its contents are arbitrary.
 
-    Fresh memory has to be mapped page by page, which for the blocks of a batch takes longer than filling it.
+    New memory has to be mapped page by page, which for the blocks of a batch takes longer than filling it.
     """
     buffers = _active.__dict__.setdefault("buffers", {})
     size = math.prod(shape)
@@ -203,10 +207,10 @@ def scratch(name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
 
 
 def block_count(size: int, target: int) -> int:
-    """Number of blocks of about ``target`` items; a function of shapes alone, so results do not depend on threads."""
+    """Return the number of blocks of about ``target`` items, by shapes alone, so that threads do not change results."""
     return max(1, round(size / target))
 
 
 def block_bounds(size: int, n_blocks: int, block: int) -> tuple[int, int]:
-    """First and last + 1 item of a block."""
+    """Return the first item of a block, and the first item after it."""
     return size * block // n_blocks, size * (block + 1) // n_blocks

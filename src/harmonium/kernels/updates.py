@@ -1,6 +1,6 @@
-"""Optimiser updates: one pass over the memory for each array, which also sets the gradient back to zero.
+"""Updates of the optimisers: one pass over the memory of each array, which also sets the gradient back to zero.
 
-Parameters of real models do not fit the cache: what costs time here is the number of passes, not the arithmetic.
+Parameters of real models do not fit into the cache, so that time is spent on passes and not on arithmetic.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ from numba import njit
 
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 
+# numbers in a block: enough to make handing it to a thread cheap
 _BLOCK = 250_000
+# Moments below these are set to zero, before they become denormal numbers (below 1e-38), whose products can be twenty
+# times slower (benchmarks/denormals.py). What they would still add to a parameter is far below its precision.
+_SMALLEST_VELOCITY = np.float32(1e-25)
+_SMALLEST_FIRST = np.float32(1e-18)
+_SMALLEST_SECOND = np.float32(1e-36)
 
 
 @njit(nogil=True, fastmath=True, cache=True)
@@ -31,14 +37,13 @@ def _momentum(
 ) -> None:
     for i in range(len(value)):
         v = momentum * velocity[i] - step * gradient[i]
-        # products with denormal numbers are about twenty times slower: what has faded away is zero
-        v = v if abs(v) > np.float32(1e-25) else np.float32(0)
+        v = v if abs(v) > _SMALLEST_VELOCITY else np.float32(0)
         velocity[i] = v
         value[i] += v - decay * value[i]
         gradient[i] = 0
 
 
-# division the NumPy way: a check for zero in each element would keep the loop from being vectorised
+# NumPy's division, because a check for zero in each element would keep the loop from being vectorised
 @njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
 def _adam(
     value: np.ndarray,
@@ -56,8 +61,8 @@ def _adam(
         g = scale * gradient[i]
         m = beta1 * first[i] + (np.float32(1) - beta1) * g
         v = beta2 * second[i] + (np.float32(1) - beta2) * g * g
-        m = m if abs(m) > np.float32(1e-18) else np.float32(0)
-        v = v if v > np.float32(1e-36) else np.float32(0)
+        m = m if abs(m) > _SMALLEST_FIRST else np.float32(0)
+        v = v if v > _SMALLEST_SECOND else np.float32(0)
         first[i] = m
         second[i] = v
         value[i] -= step * m / (np.sqrt(v) + epsilon) + decay * value[i]
@@ -86,19 +91,19 @@ def _shared_adam(
             size = abs(gradient[i, k])
             largest = size if size > largest else largest
         v = beta2 * second[i] + (np.float32(1) - beta2) * (scale * largest) * (scale * largest)
-        v = v if v > np.float32(1e-36) else np.float32(0)
+        v = v if v > _SMALLEST_SECOND else np.float32(0)
         second[i] = v
         rate = step / (np.sqrt(v) + epsilon)
         for k in range(value.shape[1]):
             m = beta1 * first[i, k] + (np.float32(1) - beta1) * scale * gradient[i, k]
-            m = m if abs(m) > np.float32(1e-18) else np.float32(0)
+            m = m if abs(m) > _SMALLEST_FIRST else np.float32(0)
             first[i, k] = m
             value[i, k] -= rate * m + decay * value[i, k]
             gradient[i, k] = 0
 
 
 def descent_update(value: np.ndarray, gradient: np.ndarray, step: float, decay: float) -> None:
-    """value -= step · gradient + decay · value."""
+    """Compute value -= step · gradient + decay · value."""
     v, g = value.reshape(-1), gradient.reshape(-1)
     n_blocks = block_count(len(v), _BLOCK)
 
@@ -112,7 +117,7 @@ def descent_update(value: np.ndarray, gradient: np.ndarray, step: float, decay: 
 def momentum_update(
     value: np.ndarray, gradient: np.ndarray, velocity: np.ndarray, step: float, momentum: float, decay: float
 ) -> None:
-    """velocity = momentum · velocity - step · gradient; value += velocity - decay · value."""
+    """Compute velocity = momentum · velocity - step · gradient, then value += velocity - decay · value."""
     v, g, s = value.reshape(-1), gradient.reshape(-1), velocity.reshape(-1)
     n_blocks = block_count(len(v), _BLOCK)
     constants = (np.float32(step), np.float32(momentum), np.float32(decay))
@@ -135,7 +140,10 @@ def adam_update(
     epsilon: float,
     decay: float,
 ) -> None:
-    """Adam with decoupled decay; ``scale`` multiplies the gradient and ``step`` already holds the bias correction."""
+    """Take a step of Adam with decoupled decay.
+
+    ``scale`` multiplies the gradient, and ``step`` already includes the bias correction.
+    """
     v, g, m1, m2 = (array.reshape(-1) for array in (value, gradient, first, second))
     n_blocks = block_count(len(v), _BLOCK)
     constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
@@ -160,10 +168,10 @@ def shared_adam_update(
     axis: int,
     centre: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> None:
-    """Adam whose second moment is that of the largest gradient along an axis, for all entries along it.
+    """Take a step of Adam in which all entries along an axis share the second moment of their largest gradient.
 
-    The outer product of the two arrays of ``centre`` is taken off the gradient first, in the same pass. Arrays with
-    units along the first axis are small (a head's weights, a bias): they are copied to have them last.
+    The outer product of the two arrays of ``centre`` is subtracted from the gradient first, in the same pass. Arrays
+    with units along the first axis are small (weights of a head, a bias) and are copied to have units last.
     """
     constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
     if axis == 0:

@@ -1,4 +1,4 @@
-"""Looking out for another thread for a moment without holding the interpreter lock."""
+"""Watching another thread for a moment without holding the interpreter lock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import numpy as np
 from numba import njit, types
 
-# about a millisecond: longer than what stands between two phases of a batch
+# about a millisecond, which is longer than the pause between two phases of a batch
 _GLANCES = 3000
 
 if hasattr(os, "sched_yield"):
@@ -18,7 +18,7 @@ if hasattr(os, "sched_yield"):
         for _ in range(glances):
             if counter[0] >= value:
                 return
-            # a call the compiler cannot see into: the counter is read afresh each time
+            # the compiler cannot see into this call, so it reads the counter again each time
             _give_way()
 
     def look_out(counter: np.ndarray, value: int) -> None:
@@ -28,4 +28,4 @@ if hasattr(os, "sched_yield"):
 else:
 
     def look_out(counter: np.ndarray, value: int) -> None:
-        """Return at once, where a processor cannot be given away."""
+        """Return at once, because this system has no call that gives way to others."""

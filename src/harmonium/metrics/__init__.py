@@ -1,4 +1,4 @@
-"""Measures: retrieval, annotation and classification by a latent space, how classes use it, convergence of chains."""
+"""Measures of a latent space: retrieval, annotation, calibration, how classes use it, and convergence of chains."""
 
 from harmonium.metrics.annotation import AnnotationReport, annotation_report, f1_at
 from harmonium.metrics.calibration import brier_score, expected_calibration_error

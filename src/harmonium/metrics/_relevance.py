@@ -1,4 +1,4 @@
-"""Which index items are relevant to which queries, computed block by block."""
+"""Which indexed items are relevant to which queries, one block of queries at a time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 
 class Relevance:
-    """Relevance of index items to queries, from classes or from label indicators.
+    """Relevance of indexed items to queries, by classes or by label indicators.
 
     Parameters
     ----------
     query_labels, index_labels : array-like or sparse
-        Either both 1-D with one class per row, or both binary indicator matrices with one column per label.
+        Either both one-dimensional with the class of each row, or both binary indicator matrices with one column per
+        label.
 
     Examples
     --------
@@ -49,7 +50,7 @@ class Relevance:
         self.n_queries, self.n_items = first.shape[0], second.shape[0]
 
     def check_rows(self, query_coords: Any, index_coords: Any) -> None:
-        """Raise a one-sentence error unless there is one label row for each coordinate row."""
+        """Refuse coordinates that do not have one row for each row of the labels."""
         for name, coords, n_labels in (("query", query_coords, self.n_queries), ("index", index_coords, self.n_items)):
             n_rows = np.shape(coords)[0] if np.ndim(coords) or sp.issparse(coords) else 0
             if n_rows != n_labels:
@@ -59,14 +60,14 @@ class Relevance:
                 )
 
     def ranked(self, rows: slice, ranking: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return, for a block of queries, whether each ranked item is relevant.
+        """Return whether each ranked item is relevant to its query.
 
         Parameters
         ----------
         rows : slice
             The queries of the block.
         ranking : ndarray of shape (block, n_ranked)
-            Index items in the order of their rank.
+            Indexed items in the order of their rank.
 
         Returns
         -------
@@ -92,7 +93,7 @@ def _encode_classes(labels: Any, codes: dict[Any, int]) -> NDArray[np.int32]:
     if sp.issparse(labels):
         labels = labels.toarray()
     values = labels.tolist()
-    # A missing class equals no other, so it could only lower the scores without a word.
+    # A missing class equals no other: it would lower the scores silently.
     if any(value is None or value != value for value in values):
         raise ValueError("labels must not be missing, got None or NaN; leave those rows out.")
     return np.array([codes.setdefault(value, len(codes)) for value in values], dtype=np.int32)
@@ -103,7 +104,7 @@ def _as_indicator(labels: Any, name: str) -> Any:
     matrix.sum_duplicates()
     if matrix.data.dtype.kind not in "biuf" or not np.isin(matrix.data, (0, 1)).all():
         raise ValueError(f"{name} must hold only 0 and 1 when it is 2-D, got other values; pass labels > 0.")
-    # Shared labels are counted, and an 8-bit count would wrap round.
+    # Shared labels are counted, and a count of 8 bits would overflow.
     matrix = matrix.astype(np.int32)
     matrix.eliminate_zeros()
     return matrix

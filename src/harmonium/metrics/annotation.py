@@ -1,7 +1,7 @@
-"""Precision, recall and F1 of annotation: the labels with the highest scores against the labels an item has.
+"""Precision, recall and F1 of annotation: the labels with the highest scores against the labels that an item has.
 
-The labels of an item are ranked by score, and of equal scores the label with the lower column number comes first. An
-item without any relevant label has no right answer, so it is left out of every measure here.
+The labels of an item are ranked by score; of equal scores the one in the lower column comes first. An item without any
+relevant label has no right answer and is left out of all measures.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ __all__ = ["AnnotationReport", "annotation_report", "f1_at"]
 Indicator: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 Average: TypeAlias = Literal["item", "micro", "label"]
 
+# Number of scores handled at once, for temporary arrays of some tens of megabytes each: a convention.
 _BLOCK = 2**22
 
 
@@ -34,25 +35,27 @@ def f1_at(
 ) -> float | NDArray[np.float64]:
     """Return the F1 measure of the ``n`` labels with the highest scores.
 
-    Of an item with r relevant labels, h of them among its ``n`` best, the precision is h / n, the recall h / r, and
-    their harmonic mean 2 h / (n + r).
-
     Parameters
     ----------
     scores : array-like of shape (n_items, n_labels)
-        The higher, the better the label fits the item.
+        How well each label fits each item; higher is better.
     relevant : array-like or sparse of shape (n_items, n_labels)
-        1 where the item has the label, else 0. Items without any label are left out.
+        1 where the item has the label, otherwise 0. Items without any label are left out.
     n : int or sequence of int
         Number of labels given to each item.
     average : {"item", "micro", "label"}, default="item"
-        "item" is the mean over items of an item's F1; "micro" is the F1 of the hits of all items together; "label" is
-        the mean, over the labels that any item has, of a label's F1.
+        ``"item"`` is the mean F1 of the items; ``"micro"`` is the F1 of the hits of all items together; ``"label"`` is
+        the mean F1 of the labels that any item has.
 
     Returns
     -------
     float or ndarray of float64
-        One value between 0 and 1 for each ``n``.
+        Values between 0 and 1, one for each ``n``.
+
+    Notes
+    -----
+    If an item has r relevant labels and h of them are among its ``n`` best, its precision is h / n, its recall h / r,
+    and their harmonic mean 2 h / (n + r).
 
     Examples
     --------
@@ -74,18 +77,18 @@ def f1_at(
 
 @dataclass(frozen=True)
 class AnnotationReport:
-    """Quality of an annotation at several numbers of labels per item.
+    """Quality of an annotation for several numbers of labels per item.
 
-    Attributes
+    Parameters
     ----------
     table : DataFrame
         One row per cutoff, the number of labels given to each item. ``precision``, ``recall`` and ``f1`` are means over
-        items, ``micro_f1`` is the F1 of all hits together. ``label_precision``, ``label_recall`` and ``label_f1`` are
-        means over the labels that any item has, where a label never given has precision 0. ``labels_recalled`` is the
-        number of labels with a recall above 0, also written N+.
+        items; ``micro_f1`` is the F1 of all hits together. ``label_precision``, ``label_recall`` and ``label_f1`` are
+        means over the labels that any item has; a label that is never given has precision 0. ``labels_recalled`` is the
+        number of labels with a recall above 0, often written N+.
     mean_average_precision : float
-        Mean, over the labels that any item has, of the average precision of ranking the items by the label's score.
-        Items of equal score share a place, so their order does not matter.
+        Average precision of ranking the items by the score of a label, averaged over the labels that any item has.
+        Items of equal score share a rank, so their order does not matter.
     n_items : int
         Number of items with at least one relevant label.
     n_labels : int
@@ -107,19 +110,26 @@ class AnnotationReport:
 def annotation_report(
     scores: ArrayLike, relevant: Indicator, cutoffs: Sequence[int] | NDArray[Any] = (3, 4, 5, 6, 7)
 ) -> AnnotationReport:
-    """Compute all measures of annotation at several numbers of labels per item.
+    """Compute all measures of an annotation for several numbers of labels.
 
     Parameters
     ----------
-    scores, relevant
-        As in `f1_at`.
+    scores : array-like of shape (n_items, n_labels)
+        How well each label fits each item; higher is better.
+    relevant : array-like or sparse of shape (n_items, n_labels)
+        1 where the item has the label, otherwise 0. Items without any label are left out.
     cutoffs : sequence of int, default=(3, 4, 5, 6, 7)
-        Numbers of labels given to each item.
+        Numbers of labels given to each item. The default is the choice of Chen, Zhu, Sun and Xing [1]_, figure 7.
 
     Returns
     -------
     AnnotationReport
         The table of measures and the mean average precision.
+
+    References
+    ----------
+    .. [1] N. Chen, J. Zhu, F. Sun and E. P. Xing, "Large-margin predictive latent subspace learning for multiview data
+       analysis", IEEE Transactions on Pattern Analysis and Machine Intelligence 34(12), 2012.
 
     Examples
     --------
@@ -142,14 +152,14 @@ def annotation_report(
 
 
 class _Counts:
-    """What was given and what was hit, for any number of labels per item up to ``n``."""
+    """Labels given and labels hit, for any number of labels per item up to ``n``."""
 
     def __init__(self, scores: NDArray[Any], relevant: Any, n: int) -> None:
         n_items, self.n_labels = scores.shape
         self.columns, self.places = _best(scores, n)
         starts = np.arange(0, n_items * n + 1, n)
         given = sp.csr_array((self.places.ravel(), self.columns.ravel(), starts), shape=scores.shape)
-        # The product holds the place of each relevant label among those given, and is as sparse as the sparser factor.
+        # The product holds the rank of each relevant label that is given, and is as sparse as the sparser factor.
         hits = relevant.multiply(given).tocoo()
         self.hit_items, self.hit_labels = hits.row, hits.col
         self.hit_places = hits.data
@@ -188,7 +198,7 @@ class _Counts:
 
 
 def _best(scores: NDArray[Any], n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the columns of the ``n`` best labels of each row, in column order, and the place of each, from 1."""
+    """Return the columns of the ``n`` best labels of each row, in column order, and the rank of each, from 1."""
     n_items, n_labels = scores.shape
     columns, places = np.empty((n_items, n), dtype=np.int32), np.empty((n_items, n), dtype=np.int32)
     step = max(1, _BLOCK // n_labels)
@@ -196,7 +206,7 @@ def _best(scores: NDArray[Any], n: int) -> tuple[NDArray[np.int32], NDArray[np.i
         block = scores[start : start + step]
         last = np.partition(block, n_labels - n, axis=1)[:, n_labels - n, None]
         above, tied = block > last, block == last
-        # Which of several tied labels a partition keeps is undefined, so the leftmost are taken by counting.
+        # A partition keeps any of several tied labels, so the leftmost are found by counting.
         free = n - above.sum(axis=1, keepdims=True)
         chosen = np.nonzero(above | (tied & (np.cumsum(tied, axis=1) <= free)))[1].reshape(-1, n)
         order = np.argsort(-np.take_along_axis(block, chosen, axis=1), axis=1, kind="stable")
@@ -211,7 +221,7 @@ def _mean_average_precision(scores: NDArray[Any], relevant: Any) -> float:
     precisions: list[float] = []
     step = max(1, _BLOCK // n_items)
     for start in range(0, n_labels, step):
-        # Rows of a transposed copy are contiguous, columns of the scores are not.
+        # Rows of a transposed copy are contiguous in memory; columns of the scores are not.
         ranked = np.ascontiguousarray(scores[:, start : start + step].T)
         wanted = [
             ranked[row, by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]]
@@ -223,7 +233,7 @@ def _mean_average_precision(scores: NDArray[Any], relevant: Any) -> float:
 
 
 def _average_precision(ranked: NDArray[Any], found: NDArray[Any]) -> float:
-    """Mean precision at the relevant scores ``found``, where ``ranked`` are all scores in ascending order."""
+    """Return the mean precision at the relevant scores; ``ranked`` are all scores in ascending order."""
     found = np.sort(found)
     retrieved = ranked.size - np.searchsorted(ranked, found, side="left")
     hits = found.size - np.searchsorted(found, found, side="left")
@@ -231,7 +241,7 @@ def _average_precision(ranked: NDArray[Any], found: NDArray[Any]) -> float:
 
 
 def _check(scores: Any, relevant: Any) -> tuple[NDArray[Any], Any]:
-    """Return scores and a canonical sparse indicator of the items that have a label; the arguments stay as they are."""
+    """Return scores and a canonical sparse indicator of the items that have a label, as copies where needed."""
     values = _check_scores(scores)
     indicator = relevant if sp.issparse(relevant) else np.asarray(relevant)
     if indicator.shape != values.shape:
@@ -243,7 +253,7 @@ def _check(scores: Any, relevant: Any) -> tuple[NDArray[Any], Any]:
         raise ValueError(f"relevant must hold only 0 and 1, got values of type {indicator.dtype}; pass an indicator.")
     matrix = sp.csr_array(indicator)
     if not matrix.has_canonical_format:
-        # Summing duplicates works in place, on arrays that may be the caller's.
+        # Duplicates are summed in place, and the arrays may be the caller's.
         matrix = matrix.copy()
         matrix.sum_duplicates()
     if not np.isin(matrix.data, (0, 1)).all():

@@ -1,4 +1,4 @@
-"""How far predicted probabilities of classes can be taken at their word."""
+"""How far predicted probabilities of classes can be taken at face value."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ __all__ = ["brier_score", "expected_calibration_error"]
 def expected_calibration_error(
     probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10, classes: ArrayLike | None = None
 ) -> float:
-    """Return how far the probability of the predicted class is from the rate at which it is right.
+    """Measure how far confidence in predictions is from their accuracy.
 
-    Items are sorted into bins of equal width by the probability of their most probable class; a value on the border of
-    two bins belongs to the lower one. The error is the mean over items of the difference, in the item's bin, between
-    the mean probability and the fraction of right predictions.
+    Items are sorted by the probability of their most probable class into bins of equal width. The error is the
+    difference between the mean probability in a bin and the fraction of right predictions there, averaged over items.
 
     Parameters
     ----------
     probabilities : array-like of shape (n_items, n_classes)
-        Each row is a distribution. Of equally probable classes the first is the prediction.
+        One distribution over the classes per row.
     labels : array-like of shape (n_items,)
         The class of each item.
     n_bins : int, default=10
@@ -35,7 +34,12 @@ def expected_calibration_error(
     Returns
     -------
     float
-        Error between 0 and 1, 0 being the best.
+        Error between 0 and 1; 0 is best.
+
+    Notes
+    -----
+    A value on the border of two bins belongs to the lower one, and of equally probable classes the first is the
+    prediction. Ten bins are a convention. The error depends on their number, so compare values only for the same one.
 
     Examples
     --------
@@ -48,26 +52,32 @@ def expected_calibration_error(
     predicted = values.argmax(axis=1)
     confidence = values[np.arange(len(values)), predicted]
     bins = np.digitize(confidence, np.linspace(0, 1, n_bins + 1)[1:-1], right=True)
-    # The size of a bin cancels: it divides its difference and weighs it.
+    # The size of a bin cancels out: the difference is divided by it and weighted with it.
     gaps = np.bincount(bins, weights=confidence - (predicted == truth))
     return float(np.abs(gaps).sum() / len(values))
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike, classes: ArrayLike | None = None) -> float:
-    """Return the squared distance between the predicted distribution and the true class, averaged over items.
-
-    It is the original sum over all classes, so it lies between 0 and 2; with two classes, half of it is the score of
-    the probability of one of them.
+    """Measure the squared distance of predicted distributions from true classes.
 
     Parameters
     ----------
-    probabilities, labels, classes
-        As in `expected_calibration_error`.
+    probabilities : array-like of shape (n_items, n_classes)
+        One distribution over the classes per row.
+    labels : array-like of shape (n_items,)
+        The class of each item.
+    classes : array-like of shape (n_classes,) or None, default=None
+        The class of each column; ``None`` means 0, 1, 2 and so on.
 
     Returns
     -------
     float
-        Score between 0 and 2, 0 being the best.
+        Mean over items, between 0 and 2; 0 is best.
+
+    Notes
+    -----
+    This is the original definition, a sum over all classes. For two classes it is twice the score that is computed from
+    the probability of one of them.
 
     Examples
     --------
@@ -80,7 +90,7 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike, classes: ArrayLike 
 
 
 def as_distributions(values: Any, name: str) -> NDArray[np.float64]:
-    """Return an array whose rows are distributions, or raise a one-sentence error.
+    """Return an array whose rows are distributions, or refuse what is not one.
 
     Examples
     --------
@@ -100,7 +110,7 @@ def as_distributions(values: Any, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} must lie between 0 and 1, got values outside or NaN; pass distributions.")
     sums = distributions.sum(axis=1)
     worst = sums[np.abs(sums - 1).argmax()]
-    # Single-precision rows of many columns miss 1 by more than rounding of one value.
+    # Rounding errors of single precision add up over the columns: 1e-4 allows for about a thousand of them.
     if abs(worst - 1) > 1e-4:
         raise ValueError(
             f"{name} must have rows that sum to 1, got a row that sums to {worst:.6g}; divide each row by its sum."

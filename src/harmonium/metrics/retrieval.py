@@ -1,8 +1,8 @@
 """Recall, precision and average precision of retrieval by cosine similarity.
 
-Every function ranks all index items for every query and calls an item relevant when it shares a label with the query.
-A query that shares no label with any item counts with recall, precision and average precision 0, so that adding such
-queries can never raise a score.
+All functions rank all indexed items for each query; an item is relevant if it shares a label with the query. A query
+that shares no label with any item counts with recall, precision and average precision 0, so that adding such queries
+never raises a score.
 """
 
 from __future__ import annotations
@@ -30,12 +30,15 @@ __all__ = [
 Coordinates: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 Labels: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 
+# Number of pairs of query and item handled at once, for temporary arrays of some tens of megabytes: a convention.
+_BLOCK = 2**22
+
 
 @dataclass(frozen=True)
 class RetrievalReport:
-    """Retrieval quality of one latent space, averaged over queries.
+    """Quality of retrieval in a latent space, averaged over queries.
 
-    Attributes
+    Parameters
     ----------
     cutoffs : ndarray of int64
         Numbers of retrieved items at which recall and precision are given.
@@ -46,7 +49,7 @@ class RetrievalReport:
     average_precision : float
         Mean over queries of the average precision.
     first_precision : float
-        Precision of the single best item, which is the accuracy of one-nearest-neighbour classification.
+        Precision of the single best item: the accuracy of one-nearest-neighbour classification.
 
     Examples
     --------
@@ -70,7 +73,7 @@ def retrieval_report(
     index_labels: Labels,
     cutoffs: Sequence[int] | NDArray[Any] | None = None,
 ) -> RetrievalReport:
-    """Compute the whole retrieval report in one pass over the queries.
+    """Compute all measures of retrieval in one pass over the queries.
 
     Parameters
     ----------
@@ -79,10 +82,10 @@ def retrieval_report(
     index_coords : array-like or sparse of shape (n_items, n_dimensions)
         Coordinates of the items to retrieve.
     query_labels, index_labels : array-like or sparse
-        Either both 1-D with one class per row, or both binary indicator matrices of shape (n, n_labels), dense or
-        sparse, where sharing any label makes an item relevant.
+        Either both one-dimensional with the class of each row, or both binary indicator matrices of shape (n,
+        n_labels), dense or sparse; an item that shares any label with the query is relevant.
     cutoffs : sequence of int or None, default=None
-        Increasing numbers of retrieved items; ``None`` means 1, 2, 4, 8, ... and all items.
+        Increasing numbers of retrieved items; ``None`` means 1, 2, 4, 8 and so on, and all items.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def retrieval_report(
     """
     relevance = Relevance(query_labels, index_labels)
     marks = _check_cutoffs(cutoffs, relevance.n_items)
-    # The precision of the first item is always reported, so the first place is counted even if no cutoff asks for it.
+    # The precision of the first item is always reported, so it is counted even if no cutoff asks for it.
     counted = np.union1d(marks, [1])
     hits = np.zeros((relevance.n_queries, counted.size), dtype=np.int64)
     totals = np.zeros(relevance.n_queries, dtype=np.int64)
@@ -111,7 +114,7 @@ def retrieval_report(
     relevance.check_rows(query_coords, index_coords)
     for rows, ranking in rank_all(query_coords, index_coords):
         relevant = relevance.ranked(rows, ranking)
-        # Summing between cutoffs needs no running total over all places.
+        # Sums between cutoffs are enough: no running total over all ranks is needed.
         starts = np.concatenate([[0], counted[:-1]])
         segments = np.add.reduceat(relevant[:, : counted[-1]], starts, axis=1, dtype=np.int64)
         hits[rows] = np.cumsum(segments, axis=1)
@@ -142,12 +145,19 @@ def recall_precision_curve(
     index_labels: Labels,
     cutoffs: Sequence[int] | NDArray[Any] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return recall and precision, averaged over queries, at increasing numbers of retrieved items.
+    """Return recall and precision at increasing numbers of retrieved items.
 
     Parameters
     ----------
-    query_coords, index_coords, query_labels, index_labels, cutoffs
-        As in `retrieval_report`.
+    query_coords : array-like or sparse of shape (n_queries, n_dimensions)
+        Coordinates of the queries.
+    index_coords : array-like or sparse of shape (n_items, n_dimensions)
+        Coordinates of the items to retrieve.
+    query_labels, index_labels : array-like or sparse
+        Either both one-dimensional with the class of each row, or both binary indicator matrices of shape (n,
+        n_labels), dense or sparse; an item that shares any label with the query is relevant.
+    cutoffs : sequence of int or None, default=None
+        Increasing numbers of retrieved items; ``None`` means 1, 2, 4, 8 and so on, and all items.
 
     Returns
     -------
@@ -169,8 +179,8 @@ def recall_precision_curve(
 def area_under_recall_precision(recall: ArrayLike, precision: ArrayLike) -> float:
     """Return the area under a recall-precision curve by the trapezoid rule.
 
-    The curve starts at the recall of the first cutoff. It is extended to recall 0 with the first precision, so that a
-    perfect ranking has area 1; without a cutoff at all items the curve, and the area, end at the last recall reached.
+    The curve is extended from its first point to recall 0 with the precision of that point, so that a perfect ranking
+    has area 1. If no cutoff covers all items, the curve and the area end at the last recall reached.
 
     Parameters
     ----------
@@ -208,12 +218,17 @@ def average_precision(
 ) -> float:
     """Return the mean over queries of the average precision.
 
-    The average precision of a query is the mean, over its relevant items, of the precision at the place of the item.
+    The average precision of a query is the precision at the rank of a relevant item, averaged over its relevant items.
 
     Parameters
     ----------
-    query_coords, index_coords, query_labels, index_labels
-        As in `retrieval_report`.
+    query_coords : array-like or sparse of shape (n_queries, n_dimensions)
+        Coordinates of the queries.
+    index_coords : array-like or sparse of shape (n_items, n_dimensions)
+        Coordinates of the items to retrieve.
+    query_labels, index_labels : array-like or sparse
+        Either both one-dimensional with the class of each row, or both binary indicator matrices of shape (n,
+        n_labels), dense or sparse; an item that shares any label with the query is relevant.
 
     Returns
     -------
@@ -231,19 +246,24 @@ def average_precision(
 def precision_at(
     query_coords: Coordinates, index_coords: Coordinates, query_labels: Labels, index_labels: Labels, k: int
 ) -> float:
-    """Return the fraction of relevant items among the ``k`` most similar ones, averaged over queries.
+    """Return the fraction of relevant items among the ``k`` most similar ones.
 
     Parameters
     ----------
-    query_coords, index_coords, query_labels, index_labels
-        As in `retrieval_report`.
+    query_coords : array-like or sparse of shape (n_queries, n_dimensions)
+        Coordinates of the queries.
+    index_coords : array-like or sparse of shape (n_items, n_dimensions)
+        Coordinates of the items to retrieve.
+    query_labels, index_labels : array-like or sparse
+        Either both one-dimensional with the class of each row, or both binary indicator matrices of shape (n,
+        n_labels), dense or sparse; an item that shares any label with the query is relevant.
     k : int
-        Number of retrieved items, between 1 and the number of index items.
+        Number of retrieved items, between 1 and the number of indexed items.
 
     Returns
     -------
     float
-        Precision at ``k``.
+        Precision at ``k``, averaged over queries.
 
     Examples
     --------
@@ -253,7 +273,7 @@ def precision_at(
     relevance = Relevance(query_labels, index_labels)
     relevance.check_rows(query_coords, index_coords)
     indices, _ = NearestNeighbours().fit(index_coords).query(query_coords, k)
-    step = max(1, 2**22 // relevance.n_items)
+    step = max(1, _BLOCK // relevance.n_items)
     hits = 0
     for start in range(0, relevance.n_queries, step):
         rows = slice(start, min(start + step, relevance.n_queries))
@@ -262,9 +282,9 @@ def precision_at(
 
 
 def _precision_sums(relevant: NDArray[np.bool_], totals: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Sum, for each row, the precision at the place of each relevant item."""
+    """Sum, for each row, the precision at the rank of each relevant item."""
     rows, places = np.nonzero(relevant)
-    # Row-major order makes the relevant items of a row consecutive, so an item's count is its offset in its row.
+    # In row-major order the relevant items of a row stand together, so an item's count is its offset in its row.
     first = np.cumsum(totals) - totals
     counts = np.arange(rows.size) - first[rows] + 1
     sums: NDArray[Any] = np.bincount(rows, weights=counts / (places + 1), minlength=totals.size)

@@ -1,4 +1,4 @@
-"""How differently the classes use the topics of a latent space."""
+"""How differently classes use the topics of a latent space."""
 
 from __future__ import annotations
 
@@ -15,28 +15,32 @@ __all__ = ["average_divergence", "class_topic_distribution", "topic_distribution
 
 
 def topic_distribution(latent: ArrayLike) -> NDArray[np.float64]:
-    """Turn latent coordinates of any sign into one distribution over the topics for each item.
+    """Return a distribution over the topics for each item.
 
-    The smallest coordinate of an item is subtracted from all its coordinates, which are then divided by their sum. So
-    the weakest topic of an item has probability 0, the distribution of one item does not depend on which other items
-    are given, and adding a number to all coordinates of an item, or scaling them, changes nothing. An item whose
-    coordinates are all equal prefers no topic and becomes uniform.
+    Latent coordinates may have any sign. The smallest coordinate of an item is subtracted from all of its coordinates,
+    which are then divided by their sum. So the weakest topic of an item has probability 0, and neither a shift nor a
+    positive scale of all coordinates of an item changes its distribution. An item whose coordinates are all equal gets
+    the uniform distribution.
 
     Parameters
     ----------
     latent : array-like of shape (n_items, n_topics)
-        Expected values of the hidden units.
+        Expected values of the hidden units, as `transform` returns them.
 
     Returns
     -------
     ndarray of float64 of shape (n_items, n_topics)
         Rows that sum to 1.
 
+    Notes
+    -----
+    The paper [1]_ subtracts "the smallest value" (note 8). Here this is the smallest value of the item, so that the
+    distribution of an item does not depend on the other items.
+
     References
     ----------
-    Chen, Zhu, Sun and Xing, "Large-margin predictive latent subspace learning for multiview data analysis", IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 34(12), 2012, note 8. "The smallest value" is read as the
-    smallest of the item.
+    .. [1] N. Chen, J. Zhu, F. Sun and E. P. Xing, "Large-margin predictive latent subspace learning for multiview data
+       analysis", IEEE Transactions on Pattern Analysis and Machine Intelligence 34(12), 2012.
 
     Examples
     --------
@@ -56,7 +60,7 @@ def topic_distribution(latent: ArrayLike) -> NDArray[np.float64]:
     shifted -= shifted.min(axis=1, keepdims=True)
     largest = shifted.max(axis=1, keepdims=True)
     constant = largest == 0
-    # Division by the largest first keeps the sum from overflowing.
+    # Dividing by the largest value first keeps the sum from overflowing.
     shifted /= np.where(constant, 1.0, largest)
     shifted[constant[:, 0]] = 1.0
     distribution: NDArray[np.float64] = shifted / shifted.sum(axis=1, keepdims=True)
@@ -69,15 +73,15 @@ def class_topic_distribution(latent: ArrayLike, labels: ArrayLike) -> pd.DataFra
     Parameters
     ----------
     latent : array-like of shape (n_items, n_topics)
-        Expected values of the hidden units.
+        Expected values of the hidden units, as `transform` returns them. A data frame names the topics.
     labels : array-like of shape (n_items,)
-        The class of each item. Items whose class is -1, NaN or None are unlabelled and left out, so a class must not be
-        called -1.
+        The class of each item. Items whose class is -1, NaN or None count as unlabelled and are left out, so no class
+        may be called -1.
 
     Returns
     -------
     DataFrame
-        Classes, in sorted order, by topics; rows sum to 1.
+        One row per class, in sorted order, and one column per topic; rows sum to 1.
 
     Examples
     --------
@@ -95,7 +99,7 @@ def class_topic_distribution(latent: ArrayLike, labels: ArrayLike) -> pd.DataFra
             "pass labels and coordinates of the same items."
         )
     labelled = ~pd.isna(array)
-    # Missing values are set aside first, because some of them refuse comparison.
+    # Missing values are set aside first, because some of them cannot be compared.
     labelled[labelled] = array[labelled] != -1
     if not labelled.any():
         raise ValueError("labels must give at least one item a class, got only -1, NaN or None; pass labelled items.")
@@ -105,30 +109,32 @@ def class_topic_distribution(latent: ArrayLike, labels: ArrayLike) -> pd.DataFra
 
 
 def average_divergence(distributions: ArrayLike, floor: float = 1e-12) -> float:
-    """Return how far the distributions of the classes are apart, averaged over all pairs of classes.
-
-    The divergence of a pair is the mean of the Kullback-Leibler divergences in both directions, in nats. It would be
-    infinite where only one of the two has a probability of 0, so smaller probabilities are raised to ``floor`` and the
-    row is divided by its sum again; where no probability is below ``floor``, the divergence is exact. A topic that one
-    class never uses and the other uses with probability p then counts with about p ln(p / floor) / 2, so compare values
-    only at one ``floor``.
+    """Measure how far the distributions of classes are apart.
 
     Parameters
     ----------
     distributions : array-like of shape (n_classes, n_topics)
-        One distribution per class, as `class_topic_distribution` gives them.
+        One distribution per class, as `class_topic_distribution` returns them.
     floor : float, default=1e-12
-        Smallest probability.
+        Smallest probability; smaller ones are raised to it.
 
     Returns
     -------
     float
-        Mean divergence, from 0 for equal distributions up.
+        Divergence in nats, averaged over all pairs of classes; 0 if all distributions are equal.
+
+    Notes
+    -----
+    The divergence of a pair is the mean of the Kullback-Leibler divergences in both directions ([1]_, note 9). It is
+    infinite where only one of the two probabilities is 0, so probabilities below ``floor`` are raised to it and rows
+    are normalised again; where there are none, the result is exact. A topic that one class never uses and another uses
+    with probability p then counts with about p ln(p / floor) / 2, so compare values only for the same ``floor``. Its
+    default is a convention.
 
     References
     ----------
-    Chen, Zhu, Sun and Xing, "Large-margin predictive latent subspace learning for multiview data analysis", IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 34(12), 2012, note 9.
+    .. [1] N. Chen, J. Zhu, F. Sun and E. P. Xing, "Large-margin predictive latent subspace learning for multiview data
+       analysis", IEEE Transactions on Pattern Analysis and Machine Intelligence 34(12), 2012.
 
     Examples
     --------
@@ -144,6 +150,6 @@ def average_divergence(distributions: ArrayLike, floor: float = 1e-12) -> float:
     values = np.maximum(values, floor)
     values /= values.sum(axis=1, keepdims=True)
     logarithms = np.log(values)
-    # Half the sum of (p - q)(ln p - ln q) over all pairs is a covariance, so no pair need be formed.
+    # Half the sum of (p - q)(ln p - ln q) over all pairs is a covariance, so pairs need not be formed.
     products: Any = (values - values.mean(axis=0)) * (logarithms - logarithms.mean(axis=0))
     return max(0.0, float(products.sum() / (len(values) - 1)))

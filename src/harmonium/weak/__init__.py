@@ -1,7 +1,8 @@
-"""Weak supervision: labels are known in training, and which candidate of a sample they speak of is not.
+"""Weak supervision: the label of a sample is known in training, but not which of its candidates the label is about.
 
-A sample is a set of candidates (windows of an image, positions in a sequence). `LatentSVM`, `IterativeLatentSVM` and
-`DissimilarityClassifier` learn to predict a label and a candidate; the loss may look at both.
+A sample is a set of candidates, such as windows of an image or positions in a sequence. `LatentSVM`,
+`IterativeLatentSVM` and `DissimilarityClassifier` learn to predict a label and a candidate; the loss may depend on
+both.
 """
 
 from harmonium.weak.bags import Bags

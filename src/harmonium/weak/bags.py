@@ -1,4 +1,4 @@
-"""`Bags`: samples that are ragged sets of candidates, in one object that scikit-learn can slice by rows."""
+"""`Bags`: samples with different numbers of candidates, in one object that scikit-learn can index by sample."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from numpy.typing import ArrayLike
 
 
 class Bags:
-    """Samples with a set of candidates each (windows of an image, positions in a sequence), of which one is meant.
+    """Samples that are sets of candidates, of which one is the right one.
+
+    Candidates may be windows of an image or positions in a sequence. Samples can be selected by index, slice or mask,
+    as rows of a matrix can.
 
     Parameters
     ----------
-    features : array or SciPy sparse matrix of shape (candidates of all samples, columns)
-        One row for each candidate, the candidates of a sample below each other. Single precision is kept.
-    offsets : array of shape (samples + 1,)
-        The candidates of sample ``i`` are the rows ``offsets[i]`` to ``offsets[i + 1]``.
-    boxes : array of shape (candidates of all samples, 4), optional
-        Place of each candidate as top, left, bottom, right, the last two exclusive; `OverlapLoss` needs them.
+    features : array-like or sparse of shape (n_candidates, n_features)
+        One row for each candidate of each sample; the candidates of a sample stand together. Single precision is kept.
+    offsets : array-like of int of shape (n_samples + 1,)
+        The candidates of sample ``i`` are the rows from ``offsets[i]`` up to, not including, ``offsets[i + 1]``.
+    boxes : array-like of shape (n_candidates, 4) or None, default=None
+        Place of each candidate as top, left, bottom and right, the last two exclusive. `OverlapLoss` needs them.
+
+    See Also
+    --------
+    Bags.from_list : Make bags from one matrix per sample.
 
     Examples
     --------
@@ -37,9 +44,22 @@ class Bags:
 
     @classmethod
     def from_list(cls, features: Sequence[Any], boxes: Sequence[ArrayLike] | None = None) -> Bags:
-        """Bags from one matrix of candidates (rows) a sample, and one matrix of boxes a sample if there are any."""
+        """Make bags from one matrix of candidates per sample.
+
+        Parameters
+        ----------
+        features : sequence of array-like or sparse
+            One matrix per sample with a row for each candidate; all have the same columns.
+        boxes : sequence of array-like or None, default=None
+            One matrix of boxes per sample with a row (top, left, bottom, right) for each candidate.
+
+        Returns
+        -------
+        Bags
+            The samples in the order of the list.
+        """
         if len(features) == 0:
-            raise ValueError("Bags need at least one sample; got an empty list; pass one matrix a sample.")
+            raise ValueError("Bags need at least one sample; got an empty list; pass one matrix per sample.")
         matrices = [item if scipy.sparse.issparse(item) else np.asarray(item) for item in features]
         for number, matrix in enumerate(matrices):
             if matrix.ndim != 2 or matrix.shape[1] != matrices[0].shape[-1]:
@@ -52,7 +72,7 @@ class Bags:
         if boxes is not None and [len(np.asarray(item)) for item in boxes] != sizes.tolist():
             raise ValueError(
                 "boxes must have one row for each candidate of each sample; got other numbers of rows; pass one "
-                "matrix of boxes a sample."
+                "matrix of boxes per sample."
             )
         is_sparse = any(scipy.sparse.issparse(matrix) for matrix in matrices)
         flat = scipy.sparse.vstack(matrices, format="csr") if is_sparse else np.concatenate(matrices)
@@ -66,7 +86,7 @@ class Bags:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of samples, number of columns of the features."""
+        """Number of samples and number of features."""
         return len(self), self.features.shape[1]
 
     def __len__(self) -> int:
@@ -81,9 +101,9 @@ class Bags:
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         flat = np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        # neighbouring samples share memory with these bags instead of being copied
+        # samples that stand together are not copied: they share memory with these bags
         at: Any = slice(flat[0], flat[-1] + 1) if np.all(np.diff(chosen) == 1) else flat
-        result = Bags.__new__(Bags)  # what was checked once need not be checked again
+        result = Bags.__new__(Bags)  # the rows were checked already
         result.features, result.offsets = self.features[at], offsets
         result.boxes = None if self.boxes is None else self.boxes[at]
         return result
@@ -105,7 +125,7 @@ def _read_features(features: Any) -> Any:
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             f"Features must be a matrix with a row for each candidate; got shape {matrix.shape}; use Bags.from_list "
-            "for one matrix a sample."
+            "for one matrix per sample."
         )
     if matrix.dtype == object or not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool):
         raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
@@ -114,7 +134,7 @@ def _read_features(features: Any) -> Any:
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
     values: Any = matrix.data if scipy.sparse.issparse(matrix) else matrix
-    # a sum is finite only if all of its terms are, and needs no second array of that size
+    # a finite sum proves all values finite without a second array of their size; an infinite one may be overflow
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         raise ValueError("Features must be finite; found NaN or infinity; remove or fill in those candidates.")
     return matrix if scipy.sparse.issparse(matrix) else np.ascontiguousarray(matrix)
@@ -151,7 +171,7 @@ def _read_boxes(boxes: ArrayLike, n_rows: int) -> np.ndarray:
     if result.shape != (n_rows, 4):
         raise ValueError(
             f"boxes must have a row of top, left, bottom, right for each of {n_rows} candidates; got shape "
-            f"{result.shape}; pass one box a candidate."
+            f"{result.shape}; pass one box per candidate."
         )
     if not np.isfinite(result).all() or not (result[:, 2:] > result[:, :2]).all():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What the weakly supervised classifiers share: reading, the descent, prediction, scores."""
+"""What the weakly supervised classifiers have in common: reading input, training, prediction and scores."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from harmonium.weak.reading import build_problem, numbers_of, read_candidates, r
 
 
 class WeakClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the classifiers that learn from labels and predict a label and a candidate."""
+    """Base of the classifiers that learn from labels alone and predict a label and a candidate."""
 
-    #: largest number of convex problems in a round
+    #: largest number of convex problems in a round: a convention that bounds its time
     _MOST_STEPS = 100
 
     classes_: np.ndarray
@@ -60,22 +60,27 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _start(self, problem: Problem, candidates: np.ndarray) -> tuple[Distribution, int]:
-        """The distribution to begin with, and the largest number of convex problems in a round."""
+        """Return the distribution to begin with and the largest number of convex problems in a round."""
 
     def _keep(self, distribution: Any) -> None:
-        """Keep what the distribution learned; a point mass follows from the weights."""
+        """Keep what the distribution learned; a point mass has nothing to keep, as it follows from the weights."""
 
     def fit(self, X: Any, y: Any, latent: Any = None) -> Self:
         """Learn from samples with known labels.
 
         Parameters
         ----------
-        X : Bags, list of matrices, array of shape (samples, candidates, columns), or what ``problem`` takes
+        X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
             The samples.
-        y : array of shape (samples,)
-            Their labels.
-        latent : array of shape (samples,), optional
-            The candidate of each sample as far as it is known, -1 where it is not.
+        y : array-like of shape (n_samples,)
+            Their labels, of at least two classes.
+        latent : array-like of int of shape (n_samples,) or None, default=None
+            The right candidate of each sample, numbered from 0, or -1 where it is unknown; ``None`` if all are unknown.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
         """
         self._check()
         samples, candidates = read_samples(X, self.problem)
@@ -141,7 +146,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         samples, candidates = read_samples(X, self.problem)
         n_samples = len(candidates.offsets) - 1
         labels = np.zeros(n_samples, dtype=np.int32) if y is None else numbers_of(y, self.classes_, n_samples)
-        # what is not told the labels has no use for the loss either
+        # without labels the loss is never asked for
         loss = ZeroOneLoss() if y is None else self._loss()
         problem = build_problem(samples, candidates, self.problem, loss, labels, self.classes_)
         if problem.n_weights != self.coef_.size:
@@ -156,16 +161,55 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
             return problem.infer(self.coef_.ravel())
 
     def predict_latent(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Labels, and the numbers of the candidates within their samples."""
+        """Predict the label and the candidate of each sample.
+
+        Parameters
+        ----------
+        X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
+            The samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The predicted labels.
+        candidates : ndarray of int64 of shape (n_samples,)
+            The predicted candidates, numbered from 0 within each sample.
+        """
         selection = self._infer(self._read(X))
         return self.classes_[selection.labels], selection.candidates.astype(np.int64)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels."""
+        """Predict the label of each sample.
+
+        Parameters
+        ----------
+        X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The predicted labels.
+        """
         return self.predict_latent(X)[0]
 
     def latent_posterior(self, X: Any, y: Any) -> list[np.ndarray]:
-        """Probability of each candidate of each sample, given its label."""
+        """Return the probability of each candidate, given the label of its sample.
+
+        The latent SVMs are certain of the candidate with the highest score; `DissimilarityClassifier` returns its P_θ.
+
+        Parameters
+        ----------
+        X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels, among the classes that were learned.
+
+        Returns
+        -------
+        list of ndarray of float64
+            One distribution over the candidates per sample.
+        """
         problem = self._read(X, y)
         with compute(self.n_jobs):
             return np.split(self._posterior(problem), problem.offsets[1:-1])
@@ -174,14 +218,21 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         return problem.point_mass(problem.complete(self.coef_.ravel()))
 
     def score(self, X: Any, y: Any, latent: Any = None) -> float:
-        """Minus the mean loss of the predictions.
+        """Return the negative mean loss of the predictions; 0 is best.
 
         Parameters
         ----------
-        X, y
-            As for `fit`.
-        latent : array of shape (samples,), optional
-            The true candidates, -1 where unknown; there, as everywhere if it is not given, only a wrong label costs.
+        X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels, among the classes that were learned.
+        latent : array-like of int of shape (n_samples,) or None, default=None
+            The right candidates, or -1 where they are unknown. Where a candidate is unknown only the label counts.
+
+        Returns
+        -------
+        float
+            At most 0.
         """
         problem = self._read(X, y)
         selection = self._infer(problem)

@@ -1,4 +1,4 @@
-"""Losses of given samples, for all candidates at once: no loop here runs over candidates."""
+"""Losses of given samples, for all candidates at once: no loop in here runs over candidates."""
 
 from __future__ import annotations
 
@@ -11,16 +11,24 @@ from harmonium.kernels.segments import overlaps
 
 
 class Selection(NamedTuple):
-    """A label and a candidate (its number within the sample) for each sample."""
+    """A label and a candidate for each sample.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_samples,)
+        Labels, as positions among the classes.
+    candidates : ndarray of int of shape (n_samples,)
+        Candidates, numbered from 0 within each sample.
+    """
 
     labels: np.ndarray
     candidates: np.ndarray
 
 
 class BoundLoss(ABC):
-    """Loss of samples whose labels are known and whose candidates, h', have a distribution P (a flat array)."""
+    """Loss of samples with known labels, whose right candidates h' follow a distribution P (a flat array)."""
 
-    #: whether the loss looks at the true candidate at all
+    #: whether the loss depends on the right candidate at all
     uses_candidate = True
 
     def __init__(self, offsets: np.ndarray, labels: np.ndarray, n_classes: int) -> None:
@@ -29,32 +37,32 @@ class BoundLoss(ABC):
 
     @abstractmethod
     def expected(self, posterior: np.ndarray) -> np.ndarray:
-        """Expected loss Σ_h' P(h') Δ(y_i, h', y, h) of each candidate h (rows) and label y (columns)."""
+        """Return the expected loss Σ_h' P(h') Δ(y_i, h', y, h) of each candidate h (rows) and label y (columns)."""
 
     @abstractmethod
     def against(self, selection: Selection) -> np.ndarray:
-        """Loss Δ(y_i, h', ŷ_i, ĥ_i) of one prediction for each sample, if the true candidate is h': a flat array."""
+        """Return the loss Δ(y_i, h', ŷ_i, ĥ_i) of one prediction per sample for each right candidate h', flat."""
 
     @abstractmethod
     def pull(self, sample: int, posterior: np.ndarray) -> np.ndarray:
-        """Derivative of a sample's diversity Σ P(h) P(h') Δ(y_i, h', y_i, h) by its P."""
+        """Return the derivative of a sample's diversity Σ P(h) P(h') Δ(y_i, h', y_i, h) by its P."""
 
     def own(self, posterior: np.ndarray, expected: np.ndarray | None = None) -> np.ndarray:
-        """Expected loss of each candidate with the right label, a flat array."""
+        """Return the expected loss of each candidate with the right label, a flat array."""
         table = self.expected(posterior) if expected is None else expected
         return table[np.arange(len(table)), np.repeat(self.labels, self._sizes)]
 
     def diversity(self, posterior: np.ndarray, expected: np.ndarray | None = None) -> np.ndarray:
-        """H_i(θ) of each sample: the expected loss between two candidates drawn from P."""
+        """Return H_i(θ) of each sample: the expected loss between two candidates drawn from P."""
         return np.add.reduceat(posterior * self.own(posterior, expected), self.offsets[:-1])
 
     def between(self, candidates: np.ndarray, selection: Selection) -> np.ndarray:
-        """Loss of one prediction for each sample, if the true candidates are these."""
+        """Return the loss of one prediction per sample for the given right candidates."""
         return self.against(selection)[self.offsets[:-1] + candidates]
 
 
 class _ClassCostBound(BoundLoss):
-    """A wrong label costs 1 whatever the candidates; only a right label makes them matter."""
+    """Base of losses in which a wrong label costs 1 and candidates matter only if the label is right."""
 
     def expected(self, posterior: np.ndarray) -> np.ndarray:
         result = np.ones((len(posterior), self.n_classes), dtype=np.float32)
@@ -76,7 +84,7 @@ class _ClassCostBound(BoundLoss):
 
 
 class ZeroOneBound(_ClassCostBound):
-    """0 if label and candidate are right, else 1."""
+    """Loss of 0 if label and candidate are right, otherwise 1."""
 
     def _expected_if_right(self, posterior: np.ndarray) -> np.ndarray:
         return 1 - posterior
@@ -85,12 +93,12 @@ class ZeroOneBound(_ClassCostBound):
         return (np.arange(self._sizes[sample]) != candidate).astype(np.float64)
 
     def pull(self, sample: int, posterior: np.ndarray) -> np.ndarray:
-        """Derivative of 1 − Σ P²."""
+        """Return the derivative of 1 − Σ P²."""
         return 2 * (1 - posterior)
 
 
 class LayoutBound(_ClassCostBound):
-    """1 − intersection over union of boxes; samples with the same boxes share one table."""
+    """Loss of 1 − intersection over union of boxes; samples with the same boxes share one table."""
 
     def __init__(self, offsets: np.ndarray, labels: np.ndarray, n_classes: int, boxes: np.ndarray) -> None:
         super().__init__(offsets, labels, n_classes)
@@ -116,12 +124,12 @@ class LayoutBound(_ClassCostBound):
         return self._tables[self._layout[sample]][:, candidate]
 
     def pull(self, sample: int, posterior: np.ndarray) -> np.ndarray:
-        """Derivative of Pᵀ table P, whose table is symmetric."""
+        """Return the derivative of Pᵀ T P for the table T, which is symmetric."""
         return 2 * (self._tables[self._layout[sample]] @ posterior.astype(np.float32))
 
 
 class TensorBound(BoundLoss):
-    """Any table of (classes, m, classes, m); m is 1 for a loss that does not look at candidates."""
+    """Loss given by a table of shape (classes, m, classes, m); m is 1 if it does not depend on candidates."""
 
     def __init__(self, offsets: np.ndarray, labels: np.ndarray, n_classes: int, tensor: np.ndarray) -> None:
         super().__init__(offsets, labels, n_classes)
@@ -129,14 +137,14 @@ class TensorBound(BoundLoss):
         self.uses_candidate = tensor.shape[1] > 1 and bool((tensor != tensor[:, :1]).any())
 
     def _table(self, label: int, size: int) -> np.ndarray:
-        """Loss of a sample with this label and number of candidates: (h', y, h)."""
+        """Return the loss (h', y, h) of a sample with this label and number of candidates."""
         table = self._tensor[label]
         if table.shape[0] == 1:
             return np.broadcast_to(table, (size, self.n_classes, size))
         return table[:size, :, :size]
 
     def expected(self, posterior: np.ndarray) -> np.ndarray:
-        """Samples of the same label and number of candidates are done at once."""
+        """Return the expected losses, for samples of the same label and number of candidates at once."""
         result = np.empty((len(posterior), self.n_classes))
         kinds = np.stack([self.labels, self._sizes], axis=1)
         for label, size in np.unique(kinds, axis=0):
@@ -149,7 +157,7 @@ class TensorBound(BoundLoss):
         return result
 
     def against(self, selection: Selection) -> np.ndarray:
-        """One look into the table for each sample."""
+        """Return the losses of the predictions, from the table of each sample."""
         result = np.empty(self.offsets[-1])
         for sample, (label, candidate) in enumerate(zip(*selection, strict=True)):
             row = slice(self.offsets[sample], self.offsets[sample + 1])
@@ -157,7 +165,7 @@ class TensorBound(BoundLoss):
         return result
 
     def pull(self, sample: int, posterior: np.ndarray) -> np.ndarray:
-        """Derivative of Pᵀ table P for a table that need not be symmetric."""
+        """Return the derivative of Pᵀ T P for a table T that need not be symmetric."""
         label = self.labels[sample]
         table = self._table(label, len(posterior))[:, label]
         return table @ posterior + table.T @ posterior

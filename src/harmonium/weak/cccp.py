@@ -1,4 +1,4 @@
-"""The concave-convex procedure: candidates that score highest, then the convex problem for them, and again.
+"""The concave-convex procedure: find the candidates with the highest scores, solve the convex problem for them, repeat.
 
 The objective is  ½‖w‖² + C Σ_i v_i ξ_i  with  ξ_i = max_{y,h} { w·Ψ(x_i, y, h) + Δ_i(y, h) } − max_h w·Ψ(x_i, y_i, h).
 """
@@ -13,17 +13,18 @@ from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.problem import Problem
 
-# gap at which to leave a convex problem that more will follow, as a share of the last decrease
+# A convex problem that others follow is solved up to this share of the last decrease of the objective; for the first
+# one a decrease is assumed, in units of C. Both are conventions that trade precision of early steps for time.
 _SHARE = 0.3
-# what is taken for the decrease of the first one, in units of C
 _FIRST_DECREASE = 0.01
-# each round of self-paced learning takes so many times more samples than the one before
+# Growth of the share of samples in each round of self-paced learning: the factor by which Kumar, Packer and Koller,
+# "Self-paced learning for latent variable models" (2010), relax the threshold that decides which samples are easy.
 _GROWTH = 1.3
 
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a descent ended: the objective before it and after each step, and the gap of its last convex problem."""
+    """Where a descent ended: objectives before it and after each step, and the gap of its last convex problem."""
 
     weights: np.ndarray
     candidates: np.ndarray
@@ -32,14 +33,14 @@ class Descent:
 
 
 def concave_convex(plane: CuttingPlane, weights: np.ndarray, candidates: np.ndarray, max_iter: int) -> Descent:
-    """Descend from candidates given for the first convex problem, until the objective falls by less than C times ε."""
+    """Descend from the given candidates until the objective falls by less than C times the tolerance."""
     objectives: list[float] = []
     gap, tolerance = 0.0, plane.tolerance
     for _ in range(max_iter):
         solution = plane.solve(candidates, weights, tolerance)
         objectives = objectives or [solution.before]
         weights, completed = solution.weights, plane.problem.complete(solution.weights)
-        # the second term of ξ is at its maximum now; on a tie (all weights zero) what was known of candidates stays
+        # this maximises the second term of ξ; on a tie (all weights zero) the candidates stay as they were
         gain = plane.C * float(weights @ (plane.truth(completed) - plane.truth(candidates)))
         candidates = completed if gain > 0 else candidates
         objectives.append(solution.objective - max(gain, 0.0))
@@ -47,13 +48,13 @@ def concave_convex(plane: CuttingPlane, weights: np.ndarray, candidates: np.ndar
         decrease = (objectives[-2] - objectives[-1]) / plane.C if len(objectives) > 2 else _FIRST_DECREASE
         if decrease < plane.tolerance and tolerance == plane.tolerance:
             break
-        # far from the end it does not pay to solve the convex problems more precisely than they change
+        # far from the end it does not pay to solve convex problems more precisely than they change
         tolerance = max(plane.tolerance, _SHARE * decrease)
     return Descent(weights, candidates, objectives, gap)
 
 
 def slacks(problem: Problem, weights: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """The bound ξ_i of each sample."""
+    """Return the upper bound ξ_i of the loss of each sample."""
     augmented = problem.infer(weights, expected)
     rows = problem.offsets[:-1] + augmented.candidates
     own = Selection(problem.labels, problem.complete(weights))
@@ -67,7 +68,7 @@ def slacks(problem: Problem, weights: np.ndarray, expected: np.ndarray) -> np.nd
 def self_paced(
     plane: CuttingPlane, weights: np.ndarray, candidates: np.ndarray, expected: np.ndarray, share: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and candidates after learning from the easiest samples first, and from more of them in each round."""
+    """Learn from the easiest samples first and from more in each round; return weights and candidates."""
     n_samples = len(plane.problem)
     while share < 1:
         order = np.argsort(slacks(plane.problem, weights, expected), kind="stable")

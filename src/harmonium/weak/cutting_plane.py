@@ -1,8 +1,9 @@
-"""A convex structural SVM with one slack, by cutting planes.
+"""A convex structural SVM with one slack variable, solved by cutting planes.
 
 Minimised is  ½‖w‖² + C Σ_i v_i [ max_{y,h} { w·Ψ(x_i, y, h) + Δ_i(y, h) } − w·Ψ(x_i, y_i, h_i) ]  for given candidates
-h_i, sample weights v_i (1/n each) and expected losses Δ_i. A cut is a choice (y, h) for every sample; it holds whatever
-the h_i, and its loss is looked up again when the Δ_i change. So cuts are kept from one problem to the next.
+h_i, sample weights v_i (1/n each) and expected losses Δ_i. A cut is a choice (y, h) for every sample. It is valid
+whatever the h_i are, and only its loss is looked up again when the Δ_i change, so cuts are kept from one problem to the
+next.
 """
 
 from __future__ import annotations
@@ -16,25 +17,37 @@ from harmonium.weak.cuts import Cuts
 from harmonium.weak.problem import Problem
 from harmonium.weak.qp import simplex_qp
 
-# cuts are made this share of the way from the best weights so far to the solution of the programme, which jumps about:
-# half as many passes as with cuts at the solution itself
+# Solutions of the quadratic programmes jump about, so cuts are made on the way to them: this share of the way from the
+# best weights so far. That halved the number of passes in trials.
 _STEP = 0.25
-# a solution that is worth more than nothing is to realise at least this share of what can be had over zero weights,
-# unless that is less than so much in units of C
+# A solution must realise at least this share of what can be gained over weights of zero, unless the gain is below the
+# second number, in units of C. Without this rule a small C ended at weights of zero, which predict nothing: see
+# benchmarks/results/weak_digits.md.
 _REALISED, _NOTHING = 0.5, 1e-6
-# the last so many cuts are looked through for a new combination of them before all candidates are
+# Before all candidates are searched, the last few cuts are searched for a new combination of their choices. That pays
+# where a sample has more than _PAYS times as many candidates as there are such cuts, and the new cut is taken if it
+# closes at least the share _WORTH of the gap. The three are conventions that save time; the duality gap stays the same.
 _REMEMBERED = 8
-# which pays if samples have so many times more candidates
 _PAYS = 4
-# and is taken if it closes at least this share of the gap
 _WORTH = 0.2
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Solution of one convex problem: its objective is at most ``gap`` above the smallest possible one.
+    """Solution of one convex problem.
 
-    ``before`` is the objective of the weights that the solver was given.
+    Parameters
+    ----------
+    weights : ndarray of float64
+        The weights w.
+    before : float
+        Objective of the weights that the solver was given.
+    objective : float
+        Objective of the solution.
+    gap : float
+        How far the objective may at most be above the minimum.
+    n_iter : int
+        Number of quadratic programmes solved.
     """
 
     weights: np.ndarray
@@ -45,14 +58,14 @@ class Solution:
 
 
 class CuttingPlane:
-    """Solver of a sequence of problems that share samples and C.
+    """Solver of a sequence of convex problems with the same samples and C.
 
     Parameters
     ----------
     problem : Problem
         Samples, features and loss.
     C : float
-        Weight of the slack.
+        Weight of the mean loss.
     tolerance : float, default=1e-3
         Duality gap to stop at, in units of C.
     max_iter : int, default=500
@@ -73,22 +86,22 @@ class CuttingPlane:
         self.n_passes = 0
 
     def set_losses(self, expected: np.ndarray) -> None:
-        """Expected losses from now on; the cuts there are get theirs anew."""
+        """Set the expected losses, and look up those of the cuts again."""
         self._expected = expected
         self._cuts.set_losses(self._loss)
 
     def set_sample_weight(self, sample_weight: np.ndarray) -> None:
-        """Weights of the samples from now on; the cuts there are get their features and losses anew."""
+        """Set the weights of the samples, and compute features and losses of the cuts again."""
         self._sample_weight = sample_weight
         self._cuts.set_losses(self._loss)
         self._cuts.set_features(self._features)
 
     def truth(self, candidates: np.ndarray) -> np.ndarray:
-        """Weighted sum of Ψ at the samples' own labels and these candidates."""
+        """Return the weighted sum of Ψ at the right labels and these candidates."""
         return self._features(Selection(self.problem.labels, candidates))
 
     def solve(self, candidates: np.ndarray, weights: np.ndarray, tolerance: float | None = None) -> Solution:
-        """Solve for these candidates of the samples; the objective is never above that of the weights given."""
+        """Solve the problem for these candidates; the objective never rises above that of the given weights."""
         enough = self.C * (self.tolerance if tolerance is None else tolerance)
         truth = self.truth(candidates)
         before = self._pass(weights, truth)
@@ -97,7 +110,7 @@ class CuttingPlane:
         without = self.C * float(self._sample_weight @ self._largest_losses())
 
         def wanted() -> float:
-            """Gap to stop at: weights of zero would do for a small C, but could not predict anything."""
+            """Return the gap to stop at, small enough to rule out weights of zero, which predict nothing."""
             return min(enough, max((1 - _REALISED) * (without - lower), self.C * _NOTHING))
 
         while number < self.max_iter and objective - lower > wanted():
@@ -114,7 +127,7 @@ class CuttingPlane:
         return Solution(best, before, objective, objective - lower, number)
 
     def _pass(self, weights: np.ndarray, truth: np.ndarray) -> float:
-        """The objective at these weights, which takes a pass over all candidates; what it finds becomes a cut."""
+        """Return the objective at these weights by a pass over all candidates, and make a cut of what it finds."""
         self.n_passes += 1
         selection = self.problem.infer(weights, self._expected)
         features, loss = self._features(selection), self._loss(selection)
@@ -122,7 +135,7 @@ class CuttingPlane:
         return float(0.5 * weights @ weights + self.C * (loss + weights @ (features - truth)))
 
     def _recombine(self, weights: np.ndarray, truth: np.ndarray, worth: float) -> bool:
-        """Add the cut that takes each sample's worst choice from the last cuts, if it is violated by this much."""
+        """Add the cut of each sample's worst choice in the last cuts, if it is violated by at least ``worth``."""
         if not self._remembers:
             return False
         recent = self._cuts.recent(_REMEMBERED)

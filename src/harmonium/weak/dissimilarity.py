@@ -1,8 +1,8 @@
-"""Block-coordinate descent: the prediction rule w for a given distribution over candidates, then that for given w.
+"""Block-coordinate descent: the prediction rule for a given distribution over candidates, then the distribution for it.
 
-The learners are one loop and differ in the distribution: certain of the candidate that scores highest (latent SVM and
-iterative latent SVM), or P_θ (dissimilarity coefficient). Monitored is the bound
-½‖w‖² + J/2 ‖θ‖² + C mean_i [ ξ_i(w, θ) − β H_i(θ) ]; the loop ends when a round lowers it by less than C times ε.
+One loop serves all learners. They differ in the distribution: certain of the candidate with the highest score (latent
+SVM and iterative latent SVM), or P_θ (dissimilarity coefficient). The loop ends when a round lowers the bound ½‖w‖² +
+J/2 ‖θ‖² + C mean_i [ ξ_i(w, θ) − β H_i(θ) ] by less than C times the tolerance.
 """
 
 from __future__ import annotations
@@ -22,45 +22,46 @@ class Distribution(Protocol):
     """A distribution over the candidates of all samples that can be fitted to a prediction rule."""
 
     def probabilities(self) -> np.ndarray:
-        """P of all candidates, a flat array."""
+        """Return the probabilities of all candidates, a flat array."""
 
     def penalty(self) -> float:
-        """What the distribution adds to the bound, in units of C: its ridge less β times its diversity."""
+        """Return what the distribution adds to the bound, in units of C: its ridge less β times its diversity."""
 
     def fitted(self, weights: np.ndarray) -> tuple[Distribution, float, float]:
-        """The distribution for these weights, and what it minimises before and after, in units of C."""
+        """Return the distribution for these weights, and its objective before and after, in units of C."""
 
 
 @dataclass(frozen=True)
 class PointMass:
-    """Certain of one candidate for each sample."""
+    """A distribution that is certain of one candidate of each sample."""
 
     problem: Problem
     candidates: np.ndarray
 
     def probabilities(self) -> np.ndarray:
-        """1 at the candidates."""
+        """Return 1 at the candidates and 0 elsewhere."""
         return self.problem.point_mass(self.candidates)
 
     def penalty(self) -> float:
-        """A point mass has no diversity."""
+        """Return 0, as a point mass has no diversity."""
         return 0.0
 
     def fitted(self, weights: np.ndarray) -> tuple[PointMass, float, float]:
-        """The candidates that score highest with the true label: of all point masses they lose least.
+        """Return the point mass of least loss: the candidates with the highest scores for the right label.
 
-        Where the label is predicted rightly they are the prediction, where not, all point masses lose the same.
+        Where the label is predicted correctly these are the predicted candidates; elsewhere all point masses lose the
+        same.
         """
         against, highest = self.problem.loss.against(self.problem.infer(weights)), self.problem.complete(weights)
         before, after = (against[self.problem.offsets[:-1] + chosen] for chosen in (self.candidates, highest))
-        # a loss of one's own may tell candidates apart under a wrong label too
+        # a user's loss may depend on the candidate even where the label is wrong
         candidates = np.where(after <= before, highest, self.candidates)
         return PointMass(self.problem, candidates), float(before.mean()), float(np.minimum(before, after).mean())
 
 
 @dataclass(frozen=True)
 class LogLinear:
-    """P_θ, learned by stochastic sub-gradient steps."""
+    """The distribution P_θ, learned by stochastic sub-gradient steps."""
 
     problem: Problem
     theta: np.ndarray
@@ -68,16 +69,16 @@ class LogLinear:
     rng: np.random.Generator
 
     def probabilities(self) -> np.ndarray:
-        """P_θ of all candidates."""
+        """Return P_θ of all candidates."""
         return self.problem.posterior(self.theta)
 
     def penalty(self) -> float:
-        """λ/2 ‖θ‖² − β mean H_i(θ)."""
+        """Return λ/2 ‖θ‖² − β mean H_i(θ)."""
         diversity = float(self.problem.loss.diversity(self.probabilities()).mean())
         return 0.5 * self.settings.ridge * float(self.theta @ self.theta) - self.settings.beta * diversity
 
     def fitted(self, weights: np.ndarray) -> tuple[LogLinear, float, float]:
-        """The distribution that agrees best with the predictions of these weights."""
+        """Return the distribution that agrees best with the predictions of these weights."""
         selection = self.problem.infer(weights)
         theta, before, after = conditional.learn(self.problem, self.theta, selection, self.settings, self.rng)
         return LogLinear(self.problem, theta, self.settings, self.rng), before, after
@@ -85,7 +86,7 @@ class LogLinear:
 
 @dataclass(frozen=True)
 class Learned:
-    """Prediction rule, distribution, and one record for each block step."""
+    """The prediction rule and distribution that were learned, and the history of all steps."""
 
     weights: np.ndarray
     distribution: Any
@@ -100,10 +101,27 @@ def block_descent(
     max_steps: int,
     share: float | None = None,
 ) -> Learned:
-    """Alternate between both blocks, from candidates for the first convex problem; what had the lowest bound is kept.
+    """Alternate between prediction rule and distribution, and return those of the lowest bound.
 
-    ``max_steps`` is the largest number of convex problems in a round; ``share`` that of the samples that self-paced
-    learning begins with.
+    Parameters
+    ----------
+    plane : CuttingPlane
+        Solver of the convex problems.
+    distribution : Distribution
+        Distribution to begin with.
+    candidates : ndarray of int of shape (n_samples,)
+        Right candidates in the first convex problem.
+    max_rounds : int
+        Largest number of rounds.
+    max_steps : int
+        Largest number of convex problems in a round.
+    share : float or None, default=None
+        Share of the samples that self-paced learning begins with.
+
+    Returns
+    -------
+    Learned
+        What had the lowest bound.
     """
     history: dict[str, list[Any]] = {"block": [], "before": [], "after": [], "bound": [], "gap": []}
     weights = np.zeros(plane.problem.n_weights)

@@ -1,4 +1,4 @@
-"""Problems of one's own: one says what the candidates of a sample are and what their joint features."""
+"""Problems of a user's own: a `Definition` says what the candidates of a sample are and what features they have."""
 
 from __future__ import annotations
 
@@ -15,29 +15,86 @@ from harmonium.weak.problem import Problem
 
 
 class Definition(Part):
-    """What a sample's candidates and joint features are; subclass it and pass an instance as ``problem``.
+    """Candidates and joint features of samples of your own.
 
-    Samples may be anything (sequences, graphs, records): the estimators only count them, slice them and hand them on.
-    The features are computed once and kept, for all candidates and labels.
+    Subclass it and pass an instance as ``problem`` to an estimator. Samples may be anything, such as sequences, graphs
+    or records: the estimators only count them, select them and hand them on. Features are computed once for all
+    candidates and labels, and are kept.
+
+    Examples
+    --------
+    A word is a sample and its letters are the candidates. The features are those of the letter, counted for the label:
+
+    >>> import numpy as np
+    >>> from harmonium.weak import Definition, LatentSVM
+    >>> class Letters(Definition):
+    ...     def n_candidates(self, sample):
+    ...         return len(sample)
+    ...     def joint_features(self, sample, label):
+    ...         is_letter = [[letter == known for known in "abc"] for letter in sample]
+    ...         return np.hstack([np.array(is_letter) * (label == known) for known in (0, 1)])
+    >>> words = ["ca", "bc", "ac", "cb"] * 5
+    >>> model = LatentSVM(C=100, problem=Letters()).fit(words, [0, 1, 0, 1] * 5)  # is there an a, or a b?
+    >>> model.predict_latent(["cca", "bcc"])
+    (array([0, 1]), array([2, 0]))
     """
 
     role = "problem"
 
     @abstractmethod
     def n_candidates(self, sample: Any) -> int:
-        """Number of candidates of a sample."""
+        """Return the number of candidates of a sample.
+
+        Parameters
+        ----------
+        sample : object
+            One of the samples given to the estimator.
+
+        Returns
+        -------
+        int
+            At least 1.
+        """
 
     @abstractmethod
     def joint_features(self, sample: Any, label: Any) -> np.ndarray:
-        """Ψ(x, y, h) for all candidates (rows) of a sample and one label; the same columns for all labels."""
+        """Return the features of all candidates of a sample for one label.
+
+        Parameters
+        ----------
+        sample : object
+            One of the samples given to the estimator.
+        label : object
+            One of the classes.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates, n_weights)
+            Ψ(x, y, h), one row per candidate; the columns are the same for all samples and labels.
+        """
 
     def latent_features(self, sample: Any, label: Any) -> np.ndarray:
-        """Φ(x, y, h) for all candidates of a sample; Ψ unless overridden."""
+        """Return the features that the distribution over candidates is learned from.
+
+        They are the joint features unless a subclass says otherwise.
+
+        Parameters
+        ----------
+        sample : object
+            One of the samples given to the estimator.
+        label : object
+            Its label.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates, n_latent_weights)
+            Φ(x, y, h), one row per candidate; the columns are the same for all samples.
+        """
         return self.joint_features(sample, label)
 
 
 class EnumeratedProblem(Problem):
-    """The joint features that a `Definition` gives, for all samples, candidates and labels."""
+    """Problem with the joint features of a `Definition`, for all samples, candidates and labels."""
 
     def __init__(
         self,
@@ -73,27 +130,27 @@ class EnumeratedProblem(Problem):
         return result
 
     def scores(self, weights: np.ndarray, first: int, last: int) -> np.ndarray:
-        """Scores of some samples."""
+        """Return the scores of some samples."""
         return np.ascontiguousarray((self._joint[:, self.offsets[first] : self.offsets[last]] @ weights).T)
 
     def joint_sum(self, selection: Selection, sample_weight: np.ndarray) -> np.ndarray:
-        """Weighted sum of the selected features."""
+        """Return the weighted sum of the selected features."""
         return sample_weight @ self._joint[selection.labels, self.offsets[:-1] + selection.candidates]
 
     def selected_scores(self, weights: np.ndarray, selection: Selection) -> np.ndarray:
-        """Scores of the selected features."""
+        """Return the scores of the selected features."""
         return self._joint[selection.labels, self.offsets[:-1] + selection.candidates] @ weights
 
     def latent_features(self, sample: int) -> tuple[np.ndarray, slice]:
-        """Features of one sample; all of θ belongs to them."""
+        """Return the features of one sample, for which all of θ counts."""
         return self._latent[self.offsets[sample] : self.offsets[sample + 1]], slice(None)
 
     def latent_scores(self, theta: np.ndarray) -> np.ndarray:
-        """Scores of all candidates."""
+        """Return the scores of all candidates."""
         return self._latent @ theta
 
     def guess(self) -> np.ndarray:
-        """Candidates that the difference between samples with a label and samples without speaks for."""
+        """Return the candidates whose features differ most from the mean, in the direction of their label."""
         own = np.repeat(self.labels, np.diff(self.offsets))
         mine = self._joint[own, np.arange(len(own))]
         direction = mine.mean(axis=0) - self._joint.mean(axis=(0, 1))

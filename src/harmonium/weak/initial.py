@@ -1,4 +1,4 @@
-"""Which candidates to begin with, if nobody says: those whose features speak most for the label of their sample."""
+"""Candidates to begin with if none are given: those whose features speak most clearly for their sample's label."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import Ridge
 
-# share of the features' mean square that is added to the diagonal
+# Strength of the ridge regression, as a share of the features' mean square: a convention.
 _RIDGE = 0.1
 
 
 def speaking_candidates(features: Any, labels: np.ndarray, offsets: np.ndarray, n_classes: int) -> np.ndarray:
-    """The candidate of each sample whose own label leads by most when labels are regressed on all candidates.
+    """Return the candidate of each sample that speaks most clearly for its label.
 
-    Candidates that look the same in samples of all labels (clutter) get scores near zero for all of them.
+    Labels are regressed on the features of all candidates, and the candidate is chosen for which the right label leads
+    by most. Candidates that look the same in samples of all labels (clutter) get scores near zero for all of them.
     """
     own = np.repeat(labels, np.diff(offsets))
     targets = np.eye(n_classes, dtype=features.dtype)[own]
@@ -28,7 +29,7 @@ def speaking_candidates(features: Any, labels: np.ndarray, offsets: np.ndarray, 
 
 
 def first_of_largest(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Number within its sample of each sample's largest value.
+    """Return the position of the largest value within each sample.
 
     Examples
     --------

@@ -1,8 +1,7 @@
-"""Losses Δ(y1, h1, y2, h2) between a label with its candidate and another: what a prediction costs.
+"""Losses Δ(y1, h1, y2, h2): the cost of predicting label y2 and candidate h2 where y1 and h1 are right.
 
-A loss is a small part; `Loss.bind` gives it samples, and the bound loss answers for all candidates at once: the
-expected loss of every prediction under a distribution over the true candidate, and what that distribution's
-derivatives need.
+A loss is a small part. `Loss.bind` gives it samples, and the bound loss answers for all candidates at once: what each
+prediction is expected to cost under a distribution over the right candidate, and derivatives by that distribution.
 """
 
 from __future__ import annotations
@@ -20,28 +19,62 @@ from harmonium.weak.bound_losses import BoundLoss, LayoutBound, TensorBound, Zer
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What a loss may know of samples: where their candidates lie in flat arrays, and their boxes if there are any."""
+    """What a loss may know about samples.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64 of shape (n_samples + 1,)
+        Where the candidates of each sample begin in flat arrays over all candidates.
+    boxes : ndarray of float64 of shape (n_candidates, 4) or None, default=None
+        Places of the candidates, if they have any.
+    """
 
     offsets: np.ndarray
     boxes: np.ndarray | None = None
 
 
 class Loss(Part):
-    """Base of the losses."""
+    """Base of the losses.
+
+    A loss of your own is easiest to state as a `FunctionLoss` or a `MatrixLoss`.
+
+    Examples
+    --------
+    >>> from harmonium.weak import LatentSVM, Loss, OverlapLoss
+    >>> isinstance(OverlapLoss(), Loss)
+    True
+    >>> LatentSVM(loss=OverlapLoss())
+    LatentSVM(loss=OverlapLoss())
+    """
 
     role = "loss"
 
     def bind(self, candidates: Candidates, labels: np.ndarray, classes: np.ndarray) -> BoundLoss:
-        """The loss of these samples, whose labels are numbers of ``classes``."""
+        """Return the loss of given samples.
+
+        Parameters
+        ----------
+        candidates : Candidates
+            Where the candidates of the samples lie, and their boxes.
+        labels : ndarray of int of shape (n_samples,)
+            The right labels, as positions in ``classes``.
+        classes : ndarray of shape (n_classes,)
+            The classes in sorted order.
+
+        Returns
+        -------
+        BoundLoss
+            The loss, ready to answer for all candidates at once.
+        """
         raise NotImplementedError
 
 
 class ZeroOneLoss(Loss):
-    """0 if both the label and the candidate are right, 1 otherwise.
+    """Loss of 0 if both the label and the candidate are right, otherwise 1.
 
-    It asks that the right candidate be told from all others by the same margin. Where a sample has many that look alike
-    (overlapping windows) no weights can do that, and weights of zero may be the exact solution whatever C; a coarser
-    set of candidates or a loss such as `OverlapLoss` helps.
+    All candidates but the right one are equally wrong, so it must stand out from all of them by the same margin. Where
+    candidates look alike, as overlapping windows do, no weights achieve that, and the exact solution may be weights of
+    zero, whatever C. Fewer candidates or a loss such as `OverlapLoss` then help.
 
     Examples
     --------
@@ -54,14 +87,14 @@ class ZeroOneLoss(Loss):
     """
 
     def bind(self, candidates: Candidates, labels: np.ndarray, classes: np.ndarray) -> BoundLoss:
-        """The loss of these samples."""
+        """Return the loss of given samples."""
         return ZeroOneBound(candidates.offsets, labels, len(classes))
 
 
 class OverlapLoss(Loss):
-    """1 − intersection over union of the two boxes if the label is right, 1 otherwise.
+    """Loss of 1 − intersection over union of two boxes, or 1 if the label is wrong.
 
-    Overlaps are computed once for each distinct set of boxes, so images of the same size and grid share them.
+    Overlaps are computed once for each distinct set of boxes, so images with the same grid of windows share them.
 
     Examples
     --------
@@ -73,35 +106,40 @@ class OverlapLoss(Loss):
     """
 
     def bind(self, candidates: Candidates, labels: np.ndarray, classes: np.ndarray) -> BoundLoss:
-        """The loss of these samples, which must have boxes."""
+        """Return the loss of given samples, whose candidates must have boxes."""
         if candidates.boxes is None:
             raise ValueError(
-                "OverlapLoss needs the boxes of the candidates; got samples without; pass boxes to Bags, or use "
+                "OverlapLoss needs the boxes of the candidates; got samples without boxes; pass boxes to Bags, or use "
                 "ZeroOneLoss."
             )
         return LayoutBound(candidates.offsets, labels, len(classes), candidates.boxes)
 
 
 class MatrixLoss(Loss):
-    """A loss read from a table.
+    """Loss that is read from a table.
 
     Parameters
     ----------
-    matrix : array of shape (classes, classes) or (classes, candidates, classes, candidates)
-        ``matrix[y1, y2]`` for a loss that does not look at candidates, or ``matrix[y1, h1, y2, h2]``; classes in sorted
-        order, and at least as many candidates as the largest sample has. Not negative, 0 where both are the same.
+    matrix : array-like of shape (n_classes, n_classes) or (n_classes, m, n_classes, m)
+        ``matrix[y1, y2]`` if the loss does not depend on candidates, otherwise ``matrix[y1, h1, y2, h2]``, with classes
+        in sorted order and ``m`` at least the largest number of candidates of a sample. No entry is negative, and
+        entries for a right prediction are 0.
 
     Examples
     --------
-    >>> MatrixLoss([[0, 1], [2, 0]]).matrix
-    [[0, 1], [2, 0]]
+    >>> import numpy as np
+    >>> loss = MatrixLoss([[0, 1], [2, 0]])  # taking the second class for the first costs 1, the reverse costs 2
+    >>> bound = loss.bind(Candidates(np.array([0, 1, 2])), np.array([0, 1]), np.arange(2))
+    >>> bound.expected(np.ones(2))
+    array([[0., 1.],
+           [2., 0.]])
     """
 
     def __init__(self, matrix: ArrayLike) -> None:
         self.matrix = matrix
 
     def bind(self, candidates: Candidates, labels: np.ndarray, classes: np.ndarray) -> BoundLoss:
-        """The loss of these samples, if the table is large enough for them."""
+        """Return the loss of given samples, for which the table must be large enough."""
         matrix, n_classes = np.asarray(self.matrix, dtype=np.float64), len(classes)
         largest = int(np.diff(candidates.offsets).max())
         if matrix.ndim == 2 and matrix.shape == (n_classes, n_classes):
@@ -118,13 +156,14 @@ class MatrixLoss(Loss):
 
 
 class FunctionLoss(Loss):
-    """A loss computed by a function of two labels and two candidates.
+    """Loss that is computed by a function of two labels and two candidates.
 
     Parameters
     ----------
     function : callable
-        ``function(y1, h1, y2, h2)``; labels are those of ``y``, candidates are arrays of their numbers within the
-        sample, shaped so that they broadcast against each other. Not negative, 0 where both are the same.
+        ``function(y1, h1, y2, h2)``. Labels are those of ``y``; candidates are arrays of their numbers within the
+        sample, whose shapes broadcast against each other. No value is negative, and values for a right prediction are
+        0.
 
     Examples
     --------
@@ -139,7 +178,7 @@ class FunctionLoss(Loss):
         self.function = function
 
     def bind(self, candidates: Candidates, labels: np.ndarray, classes: np.ndarray) -> BoundLoss:
-        """The loss of these samples; the function is called once for each pair of classes."""
+        """Return the loss of given samples; each pair of classes takes one call."""
         largest = int(np.diff(candidates.offsets).max())
         numbers = np.arange(largest)
         tensor = np.empty((len(classes), largest, len(classes), largest))
@@ -157,7 +196,7 @@ class FunctionLoss(Loss):
 
 
 def _check_table(tensor: np.ndarray) -> None:
-    """Refuse what is no loss: NaN, negative numbers, or a cost of being right."""
+    """Refuse what is not a loss: NaN, infinity, negative numbers, or a cost of being right."""
     if not np.isfinite(tensor).all() or tensor.min() < 0:
         raise ValueError(
             f"A loss must be finite and not negative; got {tensor[~(tensor >= 0)][0]}; correct the table or function."

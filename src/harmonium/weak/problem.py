@@ -1,6 +1,6 @@
-"""Problems: samples with their candidates h, joint features Ψ(x, y, h) and Φ(x, y, h), and loss, for the solvers.
+"""Problems, as the solvers see them: samples with candidates h, joint features Ψ(x, y, h) and Φ(x, y, h), and a loss.
 
-Arrays that run over candidates are flat: those of sample ``i`` lie from ``offsets[i]`` to ``offsets[i + 1]``.
+Arrays over candidates are flat: those of sample ``i`` stand from ``offsets[i]`` up to ``offsets[i + 1]``.
 """
 
 from __future__ import annotations
@@ -17,26 +17,44 @@ from harmonium.weak.bags import Bags
 from harmonium.weak.bound_losses import BoundLoss, Selection
 from harmonium.weak.initial import speaking_candidates
 
-# a block of scores should stay in the processor's cache
+# number of candidates in a block: its scores should stay in the processor's cache
 _BLOCK = 4096
 
 
 class Problem(ABC):
-    """What the solvers ask of samples.
+    """What the solvers ask about samples.
 
-    A subclass says how many weights there are and computes scores w·Ψ, sums of Ψ, and the features Φ of one sample;
-    inference by enumeration is here, and a problem with a faster way may override it.
+    A subclass sets the number of weights and computes scores w·Ψ, sums of Ψ, and the features Φ of one sample.
+    Inference by enumeration is defined here; a problem that can do it faster may override it. Most users need a
+    `Definition` instead.
+
+    Parameters
+    ----------
+    loss : BoundLoss
+        The loss of the samples, which also knows their labels and candidates.
+    known : ndarray of int of shape (n_samples,) or None, default=None
+        The right candidate of each sample, or -1 where it is unknown; ``None`` if all are unknown.
 
     Attributes
     ----------
-    labels : ndarray of shape (samples,)
-        Numbers of the classes.
-    known : ndarray of shape (samples,)
-        The candidate of each sample, or -1 if it is unknown.
-    loss : BoundLoss
-        The loss of these samples.
+    offsets : ndarray of int64 of shape (n_samples + 1,)
+        Where the candidates of each sample begin in flat arrays.
+    labels : ndarray of int of shape (n_samples,)
+        The labels, as positions among the classes.
+    n_classes : int
+        Number of classes.
     n_weights, n_latent_weights : int
         Lengths of w and θ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium.weak import BagProblem, Bags, Problem, ZeroOneLoss
+    >>> from harmonium.weak.losses import Candidates
+    >>> bags = Bags.from_list([np.eye(2), np.eye(2)])
+    >>> problem = BagProblem(bags, ZeroOneLoss().bind(Candidates(bags.offsets), np.array([0, 1]), np.arange(2)))
+    >>> isinstance(problem, Problem), len(problem), problem.n_weights
+    (True, 2, 4)
     """
 
     n_weights: int
@@ -51,34 +69,118 @@ class Problem(ABC):
     def __len__(self) -> int:
         return len(self.labels)
 
-    # ---- what a problem must say ---------------------------------------------------------------------------------
+    # ---- what a subclass must define -----------------------------------------------------------------------------
     @abstractmethod
     def scores(self, weights: np.ndarray, first: int, last: int) -> np.ndarray:
-        """Scores w·Ψ(x_i, y, h) of the candidates (rows) and labels (columns) of samples ``first`` to ``last - 1``."""
+        """Return the scores w·Ψ(x_i, y, h) of some samples.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_weights,)
+            The weights w.
+        first, last : int
+            The samples from ``first`` up to, not including, ``last``.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates, n_classes)
+            One row for each of their candidates, one column for each label.
+        """
 
     @abstractmethod
     def joint_sum(self, selection: Selection, sample_weight: np.ndarray) -> np.ndarray:
-        """Weighted sum over samples of Ψ at the label and candidate selected for each."""
+        """Return the weighted sum of Ψ over samples.
+
+        Parameters
+        ----------
+        selection : Selection
+            Label and candidate of each sample.
+        sample_weight : ndarray of shape (n_samples,)
+            Weights of the samples.
+
+        Returns
+        -------
+        ndarray of shape (n_weights,)
+            The sum.
+        """
 
     @abstractmethod
     def selected_scores(self, weights: np.ndarray, selection: Selection) -> np.ndarray:
-        """Score w·Ψ at the label and candidate selected for each sample."""
+        """Return the score of a label and candidate of each sample.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_weights,)
+            The weights w.
+        selection : Selection
+            Label and candidate of each sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores w·Ψ.
+        """
 
     @abstractmethod
     def latent_features(self, sample: int) -> tuple[Any, slice]:
-        """Features Φ of the candidates of a sample with its own label, and the part of θ they belong to."""
+        """Return the features Φ of the candidates of a sample with its own label.
+
+        Parameters
+        ----------
+        sample : int
+            Number of the sample.
+
+        Returns
+        -------
+        features : ndarray or csr_array
+            One row per candidate.
+        part : slice
+            The part of θ that the columns belong to.
+        """
 
     @abstractmethod
     def latent_scores(self, theta: np.ndarray) -> np.ndarray:
-        """Scores θ·Φ(x_i, y_i, h) of all candidates."""
+        """Return the scores θ·Φ(x_i, y_i, h) of all candidates.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_latent_weights,)
+            The weights θ.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+            The scores, a flat array.
+        """
 
     @abstractmethod
     def guess(self) -> np.ndarray:
-        """Candidates to begin with."""
+        """Return candidates to begin with.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            One candidate of each sample, numbered from 0 within it.
+        """
 
     # ---- what follows from it ------------------------------------------------------------------------------------
     def infer(self, weights: np.ndarray, bonus: np.ndarray | None = None) -> Selection:
-        """Label and candidate of the highest w·Ψ + bonus of each sample; loss-augmented if the bonus is the loss."""
+        """Return the label and candidate of the highest score of each sample.
+
+        With the loss as a bonus, inference is loss-augmented.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_weights,)
+            The weights w.
+        bonus : ndarray of shape (n_candidates, n_classes) or None, default=None
+            What is added to the scores.
+
+        Returns
+        -------
+        Selection
+            Label and candidate of each sample; on a tie, the first candidate and then the first label.
+        """
         result = Selection(np.zeros(len(self), dtype=np.int32), np.zeros(len(self), dtype=np.int32))
         none = np.zeros((1, self.n_classes))
 
@@ -94,7 +196,18 @@ class Problem(ABC):
         return result
 
     def complete(self, weights: np.ndarray) -> np.ndarray:
-        """The candidate of each sample that scores highest with its own label, or the one that is known."""
+        """Return the candidate of each sample with the highest score for its label.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_weights,)
+            The weights w.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_samples,)
+            Candidates, numbered from 0 within each sample; known ones stay as they are.
+        """
         result = np.zeros(len(self), dtype=np.int32)
 
         def task(block: int) -> None:
@@ -106,13 +219,35 @@ class Problem(ABC):
         return np.where(self.known >= 0, self.known, result).astype(np.int32)
 
     def point_mass(self, candidates: np.ndarray) -> np.ndarray:
-        """The distribution that is certain of these candidates."""
+        """Return the distribution that is certain of given candidates.
+
+        Parameters
+        ----------
+        candidates : ndarray of int of shape (n_samples,)
+            One candidate of each sample.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_candidates,)
+            Probabilities of all candidates, a flat array.
+        """
         result = np.zeros(self.offsets[-1])
         result[self.offsets[:-1] + candidates] = 1
         return result
 
     def posterior(self, theta: np.ndarray) -> np.ndarray:
-        """P_θ of all candidates given their samples and labels; certain where the candidate is known."""
+        """Return P_θ of all candidates, given the labels of their samples.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_latent_weights,)
+            The weights θ.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_candidates,)
+            Probabilities of all candidates, a flat array; known candidates are certain.
+        """
         result = softmax_of_segments(self.latent_scores(theta), self.offsets)
         for sample in np.flatnonzero(self.known >= 0):
             result[self.offsets[sample] : self.offsets[sample + 1]] = 0
@@ -121,7 +256,19 @@ class Problem(ABC):
 
 
 class BagProblem(Problem):
-    """Bags of candidates: Ψ and Φ are the features of the candidate, in the block of the label.
+    """Problem of bags: the features of a candidate count for one label at a time.
+
+    The weights are one block of features per class. Ψ(x, y, h) and Φ(x, y, h) are the features of candidate h in the
+    block of label y, and zeros in all other blocks.
+
+    Parameters
+    ----------
+    bags : Bags
+        The samples.
+    loss : BoundLoss
+        Their loss, which also knows their labels.
+    known : ndarray of int of shape (n_samples,) or None, default=None
+        The right candidate of each sample, or -1 where it is unknown; ``None`` if all are unknown.
 
     Examples
     --------
@@ -143,12 +290,12 @@ class BagProblem(Problem):
         return weights.reshape(self.n_classes, -1)
 
     def scores(self, weights: np.ndarray, first: int, last: int) -> np.ndarray:
-        """One product of the candidates with the weights of all classes."""
+        """Return the products of the candidates with the weights of all classes."""
         columns = self._blocks(weights).T.astype(self._features.dtype, copy=False)
         return self._features[self.offsets[first] : self.offsets[last]] @ columns
 
     def joint_sum(self, selection: Selection, sample_weight: np.ndarray) -> np.ndarray:
-        """Rows of the selected candidates, added up in the blocks of their labels."""
+        """Return the sum of the selected rows, each in the block of its label."""
         used = np.flatnonzero(sample_weight)
         rows = self._features[self.offsets[used] + selection.candidates[used]]
         where = (selection.labels[used], np.arange(len(used)))
@@ -157,7 +304,7 @@ class BagProblem(Problem):
         return (total.toarray() if scipy.sparse.issparse(total) else total).ravel()
 
     def selected_scores(self, weights: np.ndarray, selection: Selection) -> np.ndarray:
-        """Products of the selected rows with the weights of their labels."""
+        """Return the products of the selected rows with the weights of their labels."""
         rows = self._features[self.offsets[:-1] + selection.candidates]
         own = self._blocks(weights)[selection.labels]
         if scipy.sparse.issparse(rows):
@@ -165,14 +312,14 @@ class BagProblem(Problem):
         return np.einsum("ij,ij->i", rows, own)
 
     def latent_features(self, sample: int) -> tuple[Any, slice]:
-        """Candidates of the sample, and the block of its label."""
+        """Return the candidates of the sample, and the block of its label."""
         n_columns = self._features.shape[1]
         begin = self.labels[sample] * n_columns
         rows = self._features[self.offsets[sample] : self.offsets[sample + 1]]
         return rows, slice(begin, begin + n_columns)
 
     def latent_scores(self, theta: np.ndarray) -> np.ndarray:
-        """Scores in the block of each sample's own label."""
+        """Return the scores of candidates in the block of their sample's label."""
         result = np.empty(self.offsets[-1])
         sizes = np.diff(self.offsets)
 
@@ -186,12 +333,12 @@ class BagProblem(Problem):
         return result
 
     def guess(self) -> np.ndarray:
-        """Candidates whose features speak most for their label."""
+        """Return the candidates whose features speak most clearly for their label."""
         return speaking_candidates(self._features, self.labels, self.offsets, self.n_classes)
 
 
 def _block_bounds(offsets: np.ndarray) -> np.ndarray:
-    """First samples of blocks of about so many candidates, and the number of samples."""
+    """Return the first samples of blocks of about `_BLOCK` candidates, and the number of samples at the end."""
     n_blocks = max(1, round(offsets[-1] / _BLOCK))
     bounds = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_blocks + 1))
     return np.unique(np.concatenate([[0], bounds, [len(offsets) - 1]]))

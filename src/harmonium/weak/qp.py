@@ -5,13 +5,28 @@ from __future__ import annotations
 import numpy as np
 import piqp
 
+# Precision of the solver: far below the duality gaps that matter (1e-3 by default), and well within double precision.
 _PRECISION = 1e-9
 
 
 def simplex_qp(gram: np.ndarray, linear: np.ndarray, total: float) -> tuple[np.ndarray, float]:
-    """Maximise  linear·a − ½ aᵀ gram a  subject to  a >= 0, Σ a <= total; the maximiser and its value.
+    """Maximise linear·a − ½ aᵀ gram a subject to a >= 0 and Σ a <= total.
 
-    The maximiser is feasible to the last digit, so that its value is a bound one can rely on.
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+        Positive semi-definite matrix.
+    linear : ndarray of shape (n,)
+        Linear term.
+    total : float
+        Largest sum of the variables.
+
+    Returns
+    -------
+    solution : ndarray of shape (n,)
+        The maximiser. It satisfies the constraints to the last digit, so that its value is a true lower bound.
+    value : float
+        The maximum.
 
     Examples
     --------
@@ -23,7 +38,7 @@ def simplex_qp(gram: np.ndarray, linear: np.ndarray, total: float) -> tuple[np.n
     solver = piqp.DenseSolver()
     solver.settings.verbose = False
     solver.settings.eps_abs = solver.settings.eps_rel = _PRECISION
-    # in shares of the total all numbers are of the same size, whatever it is
+    # as shares of the total, variables are of the same size whatever the total is
     solver.setup(
         total * gram,
         -linear,
@@ -37,7 +52,8 @@ def simplex_qp(gram: np.ndarray, linear: np.ndarray, total: float) -> tuple[np.n
     )
     solver.solve()
     shares = np.maximum(solver.result.x, 0)
-    # an interior point leaves traces of what should be zero: they would keep useless cuts alive
+    # an interior-point solver leaves numbers far below the root of its precision in place of zeros, which would keep
+    # useless cuts
     shares[shares < 1e-3 * _PRECISION**0.5] = 0
     shares /= max(1.0, shares.sum())
     solution = total * shares

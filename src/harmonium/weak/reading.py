@@ -1,4 +1,4 @@
-"""What the estimators are given, read and refused before anything is computed."""
+"""Input of the estimators, read and checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harmonium.weak.problem import BagProblem, Problem
 
 
 def read_samples(X: Any, definition: Definition | None) -> tuple[Any, Candidates]:
-    """Samples, and where their candidates lie."""
+    """Return the samples, and where their candidates lie."""
     if definition is not None:
         if not isinstance(definition, Definition):
             raise TypeError(
@@ -41,7 +41,7 @@ def _as_bags(X: Any) -> Bags:
 
 
 def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Classes in sorted order, and the number of each sample's class."""
+    """Return the classes in sorted order, and the labels as positions among them."""
     labels = np.asarray(y)
     if labels.shape != (n_samples,):
         raise ValueError(
@@ -56,7 +56,7 @@ def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def numbers_of(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
-    """Numbers of labels among classes that were learned."""
+    """Return labels as positions among the classes that were learned."""
     labels = np.asarray(y)
     if labels.shape != (n_samples,):
         raise ValueError(
@@ -69,7 +69,7 @@ def numbers_of(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
 
 
 def read_candidates(name: str, given: Any, offsets: np.ndarray, may_be_unknown: bool) -> np.ndarray:
-    """Numbers of candidates within their samples, -1 for unknown ones."""
+    """Return candidates as numbers within their samples, -1 for unknown ones."""
     n_samples = len(offsets) - 1
     result = np.asarray(given)
     if result.shape != (n_samples,) or not np.issubdtype(result.dtype, np.integer):
@@ -95,7 +95,7 @@ def build_problem(
     classes: np.ndarray,
     known: np.ndarray | None = None,
 ) -> Problem:
-    """The problem the solvers see."""
+    """Return the problem that the solvers see."""
     bound = loss.bind(candidates, labels, classes)
     if definition is None:
         return BagProblem(samples, bound, known)
