@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.encoding import Encoding
+from harmonium.extras import require
 from harmonium.metrics import effective_sample_size, split_r_hat
 from harmonium.params import Parameters, weights_of
 from harmonium.persist import Fitted
@@ -96,12 +97,7 @@ class PosteriorAccess(Encoding):
     def to_arviz(self, n_pairs: int = 50, random_state: int = 0) -> Any:
         """`invariants` as ArviZ InferenceData, for its summaries and trace plots (needs the ``arviz`` extra)."""
         draws = self.invariants(n_pairs, random_state)
-        try:
-            import arviz
-        except ImportError as error:
-            raise ImportError(
-                "to_arviz needs the package arviz, which is not installed; pip install 'harmonium[arviz]'."
-            ) from error
+        arviz = require("arviz", "to_arviz")
         return arviz.from_dict({"posterior": draws}) if _takes_groups(arviz) else arviz.from_dict(posterior=draws)
 
     def _sampled(self) -> Posterior:
