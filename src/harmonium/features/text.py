@@ -11,21 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
 import numpy as np
+import snowballstemmer
 from scipy import sparse
 from scipy.special import xlogy
 from sklearn.feature_extraction.text import CountVectorizer
 
-from harmonium.features._porter import PorterStemmer
 from harmonium.features._stop_words import STOP_WORDS
 from harmonium.features.sentences import denied, split_sentences
 
 __all__ = [
     "STOP_WORDS",
-    "PorterStemmer",
     "mutual_information",
     "select_by_mutual_information",
     "text_counts",
@@ -35,7 +35,13 @@ __all__ = [
 
 # A run of letters, with an English contraction kept on so that "isn't" can be found among the stop words.
 _WORD = re.compile(r"[^\W\d_]+(?:'(?:s|t|d|m|re|ve|ll)\b)?")
-_stemmer = PorterStemmer()
+
+
+@lru_cache(maxsize=2**18)
+def _stem(word: str) -> str:
+    # A stemmer keeps the word it works on, so that threads must not share one; making one costs next to nothing. The
+    # cache makes stemming a corpus as cheap as a look-up, for text repeats few words very often.
+    return str(snowballstemmer.stemmer("porter").stemWord(word))
 
 
 def tokenize(
@@ -87,7 +93,7 @@ def tokenize(
                     continue
                 word = word.partition("'")[0]
             if len(word) >= min_length and word not in excluded:
-                words.append(("not_" if is_denied else "") + (_stemmer.stem(word) if stem else word))
+                words.append(("not_" if is_denied else "") + (_stem(word) if stem else word))
     return words
 
 
