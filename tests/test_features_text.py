@@ -13,7 +13,6 @@ from harmonium.features.text import (
     mutual_information,
     select_by_mutual_information,
     text_counts,
-    tf_idf,
     tokenize,
 )
 
@@ -104,17 +103,3 @@ def test_select_by_mutual_information_puts_the_best_first() -> None:
     assert len(select_by_mutual_information(counts, [0, 0, 1, 1], k=99)) == 4
     with pytest.raises(ValueError, match="at least 1"):
         select_by_mutual_information(counts, [0, 0, 1, 1], k=0)
-
-
-def test_tf_idf_learns_on_training_documents() -> None:
-    train = np.array([[2, 2, 0, 0], [0, 1, 3, 0], [0, 4, 0, 0], [0, 0, 0, 0]])
-    weights, idf = tf_idf(sparse.csr_matrix(train))
-    np.testing.assert_allclose(idf, [2, np.log2(4 / 3), 2, 0])
-    np.testing.assert_allclose(weights.toarray()[0], [1, 0.5 * np.log2(4 / 3), 0, 0], rtol=1e-6)
-    assert weights.dtype == np.float32
-    assert weights[3].sum() == 0
-    unseen, same = tf_idf([[1, 0, 0, 1]], idf)
-    np.testing.assert_allclose(unseen.toarray(), [[1, 0, 0, 0]])
-    np.testing.assert_array_equal(same, idf)
-    with pytest.raises(ValueError, match="same vocabulary"):
-        tf_idf(train[:, :2], idf)
