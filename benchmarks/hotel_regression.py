@@ -1,7 +1,7 @@
 """MMH against ridge, support vector regression and supervised topic models on ratings of hotels.
 
 2,500 reviews to train on and 2,500 to test on; two views: the 5,000 most frequent words, binary, and 14 contextual
-features (`harmonium.features.contextual`). Rivals get both views side by side, the contextual one standardised. All
+features (`features/contextual.py`). Rivals get both views side by side, the contextual one standardised. All
 settings are chosen on training reviews: for MMH inside `fit` (nothing is set but K), for the others by
 cross-validation. Also draws R² over the number of topics, and the weights of four contextual features over the topics.
 
@@ -24,9 +24,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVR
 
 from common import RESULTS, table, write
+from features.contextual import contextual_features
 from harmonium import DWH, TWH, Bernoulli, BernoulliUnits, Gaussian, HarmoniumRegressor, Stochastic, Views
 from harmonium.datasets import hotel_aspects, load_hotels
-from harmonium.features.contextual import contextual_features
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.report import FeatureWeightsDisplay, topic_table
 from rivals.slda import SLDA

@@ -25,8 +25,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from common import RESULTS, table, write
+from features.weights import tf_idf
 from harmonium import Stochastic
-from harmonium.features.text import tf_idf
 from harmonium.recipes import RAP
 from rivals.plsi import PLSI
 from visual_words import CaltechPatches, load_patches, split, visual_word_counts

@@ -20,9 +20,10 @@ import scipy.sparse
 from sklearn.decomposition import TruncatedSVD
 
 from common import RESULTS, alternate, median, table, write
+from features.weights import tf_idf
 from harmonium import ReplicatedSoftmax, Stochastic
 from harmonium.datasets import load_newsgroups, load_reuters21578
-from harmonium.features.text import select_by_mutual_information, text_counts, tf_idf
+from harmonium.features.text import select_by_mutual_information, text_counts
 from harmonium.metrics import RetrievalReport, retrieval_report
 from harmonium.recipes import RAP
 from rivals.lda import LDA

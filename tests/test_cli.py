@@ -91,5 +91,5 @@ def test_demo_goes_on_without_matplotlib(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.delitem(sys.modules, "harmonium.cli.pictures", raising=False)
     result = RUNNER.invoke(app, ["demo", "--quick", "--output", str(tmp_path)], catch_exceptions=False)
     assert result.exit_code == 0
-    assert "install harmonium[plot]" in result.output
+    assert 'pip install "harmonium[plot]"' in result.output
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["model.safetensors"]

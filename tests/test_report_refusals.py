@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
-import harmonium.report.drawing
 from harmonium.report import (
     ClassTopicsDisplay,
     MapDisplay,
@@ -90,7 +89,7 @@ def test_refusals_are_one_sentence(case):
 def test_matplotlib_is_imported_late_and_missed_in_one_sentence(case, monkeypatch):
     command = "import sys, harmonium.report; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", command], check=False).returncode == 0
-    monkeypatch.setattr(harmonium.report.drawing, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     for call in (
         lambda: ClassTopicsDisplay.from_estimator(case.model, case.X, case.y),
         lambda: MapDisplay(map=pd.DataFrame()).plot(),

@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
+from harmonium.extras import require
+
 __all__ = ["NearestNeighbours", "rank_all"]
 
 # Memory that a block of queries may take: a convention, small beside what a laptop has.
@@ -327,13 +329,7 @@ def _decode(keys: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _faiss_index(unit: NDArray[Any]) -> Any:
-    try:
-        import faiss
-    except ImportError as error:
-        raise ImportError(
-            "backend='faiss' needs the package faiss-cpu, which is not installed; install harmonium[neighbours] or "
-            "pass backend='exact'."
-        ) from error
+    faiss = require("faiss", "backend='faiss'", instead="pass backend='exact'")
     index = faiss.IndexFlatIP(unit.shape[1])
     index.add(unit)
     return index

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from harmonium.datasets import load_digits_views
 from harmonium.estimators import Harmonium
+from harmonium.extras import require
 from harmonium.families import Binomial, Gaussian
 from harmonium.hidden import BinomialUnits
 from harmonium.training import Stochastic
@@ -73,10 +74,12 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
     model.save(saved)
     console.print(f"Look inside the model with: harmonium show {saved}", soft_wrap=True, markup=False)
     try:
-        from harmonium.cli.pictures import draw_map, draw_topics
-    except ImportError:
-        console.print("Pictures need matplotlib, which is missing; install harmonium[plot] to get them.", markup=False)
+        require("matplotlib", "Drawing pictures")
+    except ImportError as missing:
+        console.print(str(missing), markup=False, soft_wrap=True)
         return
+    from harmonium.cli.pictures import draw_map, draw_topics
+
     # a weight matters as much as its pixel varies: there is hardly any ink at the edge
     draw_topics(model.loadings("pixels").to_numpy() * train["pixels"].std(axis=0)[:, None], output / "topics.png")
     draw_map(model.transform(digits.views), labels, output / "map.png", seed)

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any
 
 import numpy as np
 
 from harmonium.datasets._base import Dataset, archive_members, archive_path
-
-
-def _import_pillow() -> Any:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError(
-            "Pillow must be installed to read images, but cannot be imported; install the extra harmonium[images]."
-        ) from error
-    return Image
+from harmonium.extras import require
 
 
 def _scaled_size(width: int, height: int, size: int, side: str) -> tuple[int, int]:
@@ -74,7 +64,7 @@ def load_caltech4(
         if value is not None and value < 1:
             raise ValueError(f"{name} must be at least 1, but got {value}; give a positive number or None.")
     path = archive_path("caltech4", "caltech4.tar", data_home)
-    pillow = _import_pillow()
+    pillow = require("PIL.Image", "Reading images")
 
     files: dict[str, dict[str, bytes]] = {}
     for name, content in archive_members(path):

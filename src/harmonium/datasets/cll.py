@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
 
 import numpy as np
 
 from harmonium.datasets._base import Dataset, archive_path
+from harmonium.extras import require
 
 _MODALITIES = {"drugs": "Drugs", "methylation": "Methylation", "mutations": "Mutations", "mrna": "mRNA"}
 _STATUS = "IGHV"
-
-
-def _import_mudata() -> Any:
-    try:
-        import mudata
-    except ImportError as error:
-        raise ImportError(
-            "mudata must be installed to read h5mu files, but cannot be imported; install the extra harmonium[scverse]."
-        ) from error
-    return mudata
 
 
 def load_cll(data_home: str | os.PathLike[str] | None = None) -> Dataset:
@@ -57,7 +47,7 @@ def load_cll(data_home: str | os.PathLike[str] | None = None) -> Dataset:
     {'drugs': 310, 'methylation': 4248, 'mutations': 68, 'mrna': 5000}
     """
     path = archive_path("cll", "cll.h5mu", data_home)
-    mudata = _import_mudata()
+    mudata = require("mudata", "Reading h5mu files")
     with warnings.catch_warnings():
         # Some versions of mudata warn about a coming change in how tables are merged; nothing is merged here.
         warnings.simplefilter("ignore", FutureWarning)

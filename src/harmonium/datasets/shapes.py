@@ -9,7 +9,8 @@ import numpy as np
 from scipy.io import loadmat
 
 from harmonium.datasets._base import Dataset, archive_members, archive_path
-from harmonium.datasets.caltech4 import _import_pillow, _scaled_size
+from harmonium.datasets.caltech4 import _scaled_size
+from harmonium.extras import require
 
 
 def load_shapes(
@@ -46,7 +47,7 @@ def load_shapes(
         if value is not None and value < 1:
             raise ValueError(f"{name} must be at least 1, but got {value}; give a positive number or None.")
     path = archive_path("shapes", "sysu-shapes.tar", data_home)
-    pillow = _import_pillow()
+    pillow = require("PIL.Image", "Reading images")
     files = {name: content for name, content in archive_members(path) if name.endswith((".jpg", ".mat"))}
     names: dict[str, list[str]] = {}
     for name in sorted(files):

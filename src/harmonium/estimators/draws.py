@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from harmonium.extras import require
 from harmonium.queries.draws import convergence, invariants, posterior_of
 from harmonium.training import FittedModel
 from harmonium.training.priors import Normal
@@ -87,12 +88,7 @@ class PosteriorDraws:
             Needs the extra ``arviz``.
         """
         draws = self.invariants(n_pairs, random_state)
-        try:
-            import arviz
-        except ImportError as error:
-            raise ImportError(
-                "to_arviz needs the package arviz, which is not installed; pip install 'harmonium[arviz]'."
-            ) from error
+        arviz = require("arviz", "to_arviz")
         return arviz.from_dict({"posterior": draws}) if _takes_groups(arviz) else arviz.from_dict(posterior=draws)
 
 

@@ -1,4 +1,4 @@
-"""Word counts from raw text, the choice of words, and their tf-idf weights.
+"""Word counts from raw text, and the choice of words.
 
 Examples
 --------
@@ -11,31 +11,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
 import numpy as np
+import snowballstemmer
 from scipy import sparse
 from scipy.special import xlogy
 from sklearn.feature_extraction.text import CountVectorizer
 
-from harmonium.features._porter import PorterStemmer
 from harmonium.features._stop_words import STOP_WORDS
 from harmonium.features.sentences import denied, split_sentences
 
 __all__ = [
     "STOP_WORDS",
-    "PorterStemmer",
     "mutual_information",
     "select_by_mutual_information",
     "text_counts",
-    "tf_idf",
     "tokenize",
 ]
 
 # A run of letters, with an English contraction kept on so that "isn't" can be found among the stop words.
 _WORD = re.compile(r"[^\W\d_]+(?:'(?:s|t|d|m|re|ve|ll)\b)?")
-_stemmer = PorterStemmer()
+
+
+@lru_cache(maxsize=2**18)
+def _stem(word: str) -> str:
+    # A stemmer keeps the word it works on, so that threads must not share one; making one costs next to nothing. The
+    # cache makes stemming a corpus as cheap as a look-up, for text repeats few words very often.
+    return str(snowballstemmer.stemmer("porter").stemWord(word))
 
 
 def tokenize(
@@ -87,7 +92,7 @@ def tokenize(
                     continue
                 word = word.partition("'")[0]
             if len(word) >= min_length and word not in excluded:
-                words.append(("not_" if is_denied else "") + (_stemmer.stem(word) if stem else word))
+                words.append(("not_" if is_denied else "") + (_stem(word) if stem else word))
     return words
 
 
@@ -232,47 +237,3 @@ def select_by_mutual_information(counts: Any, labels: Any, k: int) -> np.ndarray
         raise ValueError(f"k must be at least 1, but got {k}; give the number of words to keep.")
     # Rounding makes words with equal tables tie exactly, so that the order does not hang on the last bit.
     return np.argsort(-np.round(mutual_information(counts, labels), 12), kind="stable")[:k]
-
-
-def tf_idf(counts: Any, idf: np.ndarray | None = None) -> tuple[sparse.csr_matrix, np.ndarray]:
-    r"""Weight counts by the share of the word in its document and the rarity of the word.
-
-    .. math:: \frac{n(d, w)}{\sum_{w'} n(d, w')} \log_2 \frac{\text{documents}}{\text{documents with } w}
-
-    Parameters
-    ----------
-    counts : sparse or dense array, (documents, words)
-        Word counts.
-    idf : ndarray, (words,), optional
-        The logarithms, as returned for the training documents; by default learnt from `counts`.
-
-    Returns
-    -------
-    weights : csr_matrix of float32, (documents, words)
-        The weights; a document without words has a row of zeros.
-    idf : ndarray of float64, (words,)
-        The logarithms used, zero for a word in no document.
-
-    Examples
-    --------
-    >>> weights, idf = tf_idf([[1, 3], [0, 2]])
-    >>> idf.tolist(), weights.toarray().tolist()
-    ([1.0, 0.0], [[0.25, 0.0], [0.0, 0.0]])
-    >>> tf_idf([[1, 1]], idf)[0].toarray().tolist()
-    [[0.5, 0.0]]
-    """
-    matrix = sparse.csr_matrix(counts, dtype=np.float64)
-    n_documents, n_words = matrix.shape
-    if idf is None:
-        frequency = np.bincount(matrix.indices[matrix.data > 0], minlength=n_words)
-        idf = np.where(frequency > 0, np.log2(n_documents / np.maximum(frequency, 1)), 0.0)
-    idf = np.asarray(idf, dtype=np.float64)
-    if idf.shape != (n_words,):
-        raise ValueError(
-            f"idf must have one entry for each of the {n_words} words, but has shape {idf.shape}; learn it on counts "
-            "with the same vocabulary."
-        )
-    lengths = np.asarray(matrix.sum(axis=1)).ravel()
-    inverse = np.divide(1.0, lengths, out=np.zeros(n_documents), where=lengths > 0)
-    weights = sparse.diags_array(inverse) @ matrix @ sparse.diags_array(idf)
-    return sparse.csr_matrix(weights, dtype=np.float32), idf

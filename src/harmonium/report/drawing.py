@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+
+from harmonium.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,8 +77,7 @@ class Display:
 
 def require_matplotlib() -> None:
     """Refuse to go on without matplotlib, before anything long is computed."""
-    if find_spec("matplotlib") is None:
-        raise ImportError('Displays need matplotlib, which is not installed; run pip install "harmonium[plot]".')
+    require("matplotlib", "A display")
 
 
 def shortened(name: Any, longest: int = _LONGEST_NAME) -> str:

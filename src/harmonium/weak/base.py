@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.exceptions import HarmoniumWarning
+from harmonium.extras import require
 from harmonium.kernels.threads import compute
 from harmonium.validation import check_real, check_whole
 from harmonium.weak.bound_losses import Selection
@@ -111,8 +112,9 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _check(self) -> None:
-        """Refuse settings that cannot be used."""
+        """Refuse settings that cannot be used, and a missing solver before anything long is computed."""
         name = type(self).__name__
+        require("piqp", name)
         check_real(name, "C", self.C)
         check_real(name, "tol", self.tol, remedy="0.001 is usual")
         check_whole(name, "max_iter", self.max_iter)

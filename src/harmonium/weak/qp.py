@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import piqp
 
 # Precision of the solver: far below the duality gaps that matter (1e-3 by default), and well within double precision.
 _PRECISION = 1e-9
@@ -34,6 +33,8 @@ def simplex_qp(gram: np.ndarray, linear: np.ndarray, total: float) -> tuple[np.n
     >>> simplex_qp(np.eye(2), np.array([0.5, 2.0]), 1.0)[0].round(6)
     array([0., 1.])
     """
+    import piqp  # an extra; fit has asked for it by the time this is called
+
     n_variables = len(linear)
     solver = piqp.DenseSolver()
     solver.settings.verbose = False

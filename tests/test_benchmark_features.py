@@ -1,32 +1,40 @@
-"""Interpretable features of the tone and the form of texts."""
+"""Features of the benchmarks: tone and form of texts, tf-idf weights."""
 
+import doctest
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from harmonium.datasets import load_hotels
-from harmonium.features.contextual import (
-    CONTEXTUAL_FEATURES,
-    NEGATIVE_ADJECTIVES,
-    POSITIVE_ADJECTIVES,
-    contextual_features,
-)
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+if not (BENCHMARKS / "features").is_dir():
+    pytest.skip("the benchmarks are not part of this installation", allow_module_level=True)
+sys.path.insert(0, str(BENCHMARKS))
+try:
+    from features import contextual, weights
+finally:
+    sys.path.remove(str(BENCHMARKS))
 
 HOTELS = Path(os.environ.get("HARMONIUM_DATA", "")) / "hotels" / "ratings.jsonl.gz"
 
 
 def counts(text: str) -> dict[str, float]:
     """The features of one text, with the logarithm undone."""
-    features, names = contextual_features([text])
+    features, names = contextual.contextual_features([text])
     return dict(zip(names, np.expm1(features[0].astype(np.float64)).round(4).tolist(), strict=True))
 
 
 def test_adjectives_are_plain_words_of_one_kind() -> None:
-    assert len(POSITIVE_ADJECTIVES) >= 140 and len(NEGATIVE_ADJECTIVES) >= 140
-    assert not POSITIVE_ADJECTIVES & NEGATIVE_ADJECTIVES
-    assert all(word.isalpha() and word.islower() for word in POSITIVE_ADJECTIVES | NEGATIVE_ADJECTIVES)
+    assert len(contextual.POSITIVE_ADJECTIVES) >= 140 and len(contextual.NEGATIVE_ADJECTIVES) >= 140
+    assert not contextual.POSITIVE_ADJECTIVES & contextual.NEGATIVE_ADJECTIVES
+    assert all(
+        word.isalpha() and word.islower() for word in contextual.POSITIVE_ADJECTIVES | contextual.NEGATIVE_ADJECTIVES
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,22 +67,43 @@ def test_form_of_a_text() -> None:
 
 def test_features_are_finite_and_named() -> None:
     texts = ["", "...", "1 2 3", "Grand.", "good " * 5000]
-    features, names = contextual_features(iter(texts))
-    assert features.shape == (5, 14) and features.dtype == np.float32 and names == list(CONTEXTUAL_FEATURES)
+    features, names = contextual.contextual_features(iter(texts))
+    assert features.shape == (5, 14) and features.dtype == np.float32 and names == list(contextual.CONTEXTUAL_FEATURES)
     assert np.isfinite(features).all() and features.min() == 0 and features.max() < 9
     assert not features[:3].any()
-    assert contextual_features([])[0].shape == (0, 14)
+    assert contextual.contextual_features([])[0].shape == (0, 14)
     with pytest.raises(TypeError, match="put it in a list"):
-        contextual_features("one string")
+        contextual.contextual_features("one string")
 
 
 @pytest.mark.skipif(not HOTELS.is_file(), reason="needs HARMONIUM_DATA with the folder hotels")
 def test_signs_agree_with_the_ratings_of_hotels() -> None:
     views, ratings = load_hotels().train()
-    features, names = contextual_features(views["text"])
+    features, names = contextual.contextual_features(views["text"])
     correlation = {name: np.corrcoef(column, ratings)[0, 1] for name, column in zip(names, features.T, strict=True)}
     assert correlation["pos_adj"] > 0.35 and correlation["neg_adj"] < -0.4
     assert correlation["re_pos_adj"] < -0.1 and correlation["denying"] < -0.2
     assert correlation["re_neg_adj"] > correlation["neg_adj"] + 0.3
     assert correlation["contrast"] < 0 < correlation["exclamation"]
     assert (features.std(axis=0) > 0.2).all() and (features.std(axis=0) < 1.2).all()
+
+
+def test_tf_idf_learns_on_training_documents() -> None:
+    train = np.array([[2, 2, 0, 0], [0, 1, 3, 0], [0, 4, 0, 0], [0, 0, 0, 0]])
+    weighted, idf = weights.tf_idf(sparse.csr_matrix(train))
+    np.testing.assert_allclose(idf, [2, np.log2(4 / 3), 2, 0])
+    np.testing.assert_allclose(weighted.toarray()[0], [1, 0.5 * np.log2(4 / 3), 0, 0], rtol=1e-6)
+    assert weighted.dtype == np.float32
+    assert weighted[3].sum() == 0
+    unseen, same = weights.tf_idf([[1, 0, 0, 1]], idf)
+    np.testing.assert_allclose(unseen.toarray(), [[1, 0, 0, 0]])
+    np.testing.assert_array_equal(same, idf)
+    with pytest.raises(ValueError, match="same vocabulary"):
+        weights.tf_idf(train[:, :2], idf)
+
+
+@pytest.mark.parametrize("module", [contextual, weights])
+def test_examples_run(module) -> None:
+    options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    failed, attempted = doctest.testmod(module, optionflags=options)
+    assert failed == 0 < attempted

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from harmonium.features._adjectives import NEGATIVE_ADJECTIVES, POSITIVE_ADJECTIVES
 from harmonium.features.sentences import denied, denies, split_sentences
+
+from .adjectives import NEGATIVE_ADJECTIVES, POSITIVE_ADJECTIVES
 
 __all__ = ["CONTEXTUAL_FEATURES", "NEGATIVE_ADJECTIVES", "POSITIVE_ADJECTIVES", "contextual_features"]
 
@@ -104,7 +105,7 @@ def contextual_features(texts: Iterable[str]) -> tuple[np.ndarray, list[str]]:
     Notes
     -----
     The four adjective features are those of [1]_, section 5.3.2, after its hotel reviews; the paper does not list its
-    other ten nor its adjectives, so that the other features and the word lists are of this library's own making.
+    other ten nor its adjectives, so that the other features and the word lists are made for this benchmark.
 
     References
     ----------

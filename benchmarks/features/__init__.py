@@ -1,0 +1,1 @@
+"""Features that the published experiments call for and the library does without."""
