@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp, softmax
 
 from harmonium import LBFGS, Discriminative, Harmonium, HarmoniumClassifier, Hinge, LabelView, SampledCD, Stochastic
-from harmonium.batch import Batch, Targets, ViewBatch
+from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Gaussian
 from harmonium.heads import LABEL
@@ -18,6 +18,7 @@ from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing
 from harmonium.objectives import Problem, Statistics
 from harmonium.params import Parameters
+from harmonium.targets import Targets
 
 from .conftest import make_family, make_hidden, make_parameters, random_batch
 from .head_cases import HIDDEN, assert_gradient, statistics_of, targets_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium.batch import Batch, Targets, ViewBatch
+from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.heads import LabelView
 from harmonium.inference.exact import hidden_states
@@ -15,6 +15,7 @@ from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, Problem, SampledCD, Statistics
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.parts import registered
+from harmonium.targets import Targets
 
 from .conftest import compatible_pairs, make_family, make_hidden, make_parameters, random_batch, sizes_for
 
