@@ -143,7 +143,7 @@ def test_bad_coordinates_are_refused(coordinates, message):
 
 @pytest.mark.parametrize("k", [0, 4, -1, 1.5, True, None])
 def test_bad_k_is_refused(k):
-    with pytest.raises(ValueError, match=r"k must be a whole number between 1 and .* \(3\)"):
+    with pytest.raises((ValueError, TypeError), match=r"whole number k >= 1|k of at most .*, 3"):
         NearestNeighbours().fit(np.eye(3)).query(np.eye(3), k)
 
 
@@ -152,14 +152,14 @@ def test_other_mistakes_are_named():
         NearestNeighbours().query(np.eye(2), 1)
     with pytest.raises(ValueError, match=r"as many columns as the indexed coordinates \(3\), got 2"):
         NearestNeighbours().fit(np.eye(3)).query(np.eye(2), 1)
-    with pytest.raises(ValueError, match="metric must be 'cosine'"):
+    with pytest.raises(ValueError, match="metric 'cosine'; got"):
         NearestNeighbours(metric="euclidean").fit(np.eye(2))
-    with pytest.raises(ValueError, match="backend must be"):
+    with pytest.raises(ValueError, match="backend 'exact' or"):
         NearestNeighbours(backend="annoy").fit(np.eye(2))
     with pytest.raises(ValueError, match="dense"):
         NearestNeighbours(backend="faiss").fit(sp.eye_array(2))
     for block_size in (0, 2.5, True):
-        with pytest.raises(ValueError, match="block_size must be a positive"):
+        with pytest.raises((ValueError, TypeError), match="whole number block_size >= 1"):
             NearestNeighbours(block_size=block_size).fit(np.eye(2))
 
 

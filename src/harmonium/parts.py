@@ -7,9 +7,12 @@ files and the parametrised test suites find them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
+
+from harmonium.validation import IsInstance, Setting, check_settings
 
 _REGISTRY: dict[str, type[Part]] = {}
 
@@ -29,6 +32,8 @@ class Part(BaseEstimator):
 
     #: the role of a part ("family", "hidden", ...); part of the registered name, as two roles may share a word
     role: str = ""
+    #: what each of its settings may be
+    settings: ClassVar[Mapping[str, Setting]] = {}
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -46,6 +51,10 @@ class Part(BaseEstimator):
             The role and the class name, as in ``"family:Poisson"``.
         """
         return f"{cls.role}:{cls.__name__}"
+
+    def check(self) -> None:
+        """Refuse settings that make no sense, before anything is computed."""
+        check_settings(self, self.settings)
 
     def bound(self, **fitted: Any) -> Any:
         """Return a copy of the part with fitted attributes.
@@ -66,6 +75,16 @@ class Part(BaseEstimator):
         for name, value in fitted.items():
             setattr(copy, name, value)
         return copy
+
+
+class IsPart(IsInstance):
+    """A setting that is a part of some role, whose own settings make sense."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what is no such part, and whatever the part itself refuses."""
+        super().check(owner, name, value)
+        if value is not None:
+            value.check()
 
 
 def registered(role: str) -> dict[str, type[Part]]:

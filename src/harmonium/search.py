@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from harmonium.extras import require
+from harmonium.validation import Choice, Setting, Whole, check_settings, check_whole
 
 __all__ = ["NearestNeighbours", "rank_all"]
 
@@ -19,6 +20,7 @@ _BLOCK_BYTES = 64 * 2**20
 # One cell of a block costs its float32 similarity, a temporary of that size, its int64 sort key, the key of the block
 # before it, which the caller still holds, and what the caller derives from it.
 _BYTES_PER_CELL = 4 + 4 + 8 + 8 + 8
+_BLOCK_SIZE = Whole(remedy="None chooses it by memory", also=(None,))
 _INDEX_MASK = np.int64(0xFFFFFFFF)
 _MAGNITUDE_MASK = np.int32(0x7FFFFFFF)
 
@@ -58,6 +60,12 @@ class NearestNeighbours:
     array([[0.981, 0.832]], dtype=float32)
     """
 
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "metric": Choice(("cosine",)),
+        "backend": Choice(("exact", "faiss")),
+        "block_size": _BLOCK_SIZE,
+    }
+
     def __init__(self, *, metric: str = "cosine", backend: str = "exact", block_size: int | None = None) -> None:
         self.metric = metric
         self.backend = backend
@@ -84,11 +92,7 @@ class NearestNeighbours:
         >>> NearestNeighbours().fit([[1.0, 0.0], [0.0, 1.0]]).n_items_
         2
         """
-        if self.metric != "cosine":
-            raise ValueError(f"metric must be 'cosine', got {self.metric!r}; pass metric='cosine'.")
-        if self.backend not in ("exact", "faiss"):
-            raise ValueError(f"backend must be 'exact' or 'faiss', got {self.backend!r}; pass one of these two.")
-        _check_block_size(self.block_size)
+        check_settings(self, self.settings)
         if self.backend == "faiss" and sp.issparse(coordinates):
             raise ValueError("backend='faiss' needs dense coordinates, got a sparse matrix; pass backend='exact'.")
         unit = unit_rows(coordinates, "coordinates")
@@ -187,7 +191,7 @@ def rank_all(
     ...     print(rows, ranking.tolist())
     slice(0, 2, None) [[1, 0], [0, 1]]
     """
-    _check_block_size(block_size)
+    _BLOCK_SIZE.check("rank_all", "block_size", block_size)
     unit_queries, unit_index = unit_rows(queries, "queries"), unit_rows(index, "index")
     check_same_width(unit_queries, unit_index, "queries", "index")
     # The checks run at the call, not at the first step of the iteration.
@@ -276,19 +280,9 @@ def check_same_width(first: Any, second: Any, first_name: str, second_name: str)
 
 
 def _check_count(k: int, n_items: int) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n_items:
-        raise ValueError(
-            f"k must be a whole number between 1 and the number of indexed items ({n_items}), got {k!r}; change k."
-        )
-
-
-def _check_block_size(block_size: int | None) -> None:
-    if block_size is None:
-        return
-    if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 1:
-        raise ValueError(
-            f"block_size must be a positive whole number or None, got {block_size!r}; pass None to choose it by memory."
-        )
+    check_whole("query", "k", k)
+    if k > n_items:
+        raise ValueError(f"query needs k of at most the number of indexed items, {n_items}; got {k}; lower it.")
 
 
 def _key_blocks(queries: Any, index: Any, block_size: int | None) -> Iterator[tuple[slice, NDArray[Any]]]:

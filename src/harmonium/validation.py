@@ -1,22 +1,198 @@
-"""Checks of single settings; each refusal is one sentence: what must hold, what was found, what to do."""
+"""What a setting may be, said once; each refusal is one sentence: what must hold, what was found, what to do.
+
+Parts and estimators declare their settings in a dict, ``settings``, from name to `Setting`; `check_settings` is the one
+path on which all of them are checked, before anything is computed. Functions check single arguments by the same means.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
+
+
+class Setting:
+    """What a setting may be."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse a value that the setting may not have.
+
+        Parameters
+        ----------
+        owner : str
+            Class or function that the setting belongs to.
+        name : str
+            Name of the setting.
+        value : object
+            Its value.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Anything(Setting):
+    """A setting that can only be judged together with the data."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse nothing."""
+
+
+@dataclass(frozen=True)
+class Whole(Setting):
+    """A whole number of at least ``lower``, or one of the values ``also``."""
+
+    lower: int = 1
+    remedy: str = "correct it"
+    also: tuple[Any, ...] = ()
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what is no such number."""
+        if _is_one_of(value, self.also):
+            return
+        kind: type[Exception] | None = None
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+            kind = TypeError
+        elif value < self.lower:
+            kind = ValueError
+        if kind is not None:
+            raise kind(f"{owner} needs a whole number {name} >= {self.lower}; got {value!r}; {self.remedy}.")
+
+
+@dataclass(frozen=True)
+class Number(Setting):
+    """A finite number above ``lower`` (or equal to it, if ``inclusive``), or one of the values ``also``.
+
+    It stays below ``below``, or is at most ``at_most``, where these are given.
+    """
+
+    lower: float = 0.0
+    inclusive: bool = False
+    below: float = np.inf
+    at_most: float = np.inf
+    remedy: str = "correct it"
+    also: tuple[Any, ...] = ()
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what is no such number."""
+        if _is_one_of(value, self.also):
+            return
+        kind: type[Exception] | None = None
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+            kind = TypeError
+        elif not self._has(float(value)):
+            kind = ValueError
+        if kind is not None:
+            raise kind(f"{owner} needs a number {name} {self._range()}; got {value!r}; {self.remedy}.")
+
+    def _has(self, value: float) -> bool:
+        above = value > self.lower or (self.inclusive and value == self.lower)
+        return bool(np.isfinite(value)) and above and value < self.below and value <= self.at_most
+
+    def _range(self) -> str:
+        limits = [f"{'>=' if self.inclusive else '>'} {self.lower:g}"]
+        if np.isfinite(self.below):
+            limits.append(f"< {self.below:g}")
+        if np.isfinite(self.at_most):
+            limits.append(f"<= {self.at_most:g}")
+        return " and ".join(limits)
+
+
+@dataclass(frozen=True)
+class Choice(Setting):
+    """One of several values."""
+
+    options: tuple[Any, ...]
+    remedy: str = "take one of them"
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse every other value."""
+        if _is_one_of(value, self.options):
+            return
+        *others, last = map(repr, self.options)
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"{owner} needs {name} {listed}; got {value!r}; {self.remedy}.")
+
+
+@dataclass(frozen=True)
+class Flag(Setting):
+    """True or False."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse everything else, numbers too."""
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{owner} needs {name} True or False; got {value!r}; take one of them.")
+
+
+@dataclass(frozen=True)
+class IsInstance(Setting):
+    """An object of some class, of which ``example`` shows one; or None, if it is ``optional``."""
+
+    kind: type
+    example: str
+    optional: bool = True
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse everything else, the class itself too."""
+        if self.optional and value is None:
+            return
+        if isinstance(value, type) and issubclass(value, self.kind):
+            raise TypeError(f"{owner} needs {name} to be an instance; got the class {value.__name__}; add parentheses.")
+        if not isinstance(value, self.kind):
+            raise TypeError(
+                f"{owner} needs {name} to be a {self.kind.__name__}{' or None' if self.optional else ''}; got "
+                f"{value!r}; pass for example {self.example}."
+            )
+
+
+@dataclass(frozen=True)
+class RandomState(Setting):
+    """A seed as scikit-learn knows them."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what makes no stream of random numbers."""
+        try:
+            check_random_state(value)
+        except ValueError:
+            raise ValueError(
+                f"{owner} needs {name} None, a whole number or a RandomState; got {value!r}; pass a seed such as 0."
+            ) from None
+
+
+def check_settings(owner: Any, settings: Mapping[str, Setting]) -> None:
+    """Refuse settings of an object that make no sense, in the order in which they are declared.
+
+    Parameters
+    ----------
+    owner : object
+        The object; its attributes are its settings.
+    settings : mapping of str to Setting
+        What they may be.
+
+    Examples
+    --------
+    >>> from harmonium import Stochastic
+    >>> Stochastic(schedule="slow").check()
+    Traceback (most recent call last):
+    ...
+    ValueError: Stochastic needs schedule 'constant', 'linear' or 'inverse'; got 'slow'; 'linear' is usual.
+    """
+    for name, setting in settings.items():
+        setting.check(type(owner).__name__, name, getattr(owner, name))
 
 
 def check_whole(owner: str, name: str, value: Any, lower: int = 1, remedy: str = "correct it") -> None:
-    """Refuse a setting that is not a whole number of at least ``lower``.
+    """Refuse an argument that is not a whole number of at least ``lower``.
 
     Parameters
     ----------
     owner : str
-        Class or function that the setting belongs to.
+        Class or function that the argument belongs to.
     name : str
-        Name of the setting.
+        Name of the argument.
     value : object
         Its value.
     lower : int, default=1
@@ -31,32 +207,34 @@ def check_whole(owner: str, name: str, value: Any, lower: int = 1, remedy: str =
     ...
     ValueError: LBFGS needs a whole number max_iter >= 1; got 0; correct it.
     """
-    kind: type[Exception] | None = None
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        kind = TypeError
-    elif value < lower:
-        kind = ValueError
-    if kind is not None:
-        raise kind(f"{owner} needs a whole number {name} >= {lower}; got {value!r}; {remedy}.")
+    Whole(lower, remedy).check(owner, name, value)
 
 
 def check_real(
-    owner: str, name: str, value: Any, lower: float = 0.0, inclusive: bool = False, remedy: str = "correct it"
+    owner: str,
+    name: str,
+    value: Any,
+    lower: float = 0.0,
+    inclusive: bool = False,
+    below: float = np.inf,
+    remedy: str = "correct it",
 ) -> None:
-    """Refuse a setting that is not a finite number above ``lower``.
+    """Refuse an argument that is not a finite number above ``lower``.
 
     Parameters
     ----------
     owner : str
-        Class or function that the setting belongs to.
+        Class or function that the argument belongs to.
     name : str
-        Name of the setting.
+        Name of the argument.
     value : object
         Its value.
     lower : float, default=0.0
         Number that the value must exceed.
     inclusive : bool, default=False
         Whether the value may also be equal to ``lower``.
+    below : float, default=inf
+        Number that the value must stay below.
     remedy : str, default="correct it"
         Last words of the message: what to do.
 
@@ -67,11 +245,9 @@ def check_real(
     ...
     TypeError: Stochastic needs a number learning_rate > 0; got 'fast'; 0.002 is usual.
     """
-    kind: type[Exception] | None = None
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        kind = TypeError
-    elif not np.isfinite(float(value)) or value < lower or (value == lower and not inclusive):
-        kind = ValueError
-    if kind is not None:
-        sign = ">=" if inclusive else ">"
-        raise kind(f"{owner} needs a number {name} {sign} {lower:g}; got {value!r}; {remedy}.")
+    Number(lower, inclusive, below, remedy=remedy).check(owner, name, value)
+
+
+def _is_one_of(value: Any, options: tuple[Any, ...]) -> bool:
+    """Whether a value is one of a few texts (or None, True, …); arrays and other objects are none of them."""
+    return any(value is option or (isinstance(value, str) and value == option) for option in options)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -79,8 +79,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
     kinds = ("class", "label")
 
     # ---- fitting -------------------------------------------------------------------------------------------------
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]  # y is needed
         """Learn from all rows.
 
         Parameters
@@ -102,7 +101,6 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         return self._fit(X, read_classes(y, sample_weight))
 
     @available_if(trains_by_batches)
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows in one pass.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,12 +27,12 @@ from harmonium.estimators.preparation import (
     read,
     unchanged_if_refused,
 )
-from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
 from harmonium.objectives import Objective, Problem, SampledCD
+from harmonium.parts import IsPart
 from harmonium.persist import load_model, save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.targets import Kind, Labels
@@ -41,7 +40,9 @@ from harmonium.training import Driver, FittedModel, Plan
 from harmonium.training.defaults import default_driver
 from harmonium.training.fitting import begin, fit, go_on, update
 from harmonium.training.progress import reporting
+from harmonium.validation import Choice, Flag, RandomState, Setting, Whole, check_settings
 from harmonium.views import Data, Views
+from harmonium.views.reading import FamiliesOfViews
 
 
 def trains_by_batches(estimator: Harmonium) -> bool:
@@ -128,17 +129,17 @@ class Harmonium(
     kinds: ClassVar[tuple[Kind, ...]] = ()
     fitted_: FittedModel
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "views": [str, dict, list, tuple, Family],
-        "hidden": [HiddenLayer, None],
-        "objective": [Objective, None],
-        "driver": [Driver, None],
-        "output": [StrOptions({"mean", "natural", "coordinates"})],
-        "warm_start": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "n_components": Whole(remedy="50 is usual"),
+        "views": FamiliesOfViews(),
+        "hidden": IsPart(HiddenLayer, "BernoulliUnits()"),
+        "objective": IsPart(Objective, "SampledCD()"),
+        "driver": IsPart(Driver, "Stochastic()"),
+        "output": Choice(("mean", "natural", "coordinates"), remedy="'mean' is usual"),
+        "warm_start": Flag(),
+        "random_state": RandomState(),
+        "n_jobs": Whole(lower=-(2**31), remedy="None takes as many threads as BLAS may use", also=(None,)),
+        "verbose": Whole(lower=0, remedy="1 shows a progress bar", also=(True, False)),
     }
 
     def __init__(
@@ -167,7 +168,6 @@ class Harmonium(
         self.verbose = verbose
 
     # ---- fitting -------------------------------------------------------------------------------------------------
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the parameters from all rows.
 
@@ -186,7 +186,6 @@ class Harmonium(
         return self._fit(X)
 
     @available_if(trains_by_batches)
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from some more rows in one pass; the first call also chooses the families and starts the parameters.
 
@@ -208,6 +207,7 @@ class Harmonium(
         return self._partial_fit(X)
 
     def _fit(self, X: Any, labels: Labels | None = None) -> Self:
+        check_settings(self, self.settings)
         plan, layer, rng = self._plan(), self._layer(), generator(self.random_state)
         before = self.fitted_ if self.warm_start and hasattr(self, "fitted_") else None
         with unchanged_if_refused(self), compute(self.n_jobs):
@@ -226,6 +226,7 @@ class Harmonium(
         return self
 
     def _partial_fit(self, X: Any, labels: Labels | None = None) -> Self:
+        check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
         before = getattr(self, "fitted_", None)
         with unchanged_if_refused(self), compute(self.n_jobs):
@@ -266,11 +267,9 @@ class Harmonium(
 
     # ---- parts ---------------------------------------------------------------------------------------------------
     def _plan(self) -> Plan:
-        """How to fit, with settings that make sense."""
+        """How to fit."""
         objective = self.objective if self.objective is not None else SampledCD()
         driver = self.driver if self.driver is not None else default_driver(self._layer(), bool(self.kinds))
-        objective.check()
-        driver.check()
         return Plan(objective, driver)
 
     def _layer(self) -> HiddenLayer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import trains_by_batches
@@ -52,8 +52,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
 
     kinds = ("number",)
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]  # y is needed
         """Learn from all rows.
 
         Parameters
@@ -68,7 +67,6 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
         return self._fit(X, read_numbers(y, sample_weight))
 
     @available_if(trains_by_batches)
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One pass over some more rows; the first call also fixes the scale of the targets. With C="auto", C is 1."""
         return self._partial_fit(X, read_numbers(y, sample_weight))

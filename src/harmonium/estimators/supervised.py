@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.harmonium import Harmonium
@@ -19,20 +17,22 @@ from harmonium.hidden import HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
 from harmonium.objectives import Objective, Problem
+from harmonium.parts import IsPart
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels
 from harmonium.training import Driver, FittedModel, Plan
+from harmonium.validation import Number
 from harmonium.views import Data, Views
 
 
 class Supervised(Harmonium):
     """A harmonium with a head."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **Harmonium._parameter_constraints,
-        "head": [Head, None],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+    settings = {
+        **Harmonium.settings,
+        "head": IsPart(Head, "Hinge()"),
+        "validation_fraction": Number(inclusive=True, below=1.0, remedy="0.15 is usual, 0 holds nothing out"),
     }
 
     def __init__(
@@ -106,7 +106,6 @@ class Supervised(Harmonium):
                 )
             return head
         head = self.head if self.head is not None else self._default_head(kind)
-        head.check()
         if kind not in head.kinds:
             takes = " or ".join(KINDS[taken] for taken in head.kinds)
             raise ValueError(f"{type(head).__name__} predicts {takes}; y holds {KINDS[kind]}; leave head out.")

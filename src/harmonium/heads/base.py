@@ -50,9 +50,6 @@ class Head(Part):
     factors_: np.ndarray = UNCALIBRATED
 
     # ---- settings and binding ------------------------------------------------------------------------------------
-    def check(self) -> None:
-        """Refuse settings that make no sense, before anything is computed."""
-
     def takes(self, kind: Kind) -> bool:
         """Whether it predicts targets of this kind."""
         return kind in self.kinds

@@ -12,7 +12,7 @@ from harmonium.heads.outputs import NumberOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_epsilon_insensitive
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.validation import check_real
+from harmonium.validation import Number
 
 
 class EpsilonInsensitive(LinearHead):
@@ -42,6 +42,7 @@ class EpsilonInsensitive(LinearHead):
     """
 
     kinds = ("number",)
+    settings = {**LinearHead.settings, "epsilon": Number(inclusive=True, remedy="0.1 is usual")}
     outputs_: NumberOutputs
 
     def __init__(
@@ -53,11 +54,6 @@ class EpsilonInsensitive(LinearHead):
     ) -> None:
         super().__init__(C, ridge, solver)
         self.epsilon = epsilon
-
-    def check(self) -> None:
-        """ε too."""
-        super().check()
-        check_real("EpsilonInsensitive", "epsilon", self.epsilon, inclusive=True, remedy="0.1 is usual")
 
     def bind(self, labels: Labels) -> Self:
         """Mean and standard deviation of each output."""

@@ -13,7 +13,23 @@ from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.validation import check_real
+from harmonium.validation import Anything, Setting, check_real
+
+
+class ClassWeights(Setting):
+    """Weights of classes: none, "balanced", or a dict."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse everything else, and weights below 0."""
+        if value is None or (isinstance(value, str) and value == "balanced"):
+            return
+        if not isinstance(value, dict):
+            raise TypeError(
+                f"{owner} needs {name} None, 'balanced' or a dict of class to weight; got {value!r}; 'balanced' is "
+                "usual for classes of different size."
+            )
+        for label, weight in value.items():
+            check_real(owner, f"{name}[{label!r}]", weight, inclusive=True, remedy="1 is usual")
 
 
 class Hinge(LinearHead):
@@ -45,6 +61,8 @@ class Hinge(LinearHead):
     """
 
     kinds = ("class",)
+    # costs are checked against the number of classes
+    settings = {**LinearHead.settings, "cost": Anything(), "class_weight": ClassWeights()}
     outputs_: ClassOutputs
     _costs: list[np.ndarray]
 
@@ -59,20 +77,6 @@ class Hinge(LinearHead):
         super().__init__(C, ridge, solver)
         self.cost = cost
         self.class_weight = class_weight
-
-    def check(self) -> None:
-        """The class weights too."""
-        super().check()
-        weight = self.class_weight
-        if weight is None or (isinstance(weight, str) and weight == "balanced"):
-            return
-        if not isinstance(weight, dict):
-            raise TypeError(
-                f"Hinge needs class_weight None, 'balanced' or a dict of class to weight; got {weight!r}; 'balanced' "
-                "is usual for classes of different size."
-            )
-        for label, value in weight.items():
-            check_real("Hinge", f"class_weight[{label!r}]", value, inclusive=True, remedy="1 is usual")
 
     def bind(self, labels: Labels) -> Self:
         """Check the costs against the number of classes."""

@@ -13,6 +13,7 @@ from harmonium.heads.base import Constants, Head, constant
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, Outputs
 from harmonium.params import Parameters, bias_of, weights_of
 from harmonium.targets import Kind, Labels, Meaning, Targets
+from harmonium.validation import Choice
 
 LABEL = "label"
 
@@ -42,17 +43,13 @@ class LabelView(Head):
     """
 
     kinds = ("class", "number", "label")
+    settings = {"inference": Choice(("mean_field", "exact"))}
     view_names = (LABEL,)
     weighs_rows = False
     _kind: Kind
 
     def __init__(self, inference: Literal["mean_field", "exact"] = "mean_field") -> None:
         self.inference = inference
-
-    def check(self) -> None:
-        """The kind of inference."""
-        if self.inference not in ("mean_field", "exact"):
-            raise ValueError(f"LabelView needs inference 'mean_field' or 'exact'; got {self.inference!r}; take one.")
 
     def takes(self, kind: Kind) -> bool:
         """Exact inference sums over classes."""

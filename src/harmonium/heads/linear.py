@@ -12,7 +12,7 @@ from harmonium.heads.base import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
-from harmonium.validation import check_real
+from harmonium.validation import Choice, Number
 
 LossWeight = float | Literal["auto"]
 # values of C that "auto" goes through: benchmarks/newsgroups_classification.py and hotel_regression.py choose from both
@@ -36,6 +36,11 @@ class LinearHead(Head):
     """
 
     role = "head"  # another abstract base
+    settings = {
+        "C": Number(remedy="'auto' chooses it on held-out rows", also=("auto",)),
+        "ridge": Number(remedy="0.001 is usual"),
+        "solver": Choice(("joint", "alternate"), remedy="'joint' is faster"),
+    }
 
     def __init__(
         self, C: LossWeight = "auto", ridge: float = 1e-3, solver: Literal["joint", "alternate"] = "joint"
@@ -43,15 +48,6 @@ class LinearHead(Head):
         self.C = C
         self.ridge = ridge
         self.solver = solver
-
-    def check(self) -> None:
-        """C, ridge and solver."""
-        owner = type(self).__name__
-        if not (isinstance(self.C, str) and self.C == "auto"):
-            check_real(owner, "C", self.C, remedy="'auto' chooses it on held-out rows")
-        check_real(owner, "ridge", self.ridge, remedy="0.001 is usual")
-        if self.solver not in ("joint", "alternate"):
-            raise ValueError(f"{owner} needs solver 'joint' or 'alternate'; got {self.solver!r}; 'joint' is faster.")
 
     @property
     def weights_to_try(self) -> tuple[float, ...]:

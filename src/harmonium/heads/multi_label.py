@@ -13,7 +13,7 @@ from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.validation import check_real
+from harmonium.validation import Number
 
 
 class MultiLabelHinge(LinearHead):
@@ -36,6 +36,7 @@ class MultiLabelHinge(LinearHead):
     """
 
     kinds = ("label",)
+    settings = {**LinearHead.settings, "positive_weight": Number(remedy="1.0 is usual")}
     frequency_: np.ndarray
 
     def __init__(
@@ -47,11 +48,6 @@ class MultiLabelHinge(LinearHead):
     ) -> None:
         super().__init__(C, ridge, solver)
         self.positive_weight = positive_weight
-
-    def check(self) -> None:
-        """The weight too."""
-        super().check()
-        check_real("MultiLabelHinge", "positive_weight", self.positive_weight, remedy="1.0 is usual")
 
     def bind(self, labels: Labels) -> Self:
         """How frequent each label is."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.parts import Part
 from harmonium.support import Support
-from harmonium.validation import check_whole
+from harmonium.validation import Setting, Whole
+
+NUMBER_OF_UNITS = Whole(remedy="None takes the estimator's n_components", also=(None,))
 
 
 class HiddenLayer(Part):
@@ -23,6 +25,7 @@ class HiddenLayer(Part):
     """
 
     role = "hidden"
+    settings: ClassVar[Mapping[str, Setting]] = {"n_units": NUMBER_OF_UNITS}
     #: True if units that the data do not ask for are removed at the end of a fit
     selects: bool = False
     #: True if the mean of a unit is linear in its natural parameter
@@ -34,12 +37,7 @@ class HiddenLayer(Part):
 
     def bind(self, n_components: int) -> Self:
         """Copy of the layer that knows its number of units."""
-        return self.bound(n_units_=self._size("n_units", self.n_units, n_components))
-
-    def _size(self, name: str, given: int | None, n_components: int) -> int:
-        if given is not None:
-            check_whole(type(self).__name__, name, given, remedy="None takes the estimator's n_components")
-        return int(given if given is not None else n_components)
+        return self.restore(int(n_components if self.n_units is None else self.n_units))
 
     def restore(self, n_units: int) -> Self:
         """Copy of the layer with so many units, whatever its settings ask for: all of them, or those that are left."""

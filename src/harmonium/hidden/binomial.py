@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 from scipy.special import gammaln
 
 from harmonium.hidden.base import HiddenLayer
 from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
-from harmonium.validation import check_whole
+from harmonium.validation import Whole
 
 
 class BinomialUnits(HiddenLayer):
@@ -29,14 +27,11 @@ class BinomialUnits(HiddenLayer):
     [[2.0]]
     """
 
+    settings = {**HiddenLayer.settings, "M": Whole(remedy="try 10")}
+
     def __init__(self, M: int = 10, n_units: int | None = None) -> None:
         super().__init__(n_units)
         self.M = M
-
-    def bind(self, n_components: int) -> Self:
-        """Check M."""
-        check_whole("BinomialUnits", "M", self.M, remedy="try 10")
-        return super().bind(n_components)
 
     @property
     def support(self) -> Support:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 
 from harmonium.hidden.base import HiddenLayer
 from harmonium.support import Support
-from harmonium.validation import check_real
+from harmonium.validation import Number
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
@@ -29,16 +27,12 @@ class GaussianUnits(HiddenLayer):
     [[2.0]]
     """
 
+    settings = {**HiddenLayer.settings, "variance": Number(remedy="1.0 is usual")}
     linear = True
 
     def __init__(self, variance: float = 1.0, n_units: int | None = None) -> None:
         super().__init__(n_units)
         self.variance = variance
-
-    def bind(self, n_components: int) -> Self:
-        """Check the variance."""
-        check_real("GaussianUnits", "variance", self.variance, remedy="1.0 is usual")
-        return super().bind(n_components)
 
     @property
     def support(self) -> Support:

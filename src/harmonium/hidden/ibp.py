@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
 from harmonium.hidden import sticks
+from harmonium.hidden.base import NUMBER_OF_UNITS
 from harmonium.hidden.spike_slab import SpikeSlab
 
 
@@ -48,6 +49,12 @@ class IBP(SpikeSlab):
     5
     """
 
+    settings = {
+        **{name: setting for name, setting in SpikeSlab.settings.items() if name != "n_units"},
+        "truncation": NUMBER_OF_UNITS,
+    }
+    size_setting = "truncation"
+
     def __init__(
         self,
         alpha: float | Literal["learn"] = 2.0,
@@ -60,8 +67,9 @@ class IBP(SpikeSlab):
         super().__init__(alpha, kind, variance, inference, relevance)
         self.truncation = truncation
 
-    def _given(self) -> tuple[str, int | None]:
-        return "truncation", self.truncation
+    def bind(self, n_components: int) -> Self:
+        """Copy of the layer that knows its largest number of units."""
+        return self.restore(int(n_components if self.truncation is None else self.truncation))
 
     def _concentration(self, alpha: float) -> float:
         return alpha

@@ -14,11 +14,10 @@ from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
-from harmonium.validation import check_real
+from harmonium.validation import Choice, Number
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 _ROUNDS = 25  # of the factorised iteration; it contracts fast except near its rare bifurcations
-_KINDS, _INFERENCES = ("binary", "real"), ("joint", "factorised")
 # A unit nobody uses would never learn to be of use, so those without evidence wait in a queue: the first is had with
 # this probability, each of the others with a share of that of the one before, so that the next feature is found by one
 # unit and not by all of them at once. What a head asks for tells units apart from the start: then more of them can
@@ -56,7 +55,17 @@ class SpikeSlab(HiddenLayer):
     [[0.0], [1.76]]
     """
 
+    settings = {
+        **HiddenLayer.settings,
+        "alpha": Number(remedy="2.0 is usual, 'learn' infers it", also=("learn",)),
+        "variance": Number(remedy="1.0 is usual"),
+        "relevance": Number(inclusive=True, remedy="1.0 is usual"),
+        "kind": Choice(("binary", "real")),
+        "inference": Choice(("joint", "factorised")),
+    }
     selects = True
+    #: name of the setting that gives the number of units
+    size_setting = "n_units"
     log_odds_: np.ndarray
 
     def __init__(
@@ -75,29 +84,8 @@ class SpikeSlab(HiddenLayer):
         self.inference = inference
         self.relevance = relevance
 
-    def bind(self, n_components: int) -> Self:
-        """Check the settings."""
-        self._check()
-        return self.restore(self._size(*self._given(), n_components))
-
-    def _given(self) -> tuple[str, int | None]:
-        """Name and value of the setting that gives the number of units."""
-        return "n_units", self.n_units
-
-    def _check(self) -> None:
-        owner = type(self).__name__
-        if self.alpha != "learn":
-            check_real(owner, "alpha", self.alpha, remedy="2.0 is usual, 'learn' infers it")
-        check_real(owner, "variance", self.variance, remedy="1.0 is usual")
-        check_real(owner, "relevance", self.relevance, inclusive=True, remedy="1.0 is usual")
-        for name, value, known in (("kind", self.kind, _KINDS), ("inference", self.inference, _INFERENCES)):
-            if value not in known:
-                raise ValueError(f"{owner} needs {name} {known[0]!r} or {known[1]!r}; got {value!r}; take one of them.")
-
     def restore(self, n_units: int) -> Self:
         """Copy of the layer with so many units: all of them, or those that are left."""
-        self._check()
-        self._size(*self._given(), n_units)
         layer = super().restore(n_units)
         return layer.at(layer.own_parameters())
 
@@ -119,7 +107,7 @@ class SpikeSlab(HiddenLayer):
         if n_found == self.n_units_:
             return (
                 f"All {self.n_units_} units of {type(self).__name__} are in use, so there may be more to find; pass a "
-                f"larger {self._given()[0]}."
+                f"larger {self.size_setting}."
             )
         if not n_found:
             return (

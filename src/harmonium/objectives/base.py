@@ -11,7 +11,10 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.parts import Part
-from harmonium.validation import check_whole
+from harmonium.validation import Whole
+
+#: number of Gibbs or mean-field steps
+STEPS = Whole(remedy="1 is usual")
 
 
 class Objective(Part):
@@ -37,9 +40,6 @@ class Objective(Part):
         """Number of Gibbs steps from the data, if what it compares the data with is drawn that way; else None."""
         return None
 
-    def check(self) -> None:
-        """Refuse settings that make no sense, before anything is computed."""
-
     def check_model(self, problem: Problem) -> None:
         """Refuse a model that it cannot train, before anything is computed."""
 
@@ -59,8 +59,3 @@ class Objective(Part):
     ) -> None:
         """Add the batch's statistics to ``into``; the loss only if asked for, as it can cost more than the gradient."""
         raise NotImplementedError
-
-
-def check_steps(owner: str, n_steps: int) -> None:
-    """Refuse a number of Gibbs or mean-field steps that is not a whole number from 1 up."""
-    check_whole(owner, "n_steps", n_steps, remedy="1 is usual")

@@ -9,11 +9,11 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
 from harmonium.inference.mean_field import mean_field_free_energy, mean_views
-from harmonium.objectives.base import Objective, check_steps
+from harmonium.objectives.base import STEPS, Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics, Term, add_sufficient_statistics
 from harmonium.params import Parameters
-from harmonium.validation import check_whole
+from harmonium.validation import Whole
 
 
 class SampledCD(Objective):
@@ -28,12 +28,10 @@ class SampledCD(Objective):
         Gibbs steps.
     """
 
+    settings = {"n_steps": STEPS}
+
     def __init__(self, n_steps: int = 1) -> None:
         self.n_steps = n_steps
-
-    def check(self) -> None:
-        """The number of steps."""
-        check_steps("SampledCD", self.n_steps)
 
     @property
     def brief_steps(self) -> int | None:
@@ -81,16 +79,12 @@ class PersistentCD(Objective):
         theirs from rows of the batch.
     """
 
+    settings = {"n_steps": STEPS, "n_chains": Whole(remedy="100 is usual")}
     remembers = True
 
     def __init__(self, n_steps: int = 1, n_chains: int = 100) -> None:
         self.n_steps = n_steps
         self.n_chains = n_chains
-
-    def check(self) -> None:
-        """The numbers of steps and chains."""
-        check_steps("PersistentCD", self.n_steps)
-        check_whole("PersistentCD", "n_chains", self.n_chains, remedy="100 is usual")
 
     def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> _Chains:
         """Hidden states drawn at random."""
@@ -137,14 +131,11 @@ class MeanFieldCD(Objective):
         Mean-field steps.
     """
 
+    settings = {"n_steps": STEPS}
     has_loss = True
 
     def __init__(self, n_steps: int = 1) -> None:
         self.n_steps = n_steps
-
-    def check(self) -> None:
-        """The number of steps."""
-        check_steps("MeanFieldCD", self.n_steps)
 
     def accumulate(
         self,

@@ -10,12 +10,12 @@ from scipy.special import logsumexp
 from harmonium.batch import Batch
 from harmonium.heads.label_view import class_scores, natural_without
 from harmonium.kernels.products import add_outer_products
-from harmonium.objectives.base import Objective, check_steps
+from harmonium.objectives.base import STEPS, Objective
 from harmonium.objectives.contrastive import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
-from harmonium.validation import check_real
+from harmonium.validation import Number
 
 
 class Discriminative(Objective):
@@ -41,6 +41,7 @@ class Discriminative(Objective):
     Discriminative(generative=0.01)
     """
 
+    settings = {"generative": Number(inclusive=True, remedy="0 leaves it out"), "n_steps": STEPS}
     weighs_labels = True
 
     def __init__(self, generative: float = 0.0, n_steps: int = 1) -> None:
@@ -51,11 +52,6 @@ class Discriminative(Objective):
     def has_loss(self) -> bool:  # type: ignore[override]
         """The conditional likelihood is one; the share of the joint one is a noisy gradient only."""
         return not self.generative
-
-    def check(self) -> None:
-        """The share of the joint likelihood, and its number of steps."""
-        check_real("Discriminative", "generative", self.generative, inclusive=True, remedy="0 leaves it out")
-        check_steps("Discriminative", self.n_steps)
 
     def check_model(self, problem: Problem) -> None:
         """Refuse a model without classes to tell apart, and units that nothing could select."""

@@ -19,6 +19,7 @@ from harmonium.persist.posterior import restored_posterior
 from harmonium.persist.values import check_names, decode, decode_part
 from harmonium.targets import Meaning
 from harmonium.training import FittedModel, Training
+from harmonium.validation import check_settings
 
 _FIELDS: dict[str, Any] = {
     "format": str,
@@ -56,7 +57,7 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     check_names(description["parameters"], kind._get_param_names(), description["estimator"])
     estimator = kind(**{key: decode(value, key) for key, value in description["parameters"].items()})
     try:
-        estimator._validate_params()
+        check_settings(estimator, estimator.settings)
         rng = np.random.default_rng(check_random_state(estimator.random_state).randint(2**31 - 1))
         estimator.fitted_ = _fitted(description, tensors, rng, kind.kinds)
         for key, value in description["input"].items():
@@ -202,6 +203,7 @@ def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:
     # the number is checked against a tensor before anything of that size is made
     _check_shape(f"parameters/{HIDDEN_BIAS}", bias, (n_units,))
     try:
+        hidden.check()
         return hidden.restore(n_units)
     except (ValueError, TypeError) as error:
         raise ModelFileError(

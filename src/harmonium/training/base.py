@@ -62,9 +62,6 @@ class Driver(Part):
     #: whether a fit that goes on keeps the posterior draws of the last one
     keeps_draws: bool = False
 
-    def check(self) -> None:
-        """Refuse settings that make no sense, before anything is computed."""
-
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse a model or an objective that it has no use for, before anything is computed."""
 

@@ -15,6 +15,7 @@ from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
 from harmonium.training.sampling import Sampling
+from harmonium.validation import Choice, Flag, Whole
 from harmonium.views import Data
 
 # Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the noise's ε²; at this share of
@@ -70,6 +71,14 @@ class Langevin(Sampling):
     Langevin(n_chains=2, n_draws=20)
     """
 
+    settings = {
+        **Sampling.settings,
+        "schedule": Choice(("constant", "decaying")),
+        "precondition": Flag(),
+        "batch_size": Whole(remedy="None takes all rows, at most 1,000", also=(None,)),
+        "biases": Choice(("learned", "fixed")),
+    }
+
     def __init__(
         self,
         n_draws: int = 100,
@@ -98,16 +107,9 @@ class Langevin(Sampling):
         self.start = start
         self.checkpoint = checkpoint
 
-    def check(self) -> None:
-        """Refuse settings that make no sense, before anything is computed."""
-        super().check()
-        self._check_step(self.step, tuned=self.step == "auto" or self.precondition)
-        if self.schedule not in ("constant", "decaying"):
-            raise ValueError(f"schedule must be 'constant' or 'decaying'; got {self.schedule!r}; take one of them.")
-        if self.biases not in ("learned", "fixed"):
-            raise ValueError(f"biases must be 'learned' or 'fixed'; got {self.biases!r}; take one of them.")
-        if not isinstance(self.precondition, bool | np.bool_):
-            raise TypeError(f"Langevin needs precondition True or False; got {self.precondition!r}; take one of them.")
+    @property
+    def _tunes(self) -> bool:
+        return self.step == "auto" or self.precondition
 
     def prepare(
         self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior

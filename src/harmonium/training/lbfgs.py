@@ -13,7 +13,7 @@ from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.monitor import Monitor
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
-from harmonium.validation import check_real, check_whole
+from harmonium.validation import Number, Whole
 from harmonium.views import Data
 
 _ROUND = 10  # iterations between projections and records
@@ -39,6 +39,13 @@ class LBFGS(Driver):
     LBFGS(max_iter=50)
     """
 
+    settings = {
+        "max_iter": Whole(remedy="200 is usual"),
+        "batch_size": Whole(remedy="1000 is usual"),
+        "weight_decay": Number(inclusive=True, remedy="0 switches it off"),
+        "tol": Number(inclusive=True, remedy="1e-6 is usual"),
+    }
+
     def __init__(
         self, max_iter: int = 200, batch_size: int = 1000, weight_decay: float = 1e-4, tol: float = 1e-6
     ) -> None:
@@ -46,13 +53,6 @@ class LBFGS(Driver):
         self.batch_size = batch_size
         self.weight_decay = weight_decay
         self.tol = tol
-
-    def check(self) -> None:
-        """Refuse settings that make no sense, before anything is computed."""
-        check_whole("LBFGS", "max_iter", self.max_iter, remedy="200 is usual")
-        check_whole("LBFGS", "batch_size", self.batch_size, remedy="1000 is usual")
-        check_real("LBFGS", "weight_decay", self.weight_decay, inclusive=True, remedy="0 switches it off")
-        check_real("LBFGS", "tol", self.tol, inclusive=True, remedy="1e-6 is usual")
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Line searches need a loss."""

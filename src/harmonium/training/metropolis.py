@@ -70,10 +70,9 @@ class Metropolis(Sampling):
         self.start = start
         self.checkpoint = checkpoint
 
-    def check(self) -> None:
-        """Refuse settings that make no sense, before anything is computed."""
-        super().check()
-        self._check_step(self.step, tuned=self.step == "auto")
+    @property
+    def _tunes(self) -> bool:
+        return self.step == "auto"
 
     def prepare(
         self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior

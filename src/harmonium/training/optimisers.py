@@ -12,6 +12,7 @@ from harmonium.kernels.updates import adam_update, descent_update, momentum_upda
 from harmonium.objectives import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, record
 from harmonium.parts import Part
+from harmonium.validation import Flag, Number
 
 Slots = dict[str, dict[str, np.ndarray]]
 
@@ -70,6 +71,8 @@ class Momentum(Optimiser):
         Share of the last step that is kept; 0 is plain gradient descent.
     """
 
+    settings = {"momentum": Number(inclusive=True, below=1.0, remedy="0.9 is usual")}
+
     def __init__(self, momentum: float = 0.9) -> None:
         self.momentum = momentum
 
@@ -113,6 +116,13 @@ class Adam(Optimiser):
         Units share their second moment, that of the one with the largest gradient. Then units that gradients hardly
         reach move as little as they should; with one for each weight, all move alike and noise finds work for them.
     """
+
+    settings = {
+        "beta1": Number(inclusive=True, below=1.0, remedy="0.9 is usual"),
+        "beta2": Number(inclusive=True, below=1.0, remedy="0.999 is usual"),
+        "epsilon": Number(remedy="1e-8 is usual"),
+        "shared": Flag(),
+    }
 
     def __init__(self, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, shared: bool = False) -> None:
         self.beta1 = beta1

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from harmonium.parts import Part
-from harmonium.validation import check_real
+from harmonium.validation import Choice, Flag, Number
 
 # no variance is smaller: below, weights are zero for all that single precision can tell
 _SMALLEST = 1e-12
@@ -53,9 +53,6 @@ class Prior(Part):
     role = "prior"
     learns = False
 
-    def check(self) -> None:
-        """Refuse settings that make no sense."""
-
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
         """The prior as chains begin at these weights, (features, units).
 
@@ -85,15 +82,14 @@ class GaussianPrior(Prior):
     [0.01, 0.01]
     """
 
+    settings = {
+        "mean": Number(lower=-np.inf, remedy="0 is usual"),
+        "scale": Number(remedy="None takes it from the data", also=(None,)),
+    }
+
     def __init__(self, mean: float = 0.0, scale: float | None = None) -> None:
         self.mean = mean
         self.scale = scale
-
-    def check(self) -> None:
-        """Refuse settings that make no sense."""
-        check_real("GaussianPrior", "mean", self.mean, lower=-np.inf, remedy="0 is usual")
-        if self.scale is not None:
-            check_real("GaussianPrior", "scale", self.scale, remedy="None takes it from the data")
 
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
         """The prior itself."""
@@ -127,6 +123,7 @@ class EmpiricalBayes(Prior):
     [1.0, 3.0]
     """
 
+    settings = {"per": Choice(("view", "input")), "centred": Flag(), "begin": Choice(("data", "weights"))}
     learns = True
 
     def __init__(
@@ -138,14 +135,6 @@ class EmpiricalBayes(Prior):
         self.per = per
         self.centred = centred
         self.begin = begin
-
-    def check(self) -> None:
-        """Refuse settings that make no sense."""
-        for name, value, known in (("per", self.per, ("view", "input")), ("begin", self.begin, ("data", "weights"))):
-            if value not in known:
-                raise ValueError(f"EmpiricalBayes needs {name} {known[0]!r} or {known[1]!r}; got {value!r}; take one.")
-        if not isinstance(self.centred, bool | np.bool_):
-            raise TypeError(f"EmpiricalBayes needs centred True or False; got {self.centred!r}; take one of them.")
 
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
         """The scale alone, or moments of the weights, where features whose weights are all alike get some variance."""

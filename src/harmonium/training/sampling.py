@@ -15,6 +15,7 @@ from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
+from harmonium.parts import IsPart
 from harmonium.training.base import Driver, Training, Watch
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.initialise import initial_parameters
@@ -24,7 +25,7 @@ from harmonium.training.priors import GaussianPrior, Moments, Normal, Prior
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.stochastic import Stochastic
-from harmonium.validation import check_real, check_whole
+from harmonium.validation import Number, Setting, Whole
 from harmonium.views import Data
 
 _MOST_ROWS = 1000
@@ -35,10 +36,57 @@ _KNOWN_ROWS = 500  # by which data are known again
 _PRIOR_FROM, _PRIOR_STEPS = 0.2, 20
 
 
+class Priors(Setting):
+    """A prior, a dict of them by view, or None."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what is none, and whatever a prior itself refuses."""
+        for prior in value.values() if isinstance(value, Mapping) else [value]:
+            IsPart(Prior, "GaussianPrior() or EmpiricalBayes()").check(owner, name, prior)
+
+
+class Start(Setting):
+    """How chains get to where they start: a driver that leaves one set of weights, "likelihood" or None."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse drivers that sample, and what is no driver."""
+        if value is None or (isinstance(value, str) and value == "likelihood"):
+            return
+        if not isinstance(value, Driver) or value.keeps_draws:
+            raise TypeError(
+                f"{owner} needs {name} 'likelihood', None or a driver such as Stochastic(); got {value!r}; take one of "
+                "them."
+            )
+        value.check()
+
+
+class CheckpointPath(Setting):
+    """A file in a folder that exists, or None."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what cannot be written to."""
+        if value is None:
+            return
+        if not isinstance(value, str | os.PathLike):
+            raise TypeError(f"{owner} needs a path as {name}; got {value!r}; None switches it off.")
+        if not Path(value).absolute().parent.is_dir():
+            raise ValueError(f"A checkpoint must lie in a folder that exists; got {value}; make the folder.")
+
+
 class Sampling(Driver):
     """What drivers that sample weights share: chains, warm-up, thinning, priors, checkpoints."""
 
     role = "driver"  # named here, as this is no driver by itself
+    settings = {
+        "n_draws": Whole(remedy="100 is usual"),
+        "n_warmup": Whole(lower=0, remedy="500 is usual"),
+        "thin": Whole(remedy="5 is usual"),
+        "n_chains": Whole(remedy="4 is usual"),
+        "step": Number(remedy="'auto' is usual", also=("auto",)),
+        "prior": Priors(),
+        "start": Start(),
+        "checkpoint": CheckpointPath(),
+    }
     keeps_draws = True
 
     n_draws: int
@@ -72,49 +120,26 @@ class Sampling(Driver):
         raise NotImplementedError
 
     def check(self) -> None:
-        """Refuse settings that make no sense, before anything is computed."""
+        """Refuse settings that make no sense, alone or together, before anything is computed."""
+        super().check()
         owner = type(self).__name__
-        check_whole(owner, "n_draws", self.n_draws, remedy="100 is usual")
-        check_whole(owner, "n_warmup", self.n_warmup, lower=0, remedy="500 is usual")
-        check_whole(owner, "thin", self.thin, remedy="5 is usual")
-        check_whole(owner, "n_chains", self.n_chains, remedy="4 is usual")
-        if self.batch_size is not None:
-            check_whole(owner, "batch_size", self.batch_size, remedy="None takes all rows, at most 1,000")
-        named = dict(self.prior) if isinstance(self.prior, Mapping) else {"all views": self.prior}
-        for prior in named.values():
-            if prior is not None and not isinstance(prior, Prior):
-                raise TypeError(
-                    f"{owner} needs a prior, or a dict of view → prior; got {prior!r}; pass GaussianPrior() or "
-                    "EmpiricalBayes()."
+        for prior in self._priors():
+            if prior.learns and not self.n_warmup:
+                raise ValueError(
+                    f"{prior!r} learns in the warm-up; got n_warmup=0; allow for some, or pass GaussianPrior()."
                 )
-            if prior is not None:
-                prior.check()
-                if prior.learns and not self.n_warmup:
-                    raise ValueError(
-                        f"{prior!r} learns in the warm-up; got n_warmup=0; allow for some, or pass GaussianPrior()."
-                    )
-        driver = self._starter()
-        if driver is not None:
-            if not isinstance(driver, Driver) or isinstance(driver, Sampling):
-                raise TypeError(
-                    f"{owner} needs start 'likelihood', None or a driver such as Stochastic(); got {self.start!r}; "
-                    "take one of them."
-                )
-            driver.check()
-        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
-            raise TypeError(f"{owner} needs a path as checkpoint; got {self.checkpoint!r}; None switches it off.")
-        if self.checkpoint is not None and not Path(self.checkpoint).absolute().parent.is_dir():
-            raise ValueError(f"A checkpoint must lie in a folder that exists; got {self.checkpoint}; make the folder.")
-
-    def _check_step(self, step: float | str, tuned: bool) -> None:
-        """Refuse a step that is none, and one that is to be ``tuned`` without a warm-up."""
-        owner = type(self).__name__
-        if not isinstance(step, str):
-            check_real(owner, "step", step, remedy="'auto' is usual")
-        elif step != "auto":
-            raise ValueError(f"{owner} needs a step > 0 or 'auto'; got {step!r}; 'auto' is usual.")
-        if tuned and not self.n_warmup:
+        if self._tunes and not self.n_warmup:
             raise ValueError(f"{owner} tunes its steps in the warm-up; got n_warmup=0; allow some, or pass a step.")
+
+    def _priors(self) -> list[Prior]:
+        """Those that are given."""
+        given = self.prior.values() if isinstance(self.prior, Mapping) else [self.prior]
+        return [prior for prior in given if prior is not None]
+
+    @property
+    def _tunes(self) -> bool:
+        """Whether steps are tuned."""
+        raise NotImplementedError
 
     def epochs(self, n_rows: int) -> int:
         """Moves of each chain."""

@@ -10,13 +10,14 @@ import numpy as np
 from harmonium.hidden.selection import Selection
 from harmonium.objectives import Objective, Problem, Statistics
 from harmonium.params import copy_parameters, weights_of
+from harmonium.parts import IsPart
 from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.centring import Centring, span
 from harmonium.training.monitor import Monitor, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
-from harmonium.validation import check_real, check_whole
+from harmonium.validation import Choice, Flag, Number, Whole
 from harmonium.views import Data
 
 # updates that are enough, with a step that goes down and with a running average of the parameters
@@ -26,7 +27,6 @@ _SAMPLE = 100
 _HORIZON_EPOCHS, _HORIZON_UPDATES = 2, 200
 # neither the average nor the prior of the units need see every single update
 _TIMES_AN_EPOCH = 10
-_SCHEDULES = ("constant", "linear", "inverse")
 _CRITERIA = {"reconstruction": "validation_reconstruction", "free_energy_gap": "free_energy_gap"}
 
 
@@ -56,7 +56,7 @@ class Stochastic(Driver):
     early_stopping : {"reconstruction", "free_energy_gap"}, optional
         Stop, on rows held out from training, once the reconstruction no longer improves (the best parameters are kept),
         or once the free energies of held-out rows drift away from those of training rows, which is overfitting.
-    validation_fraction : float, default=0.1
+    stopping_fraction : float, default=0.1
         Share of the rows held out if there is early stopping.
     patience : int, default=3
         Epochs to wait.
@@ -71,6 +71,22 @@ class Stochastic(Driver):
     Stochastic(learning_rate=0.01, max_iter=5)
     """
 
+    settings = {
+        "max_iter": Whole(remedy="None chooses it by the number of rows", also=(None,)),
+        "batch_size": Whole(remedy="100 is usual", also=(None,)),
+        "learning_rate": Number(remedy="0.002 is usual with Adam"),
+        "optimiser": IsPart(Optimiser, "Adam()"),
+        "reach": Number(remedy="None sets no limit", also=(None,)),
+        "schedule": Choice(("constant", "linear", "inverse"), remedy="'linear' is usual"),
+        "weight_decay": Number(inclusive=True, remedy="0 switches it off"),
+        "average": Flag(),
+        "early_stopping": Choice((None, *_CRITERIA), remedy="None switches it off"),
+        "stopping_fraction": Number(below=1.0, remedy="0.1 is usual"),
+        "patience": Whole(remedy="3 is usual"),
+        "tol": Number(inclusive=True, remedy="1e-4 is usual"),
+        "largest_gap": Number(inclusive=True, remedy="0.1 is usual"),
+    }
+
     def __init__(
         self,
         max_iter: int | None = None,
@@ -82,7 +98,7 @@ class Stochastic(Driver):
         weight_decay: float = 1e-4,
         average: bool = False,
         early_stopping: Literal["reconstruction", "free_energy_gap"] | None = None,
-        validation_fraction: float = 0.1,
+        stopping_fraction: float = 0.1,
         patience: int = 3,
         tol: float = 1e-4,
         largest_gap: float = 0.1,
@@ -96,40 +112,10 @@ class Stochastic(Driver):
         self.weight_decay = weight_decay
         self.average = average
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
+        self.stopping_fraction = stopping_fraction
         self.patience = patience
         self.tol = tol
         self.largest_gap = largest_gap
-
-    def check(self) -> None:
-        """Refuse settings that make no sense, before anything is computed."""
-        if self.max_iter is not None:
-            check_whole("Stochastic", "max_iter", self.max_iter, remedy="None chooses it by the number of rows")
-        if self.batch_size is not None:
-            check_whole("Stochastic", "batch_size", self.batch_size, remedy="100 is usual")
-        check_whole("Stochastic", "patience", self.patience, remedy="3 is usual")
-        check_real("Stochastic", "learning_rate", self.learning_rate, remedy="0.002 is usual with Adam")
-        if self.reach is not None:
-            check_real("Stochastic", "reach", self.reach, remedy="None sets no limit")
-        check_real("Stochastic", "weight_decay", self.weight_decay, inclusive=True, remedy="0 switches it off")
-        check_real("Stochastic", "tol", self.tol, inclusive=True, remedy="1e-4 is usual")
-        if self.optimiser is not None and not isinstance(self.optimiser, Optimiser):
-            raise TypeError(f"optimiser must be Adam(), Momentum() or None; got {self.optimiser!r}; pass one of them.")
-        if not isinstance(self.average, bool | np.bool_):
-            raise TypeError(f"Stochastic needs average True or False; got {self.average!r}; take one of them.")
-        if self.schedule not in _SCHEDULES:
-            listed = ", ".join(_SCHEDULES)
-            raise ValueError(f"schedule must be one of {listed}; got {self.schedule!r}; 'linear' is usual.")
-        if self.early_stopping is not None and self.early_stopping not in _CRITERIA:
-            listed = ", ".join(_CRITERIA)
-            raise ValueError(
-                f"early_stopping must be None or one of {listed}; got {self.early_stopping!r}; None switches it off."
-            )
-        check_real("Stochastic", "validation_fraction", self.validation_fraction, remedy="0.1 is usual")
-        if self.validation_fraction >= 1:
-            raise ValueError(
-                f"validation_fraction must lie between 0 and 1; got {self.validation_fraction!r}; 0.1 is usual."
-            )
 
     def epochs(self, n_rows: int) -> int:
         """Number of epochs for so many rows."""
@@ -294,7 +280,7 @@ class Stochastic(Driver):
         if self.early_stopping is None:
             return np.arange(n_rows), np.arange(0)
         order = rng.permutation(n_rows)
-        held_out = max(1, round(self.validation_fraction * n_rows))
+        held_out = max(1, round(self.stopping_fraction * n_rows))
         if held_out >= n_rows:
             raise ValueError(f"early_stopping needs at least 2 rows; got {n_rows}; pass early_stopping=None.")
         return np.sort(order[held_out:]), np.sort(order[:held_out])

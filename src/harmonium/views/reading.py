@@ -12,6 +12,7 @@ import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
+from harmonium.validation import Setting
 from harmonium.views.container import Views, as_frame, as_matrix, empty_rows
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
@@ -39,6 +40,27 @@ class Columns:
 
     columns: Any
     family: Family | None = None
+
+
+class FamiliesOfViews(Setting):
+    """Families of the views: "infer", a family, or a mapping or list of them (or of columns)."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what is none, and whatever a family itself refuses."""
+        if isinstance(value, str) and value == "infer":
+            return
+        if isinstance(value, Family):
+            value.check()
+            return
+        if not isinstance(value, Mapping | list | tuple):
+            raise TypeError(
+                f"{owner} needs {name} 'infer', a family, or a mapping or list of them; got {value!r}; pass for "
+                "example {'words': Bernoulli()}."
+            )
+        for view, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
+            family = _family_of(str(view), entry)
+            if family is not None:
+                family.check()
 
 
 def families_given(views: Any, names: Sequence[str]) -> dict[str, Family | None]:

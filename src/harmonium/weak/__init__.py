@@ -9,11 +9,12 @@ from harmonium.weak.bags import Bags
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.estimators import DissimilarityClassifier, IterativeLatentSVM, LatentSVM
 from harmonium.weak.losses import FunctionLoss, Loss, MatrixLoss, OverlapLoss, ZeroOneLoss
-from harmonium.weak.problem import BagProblem, Problem
+from harmonium.weak.problem import BagProblem, CandidateProblem
 
 __all__ = [
     "BagProblem",
     "Bags",
+    "CandidateProblem",
     "Definition",
     "DissimilarityClassifier",
     "FunctionLoss",
@@ -22,6 +23,5 @@ __all__ = [
     "Loss",
     "MatrixLoss",
     "OverlapLoss",
-    "Problem",
     "ZeroOneLoss",
 ]

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from harmonium.exceptions import HarmoniumWarning
 from harmonium.extras import require
 from harmonium.kernels.threads import compute
-from harmonium.validation import check_real, check_whole
+from harmonium.notices import notice
+from harmonium.parts import IsPart
+from harmonium.validation import Number, RandomState, Setting, Whole, check_settings
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.dissimilarity import Distribution, block_descent
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.losses import Loss, ZeroOneLoss
-from harmonium.weak.problem import Problem
+from harmonium.weak.problem import CandidateProblem
 from harmonium.weak.reading import build_problem, numbers_of, read_candidates, read_labels, read_samples
+
+
+class InitialCandidates(Setting):
+    """Candidates to begin with: "auto", "random" or an array, which is checked against the samples."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse every other word."""
+        if isinstance(value, str) and value not in ("auto", "random"):
+            raise ValueError(f"{owner} needs {name} 'auto', 'random' or an array; got {value!r}; take one of them.")
 
 
 class WeakClassifier(ClassifierMixin, BaseEstimator):
@@ -30,6 +40,17 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
     #: largest number of convex problems in a round: a convention that bounds its time
     _MOST_STEPS = 100
 
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "C": Number(),
+        "loss": IsPart(Loss, "OverlapLoss() or FunctionLoss(function)"),
+        "problem": IsPart(Definition, "a Definition of your own"),
+        "initial": InitialCandidates(),
+        "self_paced": Number(at_most=1.0, remedy="0.5 is usual", also=(None,)),
+        "tol": Number(remedy="0.001 is usual"),
+        "max_iter": Whole(),
+        "n_jobs": Whole(lower=-(2**31), remedy="None takes as many threads as BLAS may use", also=(None,)),
+        "random_state": RandomState(),
+    }
     classes_: np.ndarray
     coef_: np.ndarray
     history_: dict[str, list[Any]]
@@ -60,7 +81,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     @abstractmethod
-    def _start(self, problem: Problem, candidates: np.ndarray) -> tuple[Distribution, int]:
+    def _start(self, problem: CandidateProblem, candidates: np.ndarray) -> tuple[Distribution, int]:
         """Return the distribution to begin with and the largest number of convex problems in a round."""
 
     def _keep(self, distribution: Any) -> None:
@@ -83,7 +104,8 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        self._check()
+        require("piqp", type(self).__name__)  # before anything long is computed
+        check_settings(self, self.settings)
         samples, candidates = read_samples(X, self.problem)
         n_samples = len(candidates.offsets) - 1
         classes, labels = read_labels(y, n_samples)
@@ -97,11 +119,9 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
             plane = CuttingPlane(problem, self.C, self.tol)
             learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
         if not learned.weights.any():
-            warnings.warn(
+            notice(
                 f"{type(self).__name__} found nothing better than weights of zero, which predict nothing; begin with "
-                "other candidates, improve the features, or use a loss that forgives neighbours of the right one.",
-                HarmoniumWarning,
-                stacklevel=2,
+                "other candidates, improve the features, or use a loss that forgives neighbours of the right one."
             )
         self.classes_ = classes
         self.coef_ = learned.weights if self.problem is not None else learned.weights.reshape(len(classes), -1)
@@ -111,31 +131,13 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         self._keep(learned.distribution)
         return self
 
-    def _check(self) -> None:
-        """Refuse settings that cannot be used, and a missing solver before anything long is computed."""
-        name = type(self).__name__
-        require("piqp", name)
-        check_real(name, "C", self.C)
-        check_real(name, "tol", self.tol, remedy="0.001 is usual")
-        check_whole(name, "max_iter", self.max_iter)
-        if self.loss is not None and not isinstance(self.loss, Loss):
-            raise TypeError(f"{name} needs a Loss; got {self.loss!r}; pass OverlapLoss() or FunctionLoss(function).")
-        if self.self_paced is not None:
-            check_real(name, "self_paced", self.self_paced, remedy="0.5 is usual")
-            if self.self_paced > 1:
-                raise ValueError(
-                    f"{name} needs a share self_paced of at most 1; got {self.self_paced!r}; 0.5 is usual."
-                )
-        if isinstance(self.initial, str) and self.initial not in ("auto", "random"):
-            raise ValueError(f"initial must be 'auto', 'random' or an array; got {self.initial!r}; choose one of them.")
-
     def _loss(self) -> Loss:
         return ZeroOneLoss() if self.loss is None else self.loss
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
-    def _initial(self, problem: Problem) -> np.ndarray:
+    def _initial(self, problem: CandidateProblem) -> np.ndarray:
         if not isinstance(self.initial, str):
             return read_candidates("initial", self.initial, problem.offsets, may_be_unknown=False)
         if self.initial == "random":
@@ -143,7 +145,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         return problem.guess()
 
     # ---- asking the fitted model -----------------------------------------------------------------------------------
-    def _read(self, X: Any, y: Any = None) -> Problem:
+    def _read(self, X: Any, y: Any = None) -> CandidateProblem:
         check_is_fitted(self)
         samples, candidates = read_samples(X, self.problem)
         n_samples = len(candidates.offsets) - 1
@@ -158,7 +160,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
             )
         return problem
 
-    def _infer(self, problem: Problem) -> Selection:
+    def _infer(self, problem: CandidateProblem) -> Selection:
         with compute(self.n_jobs):
             return problem.infer(self.coef_.ravel())
 
@@ -216,7 +218,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         with compute(self.n_jobs):
             return np.split(self._posterior(problem), problem.offsets[1:-1])
 
-    def _posterior(self, problem: Problem) -> np.ndarray:
+    def _posterior(self, problem: CandidateProblem) -> np.ndarray:
         return problem.point_mass(problem.complete(self.coef_.ravel()))
 
     def score(self, X: Any, y: Any, latent: Any = None) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cutting_plane import CuttingPlane
-from harmonium.weak.problem import Problem
+from harmonium.weak.problem import CandidateProblem
 
 # A convex problem that others follow is solved up to this share of the last decrease of the objective; for the first
 # one a decrease is assumed, in units of C. Both are conventions that trade precision of early steps for time.
@@ -53,7 +53,7 @@ def concave_convex(plane: CuttingPlane, weights: np.ndarray, candidates: np.ndar
     return Descent(weights, candidates, objectives, gap)
 
 
-def slacks(problem: Problem, weights: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def slacks(problem: CandidateProblem, weights: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return the upper bound ξ_i of the loss of each sample."""
     augmented = problem.infer(weights, expected)
     rows = problem.offsets[:-1] + augmented.candidates

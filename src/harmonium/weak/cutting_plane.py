@@ -14,7 +14,7 @@ import numpy as np
 
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cuts import Cuts
-from harmonium.weak.problem import Problem
+from harmonium.weak.problem import CandidateProblem
 from harmonium.weak.qp import simplex_qp
 
 # Solutions of the quadratic programmes jump about, so cuts are made on the way to them: this share of the way from the
@@ -62,7 +62,7 @@ class CuttingPlane:
 
     Parameters
     ----------
-    problem : Problem
+    problem : CandidateProblem
         Samples, features and loss.
     C : float
         Weight of the mean loss.
@@ -77,7 +77,7 @@ class CuttingPlane:
         Number of passes over all candidates so far.
     """
 
-    def __init__(self, problem: Problem, C: float, tolerance: float = 1e-3, max_iter: int = 500) -> None:
+    def __init__(self, problem: CandidateProblem, C: float, tolerance: float = 1e-3, max_iter: int = 500) -> None:
         self.problem, self.C, self.tolerance, self.max_iter = problem, C, tolerance, max_iter
         self._cuts = Cuts(len(problem), problem.n_weights)
         self._expected = np.zeros((problem.offsets[-1], problem.n_classes), dtype=np.float32)

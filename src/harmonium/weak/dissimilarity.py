@@ -15,7 +15,7 @@ import numpy as np
 from harmonium.weak import posterior as conditional
 from harmonium.weak.cccp import concave_convex, self_paced
 from harmonium.weak.cutting_plane import CuttingPlane
-from harmonium.weak.problem import Problem
+from harmonium.weak.problem import CandidateProblem
 
 
 class Distribution(Protocol):
@@ -35,7 +35,7 @@ class Distribution(Protocol):
 class PointMass:
     """A distribution that is certain of one candidate of each sample."""
 
-    problem: Problem
+    problem: CandidateProblem
     candidates: np.ndarray
 
     def probabilities(self) -> np.ndarray:
@@ -63,7 +63,7 @@ class PointMass:
 class LogLinear:
     """The distribution P_θ, learned by stochastic sub-gradient steps."""
 
-    problem: Problem
+    problem: CandidateProblem
     theta: np.ndarray
     settings: conditional.Settings
     rng: np.random.Generator

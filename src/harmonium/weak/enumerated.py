@@ -11,7 +11,7 @@ import numpy as np
 from harmonium.parts import Part
 from harmonium.weak.bound_losses import BoundLoss, Selection
 from harmonium.weak.initial import first_of_largest
-from harmonium.weak.problem import Problem
+from harmonium.weak.problem import CandidateProblem
 
 
 class Definition(Part):
@@ -93,8 +93,8 @@ class Definition(Part):
         return self.joint_features(sample, label)
 
 
-class EnumeratedProblem(Problem):
-    """Problem with the joint features of a `Definition`, for all samples, candidates and labels."""
+class EnumeratedProblem(CandidateProblem):
+    """CandidateProblem with the joint features of a `Definition`, for all samples, candidates and labels."""
 
     def __init__(
         self,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.validation import check_real, check_whole
+from harmonium.validation import Number, Whole
 from harmonium.weak.base import WeakClassifier
 from harmonium.weak.dissimilarity import Distribution, LogLinear, PointMass
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.losses import Loss
 from harmonium.weak.posterior import Settings
-from harmonium.weak.problem import Problem
+from harmonium.weak.problem import CandidateProblem
 
 
 class LatentSVM(WeakClassifier):
@@ -85,7 +85,7 @@ class LatentSVM(WeakClassifier):
     True
     """
 
-    def _start(self, problem: Problem, candidates: np.ndarray) -> tuple[Distribution, int]:
+    def _start(self, problem: CandidateProblem, candidates: np.ndarray) -> tuple[Distribution, int]:
         # a loss that depends on the right candidate changes with it after each convex problem
         return PointMass(problem, candidates), 1 if problem.loss.uses_candidate else self._MOST_STEPS
 
@@ -151,7 +151,7 @@ class IterativeLatentSVM(WeakClassifier):
     (array([0, 1]), array([0, 1]))
     """
 
-    def _start(self, problem: Problem, candidates: np.ndarray) -> tuple[Distribution, int]:
+    def _start(self, problem: CandidateProblem, candidates: np.ndarray) -> tuple[Distribution, int]:
         return PointMass(problem, candidates), self._MOST_STEPS
 
 
@@ -229,6 +229,12 @@ class DissimilarityClassifier(WeakClassifier):
     [0, 1]
     """
 
+    settings = {
+        **WeakClassifier.settings,
+        "J": Number(remedy="0.1 is usual"),
+        "beta": Number(inclusive=True, below=1.0, remedy="0.1 is usual"),
+        "n_epochs": Whole(),
+    }
     theta_: np.ndarray
 
     def __init__(
@@ -262,16 +268,7 @@ class DissimilarityClassifier(WeakClassifier):
         self.beta = beta
         self.n_epochs = n_epochs
 
-    def _check(self) -> None:
-        super()._check()
-        name = type(self).__name__
-        check_real(name, "J", self.J, remedy="0.1 is usual")
-        check_real(name, "beta", self.beta, inclusive=True, remedy="0.1 is usual")
-        if self.beta >= 1:
-            raise ValueError(f"{name} needs beta below 1; got {self.beta!r}; 0.1 is usual.")
-        check_whole(name, "n_epochs", self.n_epochs)
-
-    def _start(self, problem: Problem, candidates: np.ndarray) -> tuple[Distribution, int]:
+    def _start(self, problem: CandidateProblem, candidates: np.ndarray) -> tuple[Distribution, int]:
         settings = Settings(self.J / self.C, self.beta, self.n_epochs)
         theta = np.zeros(problem.n_latent_weights)
         return LogLinear(problem, theta, settings, self._rng()), self._MOST_STEPS
@@ -280,5 +277,5 @@ class DissimilarityClassifier(WeakClassifier):
         theta = distribution.theta
         self.theta_ = theta if self.problem is not None else theta.reshape(len(self.classes_), -1)
 
-    def _posterior(self, problem: Problem) -> np.ndarray:
+    def _posterior(self, problem: CandidateProblem) -> np.ndarray:
         return problem.posterior(self.theta_.ravel())

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harmonium.weak.bound_losses import Selection
-from harmonium.weak.problem import Problem
+from harmonium.weak.problem import CandidateProblem
 
 
 class Settings(NamedTuple):
@@ -33,20 +33,20 @@ class Settings(NamedTuple):
     n_epochs: int
 
 
-def dissimilarity(problem: Problem, posterior: np.ndarray, against: np.ndarray, beta: float) -> float:
+def dissimilarity(problem: CandidateProblem, posterior: np.ndarray, against: np.ndarray, beta: float) -> float:
     """Return the mean of H_i(w, θ) − β H_i(θ); ``against`` is the loss of the predictions by right candidate."""
     agreement = np.add.reduceat(posterior * against, problem.offsets[:-1])
     return float(np.mean(agreement - beta * problem.loss.diversity(posterior)))
 
 
-def objective(problem: Problem, theta: np.ndarray, against: np.ndarray, settings: Settings) -> float:
+def objective(problem: CandidateProblem, theta: np.ndarray, against: np.ndarray, settings: Settings) -> float:
     """Return what is minimised over θ."""
     spread = dissimilarity(problem, problem.posterior(theta), against, settings.beta)
     return 0.5 * settings.ridge * float(theta @ theta) + spread
 
 
 def sample_gradient(
-    problem: Problem, theta: np.ndarray, sample: int, against: np.ndarray, beta: float
+    problem: CandidateProblem, theta: np.ndarray, sample: int, against: np.ndarray, beta: float
 ) -> tuple[np.ndarray, slice]:
     """Return the derivative of H_i(w, θ) − β H_i(θ) of one sample by θ, and the part of θ it belongs to."""
     features, part = problem.latent_features(sample)
@@ -59,7 +59,7 @@ def sample_gradient(
 
 
 def learn(
-    problem: Problem, theta: np.ndarray, selection: Selection, settings: Settings, rng: np.random.Generator
+    problem: CandidateProblem, theta: np.ndarray, selection: Selection, settings: Settings, rng: np.random.Generator
 ) -> tuple[np.ndarray, float, float]:
     """Learn θ for given predictions; return it with the objective before and after.
 

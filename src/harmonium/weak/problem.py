@@ -21,7 +21,7 @@ from harmonium.weak.initial import speaking_candidates
 _BLOCK = 4096
 
 
-class Problem(ABC):
+class CandidateProblem(ABC):
     """What the solvers ask about samples.
 
     A subclass sets the number of weights and computes scores w·Ψ, sums of Ψ, and the features Φ of one sample.
@@ -49,11 +49,11 @@ class Problem(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from harmonium.weak import BagProblem, Bags, Problem, ZeroOneLoss
+    >>> from harmonium.weak import BagProblem, Bags, CandidateProblem, ZeroOneLoss
     >>> from harmonium.weak.losses import Candidates
     >>> bags = Bags.from_list([np.eye(2), np.eye(2)])
     >>> problem = BagProblem(bags, ZeroOneLoss().bind(Candidates(bags.offsets), np.array([0, 1]), np.arange(2)))
-    >>> isinstance(problem, Problem), len(problem), problem.n_weights
+    >>> isinstance(problem, CandidateProblem), len(problem), problem.n_weights
     (True, 2, 4)
     """
 
@@ -255,8 +255,8 @@ class Problem(ABC):
         return result
 
 
-class BagProblem(Problem):
-    """Problem of bags: the features of a candidate count for one label at a time.
+class BagProblem(CandidateProblem):
+    """CandidateProblem of bags: the features of a candidate count for one label at a time.
 
     The weights are one block of features per class. Ψ(x, y, h) and Φ(x, y, h) are the features of candidate h in the
     block of label y, and zeros in all other blocks.

@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.weak.bags import Bags
 from harmonium.weak.enumerated import Definition, EnumeratedProblem
 from harmonium.weak.losses import Candidates, Loss
-from harmonium.weak.problem import BagProblem, Problem
+from harmonium.weak.problem import BagProblem, CandidateProblem
 
 
 def read_samples(X: Any, definition: Definition | None) -> tuple[Any, Candidates]:
@@ -94,7 +94,7 @@ def build_problem(
     labels: np.ndarray,
     classes: np.ndarray,
     known: np.ndarray | None = None,
-) -> Problem:
+) -> CandidateProblem:
     """Return the problem that the solvers see."""
     bound = loss.bind(candidates, labels, classes)
     if definition is None:
