@@ -16,6 +16,7 @@ from harmonium.estimators.ranking import ranked
 from harmonium.hidden import GaussianUnits
 from harmonium.inference.gibbs import clamp
 from harmonium.inference.mean_field import fill_missing, mean_views
+from harmonium.kernels.rows import in_double
 from harmonium.kernels.threads import compute
 from harmonium.params import HIDDEN_BIAS, Parameters
 from harmonium.validation import check_real, check_whole
@@ -103,10 +104,9 @@ class Encoding(Inspection):
             items = slice(first, min(first + step, len(views)))
             batch = views.batch(items, self.families_)
             for view in batch.views.values():
-                if isinstance(view.statistic, np.ndarray):
-                    # vectorised code rounds a row differently at another place of the block; in double precision,
-                    # narrowed at the end, that does not show
-                    view.statistic = view.statistic.astype(np.float64)
+                # vectorised code rounds a row differently at another place of the block; in double precision,
+                # narrowed at the end, that does not show
+                view.statistic = in_double(view.statistic)
             yield items, batch
 
     def inverse_transform(self, X: Any) -> Any:

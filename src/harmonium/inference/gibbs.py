@@ -9,6 +9,7 @@ from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.chain_samples import chain_keys, chains_of_blocks, sampled_chains
 from harmonium.kernels.products import feature_blocks
+from harmonium.kernels.rows import is_sparse
 from harmonium.kernels.sampling import drop_zeros, flag_bytes, sampled_candidates
 from harmonium.kernels.sparse import Columns, SparseRows, add_columns_times_dense
 from harmonium.kernels.threads import block_bounds, run_blocks, scratch
@@ -30,7 +31,7 @@ def sizes_of(batch: Batch) -> Sizes:
 
 def sparse_views(batch: Batch) -> set[str]:
     """Views whose statistics are sparse."""
-    return {name for name, view in batch.views.items() if isinstance(view.statistic, SparseRows)}
+    return {name for name, view in batch.views.items() if is_sparse(view.statistic)}
 
 
 def sample_views(

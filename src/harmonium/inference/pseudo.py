@@ -11,7 +11,7 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.families.chain import chain_states
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import dense_row
 from harmonium.params import Parameters, bias_of, weights_of
 
 # a window is wide enough once its ends are this much less probable than its middle
@@ -36,7 +36,7 @@ def pseudo_log_likelihood(
             sites = _observed_sites(view, row, energy.families[name].n_sites)
             size = None if view.size is None else view.size[row]
             if len(sites):
-                values = _row(view, row)
+                values = dense_row(view.statistic, row)
                 for _ in range(n_probes):
                     total[row] += probe.score(values, sites, natural[row], rng, size) / n_probes
     return total
@@ -46,17 +46,6 @@ def _observed_sites(view: ViewBatch, row: int, n_sites: int) -> np.ndarray:
     if view.missing is None:
         return np.arange(n_sites)
     return np.flatnonzero(~view.missing[row])
-
-
-def _row(view: ViewBatch, row: int) -> np.ndarray:
-    """One row, dense."""
-    statistic = view.statistic
-    if not isinstance(statistic, SparseRows):
-        return statistic[row].astype(np.float64)
-    values = np.zeros(statistic.shape[1])
-    part = slice(statistic.indptr[row], statistic.indptr[row + 1])
-    values[statistic.indices[part]] = statistic.data[part]
-    return values
 
 
 class _Probe:

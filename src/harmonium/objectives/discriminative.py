@@ -12,6 +12,7 @@ from harmonium.families import Categorical
 from harmonium.heads.label_view import LABEL, LabelView, class_scores, natural_without_label
 from harmonium.hidden import SpikeSlab
 from harmonium.kernels.products import add_outer_products
+from harmonium.kernels.rows import dense
 from harmonium.objectives.base import Objective, Problem, count_presence
 from harmonium.objectives.contrastive import SampledCD
 from harmonium.objectives.statistics import Statistics
@@ -90,14 +91,13 @@ class Discriminative(Objective):
         energy = problem.energy
         batch = problem.complete(parameters, batch)
         label = batch.views[LABEL]
-        assert isinstance(label.statistic, np.ndarray)
         weight = np.ones(batch.n_rows) if label.missing is None else (~label.missing[:, 0]).astype(np.float64)
         if batch.targets is not None:
             weight = weight * batch.targets.weight
         natural = natural_without_label(energy, parameters, batch)
         scores = class_scores(energy, parameters, natural)
         log_total = logsumexp(scores, axis=1)
-        truth = np.where(weight[:, None] > 0, label.statistic, 0)
+        truth = np.where(weight[:, None] > 0, dense(label.statistic), 0)
         into.loss += float(weight @ (log_total - (truth * scores).sum(axis=1)))
         by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(natural.dtype)
         by_natural = np.zeros_like(natural)

@@ -15,7 +15,7 @@ from harmonium.estimators import Harmonium
 from harmonium.families import Chain, Family, Gaussian
 from harmonium.families.base import Own
 from harmonium.families.chain import chain_states
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import dense
 from harmonium.kernels.threads import compute
 from harmonium.report.latent import check_model, latent_means
 from harmonium.training.monitor import loss_of_view, view_losses
@@ -115,8 +115,7 @@ def saturated_loss(family: Family, view: ViewBatch, own: Own) -> np.ndarray:
     >>> saturated_loss(family, ViewBatch(np.array([[1.0, 0.0]])), {}).round(4).tolist()  # log 1! - log 1 + 1
     [1.0]
     """
-    statistic = view.statistic.dense() if isinstance(view.statistic, SparseRows) else view.statistic
-    statistic = statistic.astype(np.float64)
+    statistic = dense(view.statistic).astype(np.float64)
     if isinstance(family, Gaussian):
         # the family alone knows only the variance that training starts from
         natural = statistic * np.exp(-own["log_variance"])

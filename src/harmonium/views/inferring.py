@@ -7,7 +7,7 @@ import numpy as np
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli, Chain, Family, Gaussian, Poisson, ReplicatedSoftmax
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import Entries, entries
 from harmonium.views.source import Source, Summary
 
 _MEANT_FOR: dict[type[Family], str] = {
@@ -52,20 +52,18 @@ def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer
         return  # the values of sequences are checked when these are made
     support = family.support
     for items, block in source.raw_blocks():
-        values = block.data if isinstance(block, SparseRows) else block
-        outside = ~support.contains(values)
-        if not isinstance(block, SparseRows):
-            outside &= ~np.isnan(values)
+        cells = entries(block)
+        outside = ~(support.contains(cells.values) | np.isnan(cells.values))
         if outside.any():
-            row, column, value = _first(outside, block)
+            row, column, value = cells.first(outside)
             suggestion = type(infer_family(source.summary(), hidden))
             raise InvalidViewError(
                 f"View {name!r} is {type(family).__name__} and needs {support.description}; found {value:g} at row "
                 f"{int(items[row])}, column {column}; pass {suggestion.__name__}() for {_MEANT_FOR[suggestion]}, or "
                 "transform the view first."
             )
-        if family.whole_rows and not isinstance(block, SparseRows):
-            _check_whole_rows(name, items, block, family)
+        if family.whole_rows:
+            _check_whole_rows(name, items, cells, family)
 
 
 def check_largest(name: str, source: Source, family: Family) -> None:
@@ -75,9 +73,10 @@ def check_largest(name: str, source: Source, family: Family) -> None:
         return
     for items, block in source.raw_blocks():
         # comparisons with NaN are false
-        outside = block.data > largest[block.indices] if isinstance(block, SparseRows) else block > largest
+        cells = entries(block)
+        outside = cells.values > cells.at(largest)
         if outside.any():
-            row, column, value = _first(outside, block)
+            row, column, value = cells.first(outside)
             raise InvalidViewError(
                 f"View {name!r} is {type(family).__name__} and knows codes up to {largest[column]} in column {column}; "
                 f"found {value:g} at row {int(items[row])}; fit with n_categories large enough for every code."
@@ -97,18 +96,9 @@ def _check_order(name: str, source: Source, family: Family) -> None:
         )
 
 
-def _first(outside: np.ndarray, block: np.ndarray | SparseRows) -> tuple[int, int, float]:
-    """Row, column and value of the first place marked."""
-    if isinstance(block, SparseRows):
-        entry = int(np.argmax(outside))
-        return int(block.row_of_entry()[entry]), int(block.indices[entry]), float(block.data[entry])
-    row, column = (int(index) for index in np.argwhere(outside)[0])
-    return row, column, float(block[row, column])
-
-
-def _check_whole_rows(name: str, items: np.ndarray, block: np.ndarray, family: Family) -> None:
-    missing = np.isnan(block)
-    partly = missing.any(axis=1) & ~missing.all(axis=1)
+def _check_whole_rows(name: str, items: np.ndarray, cells: Entries, family: Family) -> None:
+    n_missing = cells.row_totals(np.isnan(cells.values))
+    partly = (n_missing > 0) & (n_missing < cells.shape[1])
     if partly.any():
         raise InvalidViewError(
             f"View {name!r} is {type(family).__name__} and needs rows that are observed or missing as a whole; row "
