@@ -203,7 +203,7 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
     parameters = make_parameters(energy, 0, dtype=np.float32)
     batch = random_batch(energy, parameters, 20)
     statistic = np.asarray(batch.views["x"].statistic, dtype=np.float32)
-    if energy.families["x"].ordered:
+    if energy.families["x"].data == "sequences":
         views = Views({"x": Sequences.from_counts(statistic, batch.views["x"].size)})
     else:
         views = Views({"x": np.asarray(energy.families["x"].decode_sample(statistic), dtype=np.float32)})

@@ -11,7 +11,7 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.exceptions import IncompatiblePartsError
-from harmonium.families import Family, Growth
+from harmonium.families import Family
 from harmonium.families.base import Own
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.products import add_statistic_times_weights, hidden_times_weights
@@ -126,17 +126,10 @@ def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -
 
 def check_normalisable(families: dict[str, Family], hidden: HiddenLayer) -> None:
     """Refuse what has no finite partition function whatever its (non-zero) weights."""
-    if hidden.bounded:
-        return
-    layer = type(hidden).__name__
     for name, family in families.items():
-        if family.growth in (Growth.EXPONENTIAL, Growth.POLE):
-            reason = (
-                "its log-partition exp(θ + W h) outgrows the -h²/2 of the units"
-                if family.growth is Growth.EXPONENTIAL
-                else "its natural parameter θ + W h must stay below 0, which unbounded units do not respect"
-            )
+        conflict = family.conflict(hidden.support)
+        if conflict is not None:
             raise IncompatiblePartsError(
-                f"View {name!r} is {type(family).__name__} and cannot be normalised with {layer}: {reason}; "
-                "use BernoulliUnits() or BinomialUnits(), or ReplicatedSoftmax() for counts with Gaussian units."
+                f"View {name!r} is {type(family).__name__} and cannot be normalised with {type(hidden).__name__}: "
+                f"{conflict}."
             )

@@ -24,6 +24,11 @@ class Support:
     integer: bool = False
     atom: bool = False  # real numbers of which zero has a probability of its own
 
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a largest value."""
+        return bool(np.isfinite(self.upper))
+
     def contains(self, values: np.ndarray) -> np.ndarray:
         """Boolean array: which values lie in the support (NaN does not; missing cells are taken out before)."""
         inside = (values >= self.lower) & (values <= self.upper) & np.isfinite(values)

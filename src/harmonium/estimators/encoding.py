@@ -13,8 +13,6 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.estimators.inspection import Inspection
 from harmonium.estimators.preparation import check_known, check_supports, read
 from harmonium.estimators.ranking import ranked
-from harmonium.hidden import GaussianUnits
-from harmonium.inference.gibbs import clamp
 from harmonium.inference.mean_field import fill_missing, mean_views
 from harmonium.kernels.rows import in_double
 from harmonium.kernels.threads import compute
@@ -64,7 +62,7 @@ class Encoding(Inspection):
         draws = self._draws()
         for items, batch in self._blocks(views):
             # what is linear in the weights has its mean at their mean
-            linear = not batch.has_missing and (output != "mean" or isinstance(self.energy_.hidden, GaussianUnits))
+            linear = not batch.has_missing and (output != "mean" or self.energy_.hidden.linear_mean)
             used = [self.parameters_] if linear else draws
             result[items] = np.mean([self._latent(draw, batch, output) for draw in used], axis=0)
         return result
@@ -247,7 +245,7 @@ class Encoding(Inspection):
         family = self.families_[view]
         batch = self._completed(parameters, batch, n_iterations)
         hidden_mean = self.energy_.layer(parameters).mean(self.energy_.hidden_natural(parameters, batch))
-        natural = clamp(self.energy_.view_natural(parameters, view, hidden_mean), family)
+        natural = family.clamp(self.energy_.view_natural(parameters, view, hidden_mean))
         mean = family.mean(natural, self.energy_.own(parameters, view), batch.views[view].size)
         return np.ascontiguousarray(family.decode(mean))
 
@@ -260,7 +258,7 @@ class Encoding(Inspection):
         size = batch.views[view].size
         for _ in range(_GIBBS_STEPS):
             hidden = self.energy_.layer(parameters).sample(self.energy_.hidden_natural(parameters, batch), rng)
-            natural = clamp(self.energy_.view_natural(parameters, view, hidden), family)
+            natural = family.clamp(self.energy_.view_natural(parameters, view, hidden))
             drawn = family.sample(natural, rng, self.energy_.own(parameters, view), size)
             batch = Batch({**batch.views, view: ViewBatch(drawn, size)}, batch.n_rows)
         return np.asarray(family.decode_sample(drawn))

@@ -21,7 +21,7 @@ from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.kernels.threads import compute
 from harmonium.training import Training
 from harmonium.validation import check_whole
-from harmonium.views import Sequences
+from harmonium.views.drawn import as_data
 
 
 class Probability(PosteriorAccess):
@@ -180,12 +180,9 @@ class Probability(PosteriorAccess):
         drawn: dict[str, Any] = {}
         for name, family in self.families_.items():
             statistic = np.concatenate([np.asarray(batch.views[name].statistic) for batch in batches])
-            if family.ordered:
-                lengths = np.concatenate([sizes_of(batch)[name] for batch in batches])
-                names = self.feature_names_[name][: family.n_columns]
-                drawn[name] = Sequences.from_counts(statistic, lengths, rng, names)
-            else:
-                drawn[name] = np.asarray(family.decode_sample(statistic), dtype=np.float32)
+            sizes = [size for batch in batches if (size := batch.views[name].size) is not None]
+            size = np.concatenate(sizes) if sizes else None
+            drawn[name] = as_data(statistic, family, size, self.feature_names_[name], rng)
         return next(iter(drawn.values())) if len(drawn) == 1 else drawn
 
     def modes(self, X: Any, max_iterations: int = 100) -> tuple[Any, np.ndarray]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.counts import Counts, are_counts
 from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
 
 
-class Bernoulli(Family):
+class Bernoulli(Counts):
     """Values 0 or 1; the natural parameter is the log-odds.
 
     Examples
@@ -18,7 +21,12 @@ class Bernoulli(Family):
     [[0.5]]
     """
 
-    samples_sparsely = True
+    meant_for = "zeros and ones"
+
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """Zeros and ones."""
+        return 3 if are_counts(summary, largest=1) else 0
 
     @property
     def support(self) -> Support:

@@ -7,14 +7,15 @@ from typing import Self
 import numpy as np
 from scipy.special import gammaln
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.counts import Counts
 from harmonium.families.inversion import invert_survival
 from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
 from harmonium.validation import check_whole
 
 
-class Binomial(Family):
+class Binomial(Counts):
     """Counts 0 … n; the natural parameter is the log-odds of a success.
 
     Parameters
@@ -28,7 +29,7 @@ class Binomial(Family):
     [[8.0]]
     """
 
-    samples_sparsely = True
+    meant_for = "counts with an upper bound"
 
     def __init__(self, n: int) -> None:
         self.n = n

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.base import NOTHING, Family, Growth, Own
+from harmonium.families.base import NOTHING, Family, Own
 from harmonium.support import Support
 from harmonium.validation import check_real
 
@@ -31,7 +31,7 @@ class Gaussian(Family):
     [[1.0]]
     """
 
-    growth = Growth.QUADRATIC
+    meant_for = "real numbers"
     natural_limits = (-1e4, 1e4)
     location_: np.ndarray
     scale_: np.ndarray
@@ -43,6 +43,15 @@ class Gaussian(Family):
     def support(self) -> Support:
         """The real line."""
         return Support("finite real numbers")
+
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """Any numbers, if nothing suits them better."""
+        return 1
+
+    def curvature(self, weights: np.ndarray, own: Own) -> np.ndarray | None:
+        """Wᵀ diag(σ²) W."""
+        return (weights * np.exp(own["log_variance"])[:, None]).T @ weights
 
     def bind(self, summary: Any) -> Self:
         """Keep location and scale of the columns; a column that never varies keeps scale 1."""
@@ -112,7 +121,7 @@ class Gaussian(Family):
     ) -> np.ndarray:
         """Normal numbers."""
         noise = rng.standard_normal(natural.shape, dtype=np.float32).astype(natural.dtype, copy=False)
-        return self.mean(natural, own) + np.exp(0.5 * own["log_variance"]) * noise
+        return self.mean(natural, own) + self.deviation(own) * noise
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """The mean."""
@@ -121,6 +130,14 @@ class Gaussian(Family):
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Mean / σ² at the start value of the variance."""
         return mean * np.exp(-self.own_parameters()["log_variance"])
+
+    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+        """The value / σ², at the variance there is now."""
+        return statistic * np.exp(-own["log_variance"])
+
+    def deviation(self, own: Own) -> np.ndarray:
+        """σ."""
+        return np.exp(0.5 * own["log_variance"])
 
     def own_statistics(
         self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None

@@ -7,13 +7,15 @@ from typing import Self
 import numpy as np
 from scipy.special import gammaln
 
-from harmonium.families.base import NOTHING, Family, Growth, Own
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.counts import Counts, without_bound
 from harmonium.families.inversion import invert_survival
+from harmonium.families.pole import keep_below_pole
 from harmonium.support import Support
 from harmonium.validation import check_real
 
 
-class NegativeBinomial(Family):
+class NegativeBinomial(Counts):
     """Counts with P(x) = C(x + r - 1, x) p^x (1 - p)^r; the natural parameter is log p, below 0.
 
     Parameters
@@ -27,9 +29,8 @@ class NegativeBinomial(Family):
     [[2.0]]
     """
 
-    growth = Growth.POLE
+    meant_for = "counts with a long tail"
     natural_limits = (-30.0, -1e-4)
-    samples_sparsely = True
 
     def __init__(self, r: float = 1.0) -> None:
         self.r = r
@@ -43,6 +44,15 @@ class NegativeBinomial(Family):
     def support(self) -> Support:
         """Whole numbers from 0 up."""
         return Support("whole numbers from 0 up", 0, integer=True)
+
+    def conflict(self, units: Support) -> str | None:
+        """Naturals must stay below the pole."""
+        reason = "its natural parameter θ + W h must stay below 0, which unbounded units do not respect"
+        return without_bound(units, reason)
+
+    def project(self, weights: np.ndarray, bias: np.ndarray, own: Own, units: Support) -> None:
+        """Keep every natural below 0."""
+        keep_below_pole(weights, bias, units.upper)
 
     def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
         """log C(x + r - 1, x)."""

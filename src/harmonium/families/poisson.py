@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import gammaln, pdtrik
 
-from harmonium.families.base import NOTHING, Family, Growth, Own
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.counts import Counts, are_counts, without_bound
 from harmonium.families.inversion import invert_survival
 from harmonium.support import Support
 
 _LARGE_RATE = 50.0  # exp(-rate) is still far from underflow, and longer sums are slower than the closed form
 
 
-class Poisson(Family):
+class Poisson(Counts):
     """Counts 0, 1, 2, …; the natural parameter is the log-rate.
 
     Examples
@@ -21,14 +24,22 @@ class Poisson(Family):
     [[1.0]]
     """
 
-    growth = Growth.EXPONENTIAL
+    meant_for = "counts"
     natural_limits = (-30.0, 12.0)
-    samples_sparsely = True
+
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """Counts, with units they can be normalised with."""
+        return 2 if bounded and are_counts(summary) else 0
 
     @property
     def support(self) -> Support:
         """Whole numbers from 0 up."""
         return Support("whole numbers from 0 up", 0, integer=True)
+
+    def conflict(self, units: Support) -> str | None:
+        """Rates grow exponentially with the units."""
+        return without_bound(units, "its log-partition exp(θ + W h) outgrows the -h²/2 of the units")
 
     def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
         """-log x!."""

@@ -22,6 +22,8 @@ class HiddenLayer(Part):
     """
 
     role = "hidden"
+    #: True if means are linear in the naturals, so that the mean over draws of weights is the mean at their mean
+    linear_mean: bool = False
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:
@@ -57,7 +59,7 @@ class HiddenLayer(Part):
     @property
     def bounded(self) -> bool:
         """True if a unit has a largest value: then every family can be normalised with it."""
-        return bool(np.isfinite(self.support.upper))
+        return self.support.bounded
 
     @property
     def conditional_variance(self) -> float:
@@ -67,6 +69,29 @@ class HiddenLayer(Part):
     def turned_bias(self, bias: np.ndarray) -> np.ndarray:
         """Bias of units whose values are counted from the other end, for layers that have one."""
         return -bias
+
+    def boltzmann_machine(
+        self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What binary views, or binary views and units together, are with this layer: a Boltzmann machine, if they are.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (features, units)
+            Of all views, in float64.
+        view_bias : ndarray of shape (features,)
+        bias : ndarray of shape (units,)
+
+        Returns
+        -------
+        bias, couplings : ndarray
+            p(x) ∝ exp(bias·x + xᵀ couplings x / 2) for x in {0, 1}ⁿ: the features, followed by any units.
+        scale : ndarray of shape (n,)
+            Size of the terms that couplings were summed from, of which rounding is a share.
+        """
+        raise ValueError(
+            f"Perfect sampling needs GaussianUnits or BernoulliUnits; got {type(self).__name__}; draw with sample()."
+        )
 
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """Logarithm of the base measure, elementwise."""

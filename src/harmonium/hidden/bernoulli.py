@@ -23,6 +23,15 @@ class BernoulliUnits(HiddenLayer):
         """0 and 1."""
         return Support("0 or 1", 0, 1, integer=True)
 
+    def boltzmann_machine(
+        self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of features and units together: couplings W."""
+        n_features, n_units = weights.shape
+        couplings = np.block([[np.zeros((n_features,) * 2), weights], [weights.T, np.zeros((n_units,) * 2)]])
+        both = np.concatenate([view_bias, bias])
+        return both, couplings, np.zeros(len(both))
+
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """Zero."""
         return np.zeros_like(values)

@@ -29,6 +29,8 @@ class GaussianUnits(HiddenLayer):
     [[2.0]]
     """
 
+    linear_mean = True
+
     def __init__(self, variance: float = 1.0, n_units: int | None = None) -> None:
         super().__init__(n_units)
         self.variance = variance
@@ -47,6 +49,17 @@ class GaussianUnits(HiddenLayer):
     def conditional_variance(self) -> float:
         """s²."""
         return float(self.variance)
+
+    def boltzmann_machine(
+        self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the features alone, units summed out: couplings s² WWᵀ."""
+        couplings = self.variance * (weights @ weights.T)
+        # x² = x: the diagonal is a part of the bias
+        features = view_bias + self.variance * (weights @ bias) + 0.5 * np.diag(couplings)
+        scale = np.sqrt(np.diag(couplings))
+        np.fill_diagonal(couplings, 0)
+        return features, couplings, scale
 
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """-h² / 2s²."""

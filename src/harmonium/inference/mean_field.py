@@ -6,7 +6,7 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.inference.gibbs import Sizes, clamp
+from harmonium.inference.gibbs import Sizes
 from harmonium.kernels.rows import take_rows, with_rows_added
 from harmonium.params import Parameters, bias_of, weights_of
 
@@ -18,7 +18,7 @@ def mean_views(
     views, naturals = {}, {}
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
-        naturals[name] = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+        naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean))
         views[name] = ViewBatch(family.mean(naturals[name], energy.own(parameters, name), size), size)
     return Batch(views, len(hidden_mean)), naturals
 
@@ -55,7 +55,7 @@ def fill_missing(
         hidden_mean = layer.mean(natural)
         for name, mask in masks.items():
             family = energy.families[name]
-            naturals[name] = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+            naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean))
             mean = family.mean(naturals[name], energy.own(parameters, name), part.views[name].size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
     views = dict(batch.views)

@@ -33,8 +33,7 @@ class Centring:
         self._means = {
             weights_of(name): mean
             for name, mean in problem.reference.items()
-            # the two counts of a feature in a sequence rise and fall together, which steps of the bias cannot follow
-            if everywhere or problem.energy.families[name].ordered or np.abs(mean).sum() > _LARGE_TOTAL
+            if everywhere or problem.energy.families[name].rises_together or np.abs(mean).sum() > _LARGE_TOTAL
         }
         self.centres = self._means if everywhere else {}
 

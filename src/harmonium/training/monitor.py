@@ -12,7 +12,6 @@ from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
 from harmonium.families.base import Own
 from harmonium.hidden import SpikeSlab
-from harmonium.inference.gibbs import clamp
 from harmonium.objectives import Problem
 from harmonium.params import Parameters, first_not_finite, weights_of
 from harmonium.views import Views
@@ -126,7 +125,7 @@ def view_losses(
     losses = {}
     for name, view in batch.views.items():
         family = energy.families[name]
-        natural = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+        natural = family.clamp(energy.view_natural(parameters, name, hidden_mean))
         losses[name] = loss_of_view(family, view, natural, energy.own(parameters, name))
     return losses
 

@@ -32,6 +32,11 @@ class Summary:
     all_integer: bool
     mean_length: float | None = None  # of items that are sequences
 
+    @property
+    def data(self) -> str:
+        """What items are, in the words of `Family.data`."""
+        return "matrix" if self.mean_length is None else "sequences"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -64,6 +69,11 @@ class Source:
     def kind(self) -> str:
         """In a word."""
         return "ordered" if self.lengths is not None else "sparse" if self.is_sparse else "dense"
+
+    @property
+    def data(self) -> str:
+        """What items are, in the words of `Family.data`."""
+        return "matrix" if self.lengths is None else "sequences"
 
     def is_sparse_for(self, family: Family) -> bool:
         """Whether batches of this view are sparse: the data are, and the family's statistic of zero is zero."""
@@ -158,9 +168,9 @@ class Source:
             statistic[absent] = np.nan
         missing = family.missing_sites(statistic)
         if not missing.any():
-            return ViewBatch(statistic, family.sizes(statistic.sum(axis=1, dtype=np.float64)))
+            return ViewBatch(statistic, family.sizes(statistic))
         np.nan_to_num(statistic, copy=False, nan=0.0)
-        size = family.sizes(statistic.sum(axis=1, dtype=np.float64))
+        size = family.sizes(statistic)
         return ViewBatch(statistic, _with_typical(size, missing[:, 0], family), missing)
 
     def _dense_rows(self, rows: np.ndarray, absent: np.ndarray) -> np.ndarray:
@@ -178,10 +188,7 @@ class Source:
         raw = self._sparse_rows(rows)
         values = family.encode_nonzeros(raw.data, raw.indices).astype(np.float32, copy=False)
         statistic = SparseRows(raw.indptr, raw.indices, values, raw.shape[1])
-        if self.lengths is not None:
-            size: np.ndarray | None = self.lengths[rows].astype(np.float64)
-        else:
-            size = family.sizes(statistic.row_totals()) if family.exclusive else None
+        size = family.sizes(statistic) if self.lengths is None else self.lengths[rows].astype(np.float64)
         absent = rows < 0
         if not absent.any():
             return ViewBatch(statistic, size)
