@@ -18,6 +18,7 @@ import numpy as np
 from harmonium.families.sites import Rest, probe_feature
 from harmonium.families.sparse_draws import SparseDraw
 from harmonium.kernels.products import Matrix
+from harmonium.laws import Law
 from harmonium.parts import Part
 from harmonium.support import Support
 
@@ -26,7 +27,7 @@ NOTHING: Own = {}
 
 
 class Family(Part):
-    """Exponential family of one view. Subclasses with independent features only fill in the elementwise maths.
+    """Exponential family of one view. Subclasses with independent features name their law.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class Family(Part):
     @property
     def support(self) -> Support:
         """Values the view's data may take."""
-        raise NotImplementedError
+        return self.law().support
 
     @property
     def binary(self) -> bool:
@@ -176,23 +177,30 @@ class Family(Part):
         """Keep naturals, in place, where float32 means are neither denormal nor infinite; the exact energy does not."""
         return np.clip(natural, *self.natural_limits, out=natural)
 
+    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
+        """The law of each feature, or of stored entries with their columns, if features are independent.
+
+        Families whose features are not say all that follows themselves.
+        """
+        raise NotImplementedError
+
     def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
         """Logarithm of the base measure, elementwise: dense (rows, features), or stored entries with their columns."""
-        return np.zeros_like(values)
+        return self.law(own, columns).log_base(values)
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Log-normaliser per site, (rows, sites)."""
-        raise NotImplementedError
+        return self.law(own).log_partition(natural)
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Expected statistic."""
-        raise NotImplementedError
+        return self.law(own).mean(natural)
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
         """One draw of the statistic per row."""
-        raise NotImplementedError
+        return self.law(own).sample(natural, rng)
 
     def sample_sparsely(
         self,
@@ -217,7 +225,7 @@ class Family(Part):
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Most probable statistic."""
-        raise NotImplementedError
+        return self.law(own).mode(natural)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Natural parameter that has the given mean; ``mean`` is strictly inside its range."""

@@ -123,6 +123,10 @@ class Categorical(Exclusive):
         sizes = np.diff(self.groups_)
         return [f"{name}={code}" for name, size in zip(columns, sizes, strict=True) for code in range(size)]
 
+    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+        """Zero."""
+        return np.zeros_like(values)
+
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Log-sum-exp over each block."""
         blocks = [logsumexp(block, axis=1) for block in self._blocks(natural)]

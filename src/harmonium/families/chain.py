@@ -105,6 +105,10 @@ class Chain(Family):
         return {"present": slice(self.n_columns), "continues": slice(self.n_columns, None)}
 
     # ---- the exponential family --------------------------------------------------------------------------------
+    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+        """Zero."""
+        return np.zeros_like(values)
+
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Logarithm of the sum over all sequences, by forward-backward."""
         return chain_log_partition(*self._halves(natural), _lengths(size))[:, None]

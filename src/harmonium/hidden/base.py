@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from harmonium.laws import Law
 from harmonium.parts import Part
 from harmonium.support import Support
 from harmonium.validation import check_whole
@@ -52,9 +53,14 @@ class HiddenLayer(Part):
         return self
 
     @property
+    def law(self) -> Law:
+        """The law of a unit given its natural; layers for which there is none say all that follows themselves."""
+        raise NotImplementedError
+
+    @property
     def support(self) -> Support:
         """Values a unit may take."""
-        raise NotImplementedError
+        return self.law.support
 
     @property
     def bounded(self) -> bool:
@@ -95,24 +101,24 @@ class HiddenLayer(Part):
 
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """Logarithm of the base measure, elementwise."""
-        raise NotImplementedError
+        return self.law.log_base(values)
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
         """Log-normaliser, elementwise."""
-        raise NotImplementedError
+        return self.law.log_partition(natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
         """E[h | natural]."""
-        raise NotImplementedError
+        return self.law.mean(natural)
 
     def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
         """Derivative of the mean by the natural parameter (the variance of h)."""
-        raise NotImplementedError
+        return self.law.variance(natural)
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One draw per entry."""
-        raise NotImplementedError
+        return self.law.sample(natural, rng)
 
     def mode(self, natural: np.ndarray) -> np.ndarray:
         """Most probable value."""
-        raise NotImplementedError
+        return self.law.mode(natural)
