@@ -12,7 +12,7 @@ import harmonium  # noqa: F401  (registers the parts)
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
-from harmonium.families import Binomial, Family, Growth
+from harmonium.families import Binomial, Family
 from harmonium.hidden import BinomialUnits, HiddenLayer, SpikeSlab
 from harmonium.params import HIDDEN, HIDDEN_BIAS, LOG_ODDS, Parameters, bias_of, own_of, weights_of
 from harmonium.parts import registered
@@ -59,7 +59,7 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
     n_units = energy.hidden.n_units_
     parameters: Parameters = {HIDDEN_BIAS: rng.normal(size=n_units) * scale}
     for name, family in energy.families.items():
-        shift = {Growth.EXPONENTIAL: -2.0, Growth.POLE: -5.0}.get(family.growth, 0.0)
+        shift = {"Poisson": -2.0, "NegativeBinomial": -5.0}.get(type(family).__name__, 0.0)
         parameters[weights_of(name)] = rng.normal(size=(family.n_features_, n_units)) * scale
         parameters[bias_of(name)] = rng.normal(size=family.n_features_) * scale + shift
         for own_name, value in family.own_parameters().items():
@@ -86,7 +86,7 @@ def compatible_pairs() -> list[tuple[str, str]]:
 
 def sizes_for(energy: Energy, n_rows: int) -> dict[str, np.ndarray]:
     return {
-        name: np.full(n_rows, SIZE) for name, family in energy.families.items() if family.sizes(np.ones(1)) is not None
+        name: np.full(n_rows, SIZE) for name, family in energy.families.items() if family.typical_sizes(1) is not None
     }
 
 

@@ -14,7 +14,7 @@ from harmonium import LBFGS, BernoulliUnits, ExactLikelihood, Harmonium, MeanFie
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Chain
-from harmonium.families.chain import chain_states
+from harmonium.families.chain_states import chain_states
 from harmonium.inference.gibbs import sample_views
 from harmonium.kernels import threads
 from harmonium.kernels.chain_counts import count_chains

@@ -10,7 +10,7 @@ import scipy.sparse
 from scipy import stats
 from scipy.special import expit
 
-from harmonium.kernels import threads
+from harmonium.kernels import rows, threads
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
 from harmonium.kernels.normal import fill_normal
@@ -266,3 +266,38 @@ def test_normal_numbers_are_box_and_mullers_and_normal() -> None:
     again = np.empty(1000, dtype=np.float32)
     fill_normal(again, np.uint32(5), 40)
     np.testing.assert_array_equal(again[:500], numbers[:500])  # numbers belong to their cells
+
+
+def test_entries_of_sparse_and_dense_matrices_answer_alike() -> None:
+    full = np.where(RNG.random((6, 4)) < 0.4, RNG.normal(size=(6, 4)), 0.0)
+    full[:, 0] = [1.0, -2.0, 3.0, 0.5, 0.25, 7.0]  # a column without zeros
+    centre, mask = RNG.normal(size=4), RNG.random((6, 4)) < 0.5
+    sparse = SparseRows.from_dense(full)
+    for matrix in (full, sparse):
+        cells = rows.entries(matrix)
+        terms = cells.values * cells.at(centre) * np.where(cells.at(mask), 2.0, 1.0)
+        expected = full * centre * np.where(mask, 2.0, 1.0)
+        np.testing.assert_allclose(cells.row_totals(terms), expected.sum(axis=1), atol=1e-12)
+        np.testing.assert_allclose(cells.column_totals(terms), expected.sum(axis=0), atol=1e-12)
+        np.testing.assert_array_equal(cells.extremes(), [full.min(axis=0), full.max(axis=0)])
+        assert cells.mean_distance(centre) == pytest.approx(np.abs(full - centre).sum(axis=1).mean())
+        assert cells.mean_square_distance(centre) == pytest.approx(np.square(full - centre).sum(axis=1).mean())
+        row, column, value = cells.first(cells.values < 0)
+        assert (row, column) == tuple(np.argwhere(full < 0)[0]) and value == full[row, column]
+        np.testing.assert_array_equal(rows.dense(matrix), full)
+        np.testing.assert_array_equal(rows.dense_row(matrix, 2), full[2])
+        taken = rows.dense(rows.take_rows(matrix, np.array([4, 1])))
+        np.testing.assert_allclose(taken, full[[4, 1]], rtol=1e-6)
+        np.testing.assert_array_equal(rows.dense(rows.in_double(matrix)), full)
+        assert rows.is_sparse(matrix) == (matrix is sparse)
+
+
+def test_rows_are_added_to_dense_matrices_and_go_beside_sparse_ones() -> None:
+    full = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
+    places, values, empty = np.array([1, 2]), np.array([[0.5, 0.5], [0.0, 0.0]]), np.array([True, False])
+    dense, nothing = rows.with_rows_added(full, places, values, empty)
+    np.testing.assert_array_equal(dense, [[1.0, 0.0], [0.5, 0.5], [0.0, 2.0]])
+    assert nothing is None and full[1].sum() == 0
+    same, beside = rows.with_rows_added(SparseRows.from_dense(full), places, values, empty)
+    np.testing.assert_array_equal(rows.dense(same), full)
+    assert beside is not None and beside[0].tolist() == [1] and beside[1].tolist() == [[0.5, 0.5]]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.batch import Batch
+from harmonium.batch import Batch, ViewBatch
 from harmonium.exceptions import IncompatiblePartsError
-from harmonium.families import Family, Growth
+from harmonium.families import Family
+from harmonium.families.base import Own
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.products import add_statistic_times_weights, hidden_times_weights
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import entries
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
@@ -77,17 +78,7 @@ class Energy:
         """Σ_v [θ_v·φ(x_v) + log r_v(x_v)], shape (rows,), in float64; sites filled in count by their ``fill_term``."""
         total = np.zeros(batch.n_rows, dtype=np.float64)
         for name, view in batch.views.items():
-            family, own, bias = self.families[name], self.own(parameters, name), parameters[bias_of(name)]
-            statistic = view.statistic
-            if isinstance(statistic, SparseRows):
-                values = statistic.data
-                terms = bias[statistic.indices] * values + family.log_base(values, own, statistic.indices)
-                total += statistic.row_totals(terms)
-            else:
-                cells = bias * statistic + family.log_base(statistic, own)
-                if view.missing is not None:
-                    cells = np.where(family.spread(view.missing), 0, cells)
-                total += cells.sum(axis=1, dtype=np.float64)
+            total += log_weight(self.families[name], view, parameters[bias_of(name)], self.own(parameters, name))
             if view.fill_term is not None:
                 total += view.fill_term
         return total
@@ -121,19 +112,24 @@ class Energy:
         return total
 
 
+def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
+    """Σ [natural·φ(x) + log r(x)] over the observed sites of each row of a view, in float64.
+
+    ``natural`` has one value for each feature, or one for each feature of every row.
+    """
+    cells = entries(view.statistic)
+    terms = cells.at(natural) * cells.values + family.log_base(cells.values, own, cells.columns)
+    if view.missing is not None:
+        terms = np.where(cells.at(family.spread(view.missing)), 0, terms)
+    return cells.row_totals(terms)
+
+
 def check_normalisable(families: dict[str, Family], hidden: HiddenLayer) -> None:
     """Refuse what has no finite partition function whatever its (non-zero) weights."""
-    if hidden.bounded:
-        return
-    layer = type(hidden).__name__
     for name, family in families.items():
-        if family.growth in (Growth.EXPONENTIAL, Growth.POLE):
-            reason = (
-                "its log-partition exp(θ + W h) outgrows the -h²/2 of the units"
-                if family.growth is Growth.EXPONENTIAL
-                else "its natural parameter θ + W h must stay below 0, which unbounded units do not respect"
-            )
+        conflict = family.conflict(hidden.support)
+        if conflict is not None:
             raise IncompatiblePartsError(
-                f"View {name!r} is {type(family).__name__} and cannot be normalised with {layer}: {reason}; "
-                "use BernoulliUnits() or BinomialUnits(), or ReplicatedSoftmax() for counts with Gaussian units."
+                f"View {name!r} is {type(family).__name__} and cannot be normalised with {type(hidden).__name__}: "
+                f"{conflict}."
             )

@@ -39,6 +39,11 @@ class Support:
     integer: bool = False
     atom: bool = False
 
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a largest value."""
+        return bool(np.isfinite(self.upper))
+
     def contains(self, values: np.ndarray) -> np.ndarray:
         """Tell which values lie in the support.
 

@@ -1,6 +1,6 @@
 """Families of views: one file each; `support` is data, used for checks, messages and test inputs."""
 
-from harmonium.families.base import Family, Growth
+from harmonium.families.base import Family
 from harmonium.families.bernoulli import Bernoulli
 from harmonium.families.binomial import Binomial
 from harmonium.families.categorical import Categorical
@@ -18,7 +18,6 @@ __all__ = [
     "Chain",
     "Family",
     "Gaussian",
-    "Growth",
     "NegativeBinomial",
     "Poisson",
     "ReplicatedSoftmax",

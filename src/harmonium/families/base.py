@@ -11,12 +11,14 @@ for `Categorical`, the whole row for `ReplicatedSoftmax` and `Chain`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.kernels.sparse import SparseRows
+from harmonium.families.sites import Rest, probe_feature
+from harmonium.families.sparse_draws import SparseDraw
+from harmonium.kernels.products import Matrix
+from harmonium.laws import Law
 from harmonium.parts import Part
 from harmonium.support import Support
 
@@ -24,17 +26,8 @@ Own = Mapping[str, np.ndarray]
 NOTHING: Own = {}
 
 
-class Growth(Enum):
-    """How fast a log-partition grows with its natural parameter; decides what may be normalised together."""
-
-    LINEAR = "linear"
-    QUADRATIC = "quadratic"
-    EXPONENTIAL = "exponential"
-    POLE = "pole"  # infinite from natural = 0 on
-
-
 class Family(Part):
-    """Exponential family of one view. Subclasses with independent features only fill in the elementwise maths.
+    """Exponential family of one view. Subclasses with independent features name their law.
 
     Attributes
     ----------
@@ -46,24 +39,61 @@ class Family(Part):
     """
 
     role = "family"
-    growth: Growth = Growth.LINEAR
     natural_limits: tuple[float, float] = (-30.0, 30.0)
-    #: True if a zero statistic is the common case for sparse input and `tail_quantile` can draw from candidate cells
-    samples_sparsely: bool = False
-    #: True if `sample_rows` draws whole rows sparsely
-    samples_rows: bool = False
-    #: True if the features of a site exclude one another (one-hot codes, tokens of a document)
-    exclusive: bool = False
-    #: True if items are ordered lists of rows (`Sequences`); their size is the number of rows
-    ordered: bool = False
+    #: what the family is meant for, in words that end "pass Family() for …"
+    meant_for: str = ""
+    #: what items are: rows of a matrix, or `Sequences` of rows, whose number is then the size of an item
+    data: Literal["matrix", "sequences"] = "matrix"
     #: True if a row of the view is observed or missing as a whole
     whole_rows: bool = False
+    #: True if the features of a column rise and fall together, which steps of the hidden bias alone cannot follow
+    rises_together: bool = False
     n_features_: int
+
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """How well the family suits data that came without one: the family with the largest number is taken.
+
+        Parameters
+        ----------
+        summary : views.Summary
+            What is known of the columns.
+        bounded : bool
+            Whether hidden units have a largest value.
+
+        Returns
+        -------
+        int
+            0 if the family has to be asked for by name; 1 if it takes any numbers; more, the more special they are.
+            A family that suits anything can be made without arguments.
+        """
+        return 0
 
     @property
     def support(self) -> Support:
         """Values the view's data may take."""
-        raise NotImplementedError
+        return self.law().support
+
+    @property
+    def binary(self) -> bool:
+        """Whether every feature is a zero or a one that is independent of the others given the hidden units."""
+        support = self.support
+        return support.integer and (support.lower, support.upper) == (0, 1) and self.n_sites == self.n_features_
+
+    # ---- what may be normalised together ---------------------------------------------------------------------------
+    def conflict(self, units: Support) -> str | None:
+        """Why the family has no finite partition function with such hidden units, and what to take; None if it has."""
+        return None
+
+    def project(self, weights: np.ndarray, bias: np.ndarray, own: Own, units: Support) -> None:
+        """Move parameters, in place, to where naturals are allowed whatever the values of the units."""
+
+    def curvature(self, weights: np.ndarray, own: Own) -> np.ndarray | None:
+        """The matrix G, (units, units), if log-partitions grow as hᵀ G h / 2; None if they grow more slowly.
+
+        Asked for only if units have no largest value: what they lose by their own -h²/2s² must be more than that.
+        """
+        return None
 
     # ---- between the user's data and the statistic -------------------------------------------------------------
     def bind(self, summary: Any) -> Self:
@@ -143,48 +173,85 @@ class Family(Part):
         """Bounds of the own parameters; equal bounds mean: fixed."""
         return {}
 
+    def clamp(self, natural: np.ndarray) -> np.ndarray:
+        """Keep naturals, in place, where float32 means are neither denormal nor infinite; the exact energy does not."""
+        return np.clip(natural, *self.natural_limits, out=natural)
+
+    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
+        """The law of each feature, or of stored entries with their columns, if features are independent.
+
+        Families whose features are not say all that follows themselves.
+        """
+        raise NotImplementedError
+
     def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
         """Logarithm of the base measure, elementwise: dense (rows, features), or stored entries with their columns."""
-        return np.zeros_like(values)
+        return self.law(own, columns).log_base(values)
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Log-normaliser per site, (rows, sites)."""
-        raise NotImplementedError
+        return self.law(own).log_partition(natural)
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Expected statistic."""
-        raise NotImplementedError
+        return self.law(own).mean(natural)
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
         """One draw of the statistic per row."""
-        raise NotImplementedError
+        return self.law(own).sample(natural, rng)
 
-    def sample_rows(self, natural: np.ndarray, rng: np.random.Generator, size: np.ndarray | None) -> SparseRows:
-        """One draw of the statistic per row, sparse."""
-        raise NotImplementedError
+    def sample_sparsely(
+        self,
+        weights: np.ndarray,
+        bias: np.ndarray,
+        hidden: np.ndarray,
+        rng: np.random.Generator,
+        size: np.ndarray | None = None,
+    ) -> SparseDraw | None:
+        """One draw of the statistic per row of ``hidden``, sparse; None if the family cannot do better than `sample`.
+
+        Parameters
+        ----------
+        weights, bias : ndarray
+            Those of the view: naturals are bias + hidden @ weights^T, clamped.
+        hidden : ndarray of shape (rows, units)
+        rng : numpy.random.Generator
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows, if the family has such a notion.
+        """
+        return None
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Most probable statistic."""
-        raise NotImplementedError
+        return self.law(own).mode(natural)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Natural parameter that has the given mean; ``mean`` is strictly inside its range."""
         raise NotImplementedError
 
+    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+        """Natural parameters under which dense statistics, (rows, features), are as probable as they can be."""
+        return self.natural_from_mean(statistic)
+
+    def deviation(self, own: Own) -> np.ndarray:
+        """Standard deviation of each feature given the hidden units; asked for only if it takes any real number."""
+        raise NotImplementedError
+
     def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
         """Variance of each statistic, (features,), at a mean such as that of the training data."""
-        mean, step = mean.astype(np.float64), 1e-3
-        size = self.typical_sizes(1)
-        if size is not None or self.exclusive:  # features that share a total
-            total = 1.0 if size is None else float(size[0])
-            return np.maximum(mean * (1 - mean / total), 0)
-        natural = self.natural_from_mean(mean)
+        natural, step = self.natural_from_mean(mean.astype(np.float64)), 1e-3
         own = {name: value.astype(np.float64) for name, value in own.items()}
-        # the slope of the mean by the natural parameter
-        upper, lower = (self.mean(natural[None, :] + shift, own)[0] for shift in (step, -step))
-        return np.maximum(upper - lower, 0) / (2 * step)
+        size = self.typical_sizes(1)
+        slopes = np.empty_like(natural)
+        # the slope of each mean by its own natural parameter: features of a column move each other, not themselves
+        for group in self.feature_groups.values():
+            shift = np.zeros_like(natural)
+            shift[group] = step
+            upper, lower = (self.mean((natural + signed)[None, :], own, size)[0] for signed in (shift, -shift))
+            slopes[group] = (upper - lower)[group]
+        return np.maximum(slopes, 0) / (2 * step)
 
     def own_statistics(
         self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None
@@ -195,18 +262,28 @@ class Family(Part):
         """
         return {}
 
-    # ---- sparse sampling ---------------------------------------------------------------------------------------
-    def tail_factor(self) -> float:
-        """A constant c with P(x > 0) <= c exp(natural)."""
-        raise NotImplementedError
+    def probe(
+        self, values: np.ndarray, sites: np.ndarray, rest: Rest, rng: np.random.Generator, size: float | None = None
+    ) -> float:
+        """Log-probability of an observed site drawn at random, given all others, times the number of sites.
 
-    def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
-        """Inverse of the survival function: the number of k >= 0 with P(x > k) > uniform."""
-        raise NotImplementedError
+        Parameters
+        ----------
+        values : ndarray of shape (features,)
+            Statistic of an item.
+        sites : ndarray of int
+            Numbers of the sites that are observed, at least one.
+        rest : Rest
+            What the item and the model tell the site.
+        rng : numpy.random.Generator
+        size : float, optional
+            Size of the item, if the family has such a notion.
+        """
+        return probe_feature(self, values, sites, rest, rng)
 
     # ---- sizes (of families whose rows have a total or a length) --------------------------------------------------
-    def sizes(self, totals: np.ndarray) -> np.ndarray | None:
-        """Size of each row, given its total; None if the family has no such notion."""
+    def sizes(self, statistic: Matrix) -> np.ndarray | None:
+        """Size of each row; None if the family has no such notion."""
         return None
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from harmonium.families.base import NOTHING, Family, Own
-from harmonium.kernels.elementwise import logistic, softplus
-from harmonium.support import Support
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.counts import Counts, are_counts
+from harmonium.kernels.elementwise import logistic
+from harmonium.laws import BernoulliLaw, Law
 
 
-class Bernoulli(Family):
+class Bernoulli(Counts):
     """Values 0 or 1; the natural parameter is the log-odds.
 
     Examples
@@ -18,30 +21,16 @@ class Bernoulli(Family):
     [[0.5]]
     """
 
-    samples_sparsely = True
+    meant_for = "zeros and ones"
 
-    @property
-    def support(self) -> Support:
-        """0 and 1."""
-        return Support("0 or 1", 0, 1, integer=True)
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """Zeros and ones."""
+        return 3 if are_counts(summary, largest=1) else 0
 
-    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """log(1 + exp(natural))."""
-        return softplus(natural)
-
-    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Logistic function."""
-        return logistic(natural)
-
-    def sample(
-        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
-    ) -> np.ndarray:
+    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
         """Coin flips."""
-        return (rng.random(natural.shape, dtype=np.float32) < logistic(natural)).astype(natural.dtype)
-
-    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """1 where it is the more probable value."""
-        return (natural > 0).astype(natural.dtype)
+        return BernoulliLaw()
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Log-odds."""

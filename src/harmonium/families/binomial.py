@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from scipy.special import gammaln
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.counts import Counts
 from harmonium.families.inversion import invert_survival
-from harmonium.kernels.elementwise import logistic, softplus
-from harmonium.support import Support
+from harmonium.laws import BinomialLaw, Law
 from harmonium.validation import check_whole
 
 
-class Binomial(Family):
+class Binomial(Counts):
     """Counts 0 … n; the natural parameter is the log-odds of a success.
 
     Parameters
@@ -28,7 +27,7 @@ class Binomial(Family):
     [[8.0]]
     """
 
-    samples_sparsely = True
+    meant_for = "counts with an upper bound"
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -38,34 +37,9 @@ class Binomial(Family):
         check_whole("Binomial", "n", self.n, remedy="pass the largest count")
         return super().bind(summary)
 
-    @property
-    def support(self) -> Support:
-        """Whole numbers 0 … n."""
-        return Support(f"whole numbers from 0 to {self.n}", 0, self.n, integer=True)
-
-    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
-        """log C(n, x)."""
-        one = values.dtype.type(1)
-        n = values.dtype.type(self.n)
-        return gammaln(n + one) - gammaln(values + one) - gammaln(n - values + one)
-
-    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """N log(1 + exp(natural))."""
-        return self.n * softplus(natural)
-
-    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """N times the logistic function."""
-        return self.n * logistic(natural)
-
-    def sample(
-        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Binomial counts."""
-        return rng.binomial(int(self.n), logistic(natural.astype(np.float64))).astype(natural.dtype)
-
-    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Largest whole number not above (n + 1) p (and not above n)."""
-        return np.minimum(np.floor((self.n + 1) * logistic(natural)), self.n)
+    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
+        """Successes out of n trials."""
+        return BinomialLaw(self.n)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Log-odds of mean / n."""

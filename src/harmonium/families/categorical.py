@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.exclusive import Exclusive
 from harmonium.support import Support
 
 
-class Categorical(Family):
+class Categorical(Exclusive):
     """Columns of codes, each one of several categories; the statistic is their one-hot code.
 
     Parameters
@@ -27,7 +28,7 @@ class Categorical(Family):
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
 
-    exclusive = True
+    meant_for = "category codes"
     groups_: np.ndarray  # start of every column's block of features, and the end of the last
 
     def __init__(self, n_categories: int | list[int] | None = None) -> None:
@@ -121,6 +122,10 @@ class Categorical(Family):
         """column=code."""
         sizes = np.diff(self.groups_)
         return [f"{name}={code}" for name, size in zip(columns, sizes, strict=True) for code in range(size)]
+
+    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+        """Zero."""
+        return np.zeros_like(values)
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Log-sum-exp over each block."""

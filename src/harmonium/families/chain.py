@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import logsumexp
 
 from harmonium.families.base import NOTHING, Family, Own
-from harmonium.kernels.chain_samples import draw_chains
+from harmonium.families.chain_states import best_naturals, chain_states
+from harmonium.families.sites import Rest
+from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
+from harmonium.kernels.chain_samples import chain_keys, draw_chains, sampled_chains
 from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
+from harmonium.kernels.products import Matrix
+from harmonium.kernels.sampling import flag_bytes
+from harmonium.kernels.sparse import Columns
+from harmonium.kernels.threads import scratch
 from harmonium.support import Support
 
 # share of the positions that are taken to follow by chance, where means say nothing about rare features
@@ -40,8 +47,10 @@ class Chain(Family):
     [[3.66, 2.63]]
     """
 
-    ordered = True
+    meant_for = "sequences"
+    data = "sequences"
     whole_rows = True
+    rises_together = True
     natural_limits = (-LIMIT, LIMIT)
     typical_size_: np.ndarray
 
@@ -49,6 +58,11 @@ class Chain(Family):
     def support(self) -> Support:
         """0 and 1."""
         return Support("0 or 1 in every row of a sequence", 0, 1, integer=True)
+
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """Whatever has an order."""
+        return 1
 
     def bind(self, summary: Any) -> Self:
         """Remember the mean length, that of items that are not observed."""
@@ -91,6 +105,10 @@ class Chain(Family):
         return {"present": slice(self.n_columns), "continues": slice(self.n_columns, None)}
 
     # ---- the exponential family --------------------------------------------------------------------------------
+    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+        """Zero."""
+        return np.zeros_like(values)
+
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Logarithm of the sum over all sequences, by forward-backward."""
         return chain_log_partition(*self._halves(natural), _lengths(size))[:, None]
@@ -131,22 +149,50 @@ class Chain(Family):
         edge = np.log(goes_on) - np.log1p(-goes_on) - np.log(begins) + np.log1p(-begins)
         return np.concatenate([node, edge])
 
-    def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
-        """Slope of each mean by its own natural parameter."""
-        natural, step = self.natural_from_mean(mean.astype(np.float64)), 1e-3
-        slopes = np.empty_like(natural)
-        for group in self.feature_groups.values():
-            shift = np.zeros_like(natural)
-            shift[group] = step
-            moved = np.stack([natural + shift, natural - shift])
-            upper, lower = self.mean(moved, size=self.typical_sizes(2))
-            slopes[group] = (upper - lower)[group] / (2 * step)
-        return np.maximum(slopes, 0)
+    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+        """Found numerically, within the limits."""
+        assert size is not None
+        return best_naturals(statistic, size, self.natural_limits)
+
+    def sample_sparsely(
+        self,
+        weights: np.ndarray,
+        bias: np.ndarray,
+        hidden: np.ndarray,
+        rng: np.random.Generator,
+        size: np.ndarray | None = None,
+    ) -> SparseDraw | None:
+        """Only features that are there at all; a block has the weights of the nodes and of the edges of its columns."""
+        n_rows, n_columns, lengths = len(hidden), self.n_columns, _lengths(size)
+        keys = chain_keys(lengths, rng)
+
+        def draw(first: int, last: int) -> tuple[Columns, Columns]:
+            nodes, edges = slice(first, last), slice(n_columns + first, n_columns + last)
+            natural = scratch("natural", (2, last - first, n_rows), np.float32)
+            flags = scratch("flags", (flag_bytes(natural[0].size),), np.uint8)
+            parts, biases = (weights[nodes], weights[edges]), (bias[nodes], bias[edges])
+            return sampled_chains(parts, biases, hidden.T, lengths, keys, first * n_rows, natural, flags)
+
+        return draw_in_blocks(weights, n_columns, n_rows, draw)
+
+    def probe(
+        self, values: np.ndarray, sites: np.ndarray, rest: Rest, rng: np.random.Generator, size: float | None = None
+    ) -> float:
+        """Log-probability of the whole sequence of one feature given those of the others, times their number."""
+        assert size is not None
+        n_columns = self.n_columns
+        pair = int(rng.integers(n_columns)) + np.array([0, n_columns])
+        weights = rest.weights[pair].astype(np.float64)
+        states, log_numbers = chain_states(int(size))
+        away = states - values[pair]
+        score = away @ rest.bias[pair] + rest.log_hidden(rest.natural + away @ weights)
+        observed = float(rest.log_hidden(rest.natural[None, :])[0])
+        return n_columns * (observed - float(logsumexp(score + log_numbers)))
 
     # ---- sizes -------------------------------------------------------------------------------------------------
-    def sizes(self, totals: np.ndarray) -> np.ndarray | None:
+    def sizes(self, statistic: Matrix) -> np.ndarray | None:
         """One, for rows that are no sequences."""
-        return np.ones_like(totals)
+        return np.ones(statistic.shape[0])
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:
         """The mean length of the training data."""
@@ -161,26 +207,3 @@ class Chain(Family):
 def _lengths(size: np.ndarray | None) -> np.ndarray:
     assert size is not None
     return np.asarray(size).astype(np.int64)
-
-
-def chain_states(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """All statistics a feature can have, (states, 2), and the logarithm of the number of sequences that have each.
-
-    n ones with e neighbouring pairs make n - e runs: C(n - 1, e) ways to cut the ones into runs, times
-    C(P - n + 1, n - e) places for them between the zeros.
-
-    Examples
-    --------
-    >>> states, log_numbers = chain_states(3)
-    >>> [(int(n), int(e), round(float(np.exp(number)))) for (n, e), number in zip(states, log_numbers)]
-    [(0, 0, 1), (1, 0, 3), (2, 0, 1), (2, 1, 2), (3, 2, 1)]
-    """
-    ones, pairs = np.meshgrid(np.arange(length + 1.0), np.arange(max(length, 1.0)), indexing="ij")
-    possible = (pairs <= np.maximum(ones - 1, 0)) & (pairs >= 2 * ones - 1 - length)
-    n, e = ones[possible], pairs[possible]
-    log_numbers = _log_choose(np.maximum(n - 1, 0), e) + _log_choose(length - n + 1, n - e)
-    return np.stack([n, e], axis=1), log_numbers
-
-
-def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

@@ -6,11 +6,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.base import NOTHING, Family, Growth, Own
+from harmonium.families.base import NOTHING, Family, Own
+from harmonium.laws import NormalLaw
 from harmonium.support import Support
 from harmonium.validation import check_real
-
-_LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 class Gaussian(Family):
@@ -31,7 +30,7 @@ class Gaussian(Family):
     [[1.0]]
     """
 
-    growth = Growth.QUADRATIC
+    meant_for = "real numbers"
     natural_limits = (-1e4, 1e4)
     location_: np.ndarray
     scale_: np.ndarray
@@ -42,7 +41,16 @@ class Gaussian(Family):
     @property
     def support(self) -> Support:
         """The real line."""
-        return Support("finite real numbers")
+        return NormalLaw(0.0).support
+
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """Any numbers, if nothing suits them better."""
+        return 1
+
+    def curvature(self, weights: np.ndarray, own: Own) -> np.ndarray | None:
+        """Wᵀ diag(σ²) W."""
+        return (weights * np.exp(own["log_variance"])[:, None]).T @ weights
 
     def bind(self, summary: Any) -> Self:
         """Keep location and scale of the columns; a column that never varies keeps scale 1."""
@@ -93,34 +101,22 @@ class Gaussian(Family):
         fixed = float(np.log(self.variance))
         return {"log_variance": (fixed, fixed)}
 
-    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
-        """-x² / 2σ²."""
-        log_variance = own["log_variance"] if columns is None else own["log_variance"][columns]
-        return -0.5 * np.square(values) * np.exp(-log_variance)
-
-    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """σ² natural² / 2 + log(2πσ²) / 2."""
+    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> NormalLaw:
+        """Normal numbers with the variance of each feature."""
         log_variance = own["log_variance"]
-        return 0.5 * (np.square(natural) * np.exp(log_variance) + log_variance + _LOG_TWO_PI)
-
-    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """σ² natural."""
-        return natural * np.exp(own["log_variance"])
-
-    def sample(
-        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Normal numbers."""
-        noise = rng.standard_normal(natural.shape, dtype=np.float32).astype(natural.dtype, copy=False)
-        return self.mean(natural, own) + np.exp(0.5 * own["log_variance"]) * noise
-
-    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """The mean."""
-        return self.mean(natural, own)
+        return NormalLaw(log_variance if columns is None else log_variance[columns])
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Mean / σ² at the start value of the variance."""
         return mean * np.exp(-self.own_parameters()["log_variance"])
+
+    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+        """The value / σ², at the variance there is now."""
+        return statistic * np.exp(-own["log_variance"])
+
+    def deviation(self, own: Own) -> np.ndarray:
+        """σ."""
+        return np.asarray(self.law(own).deviation)
 
     def own_statistics(
         self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import gammaln, pdtrik
+from typing import Any
 
-from harmonium.families.base import NOTHING, Family, Growth, Own
+import numpy as np
+from scipy.special import pdtrik
+
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.counts import Counts, are_counts, without_bound
 from harmonium.families.inversion import invert_survival
+from harmonium.laws import Law, PoissonLaw
 from harmonium.support import Support
 
 _LARGE_RATE = 50.0  # exp(-rate) is still far from underflow, and longer sums are slower than the closed form
 
 
-class Poisson(Family):
+class Poisson(Counts):
     """Counts 0, 1, 2, …; the natural parameter is the log-rate.
 
     Examples
@@ -21,36 +25,21 @@ class Poisson(Family):
     [[1.0]]
     """
 
-    growth = Growth.EXPONENTIAL
+    meant_for = "counts"
     natural_limits = (-30.0, 12.0)
-    samples_sparsely = True
 
-    @property
-    def support(self) -> Support:
-        """Whole numbers from 0 up."""
-        return Support("whole numbers from 0 up", 0, integer=True)
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """Counts, with units they can be normalised with."""
+        return 2 if bounded and are_counts(summary) else 0
 
-    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
-        """-log x!."""
-        return -gammaln(values + values.dtype.type(1))
+    def conflict(self, units: Support) -> str | None:
+        """Rates grow exponentially with the units."""
+        return without_bound(units, "its log-partition exp(θ + W h) outgrows the -h²/2 of the units")
 
-    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """The rate."""
-        return np.exp(natural)
-
-    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """The rate."""
-        return np.exp(natural)
-
-    def sample(
-        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
-    ) -> np.ndarray:
+    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
         """Poisson counts."""
-        return rng.poisson(np.exp(natural)).astype(natural.dtype)
-
-    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Largest whole number not above the rate (eq. 4 of Gehler et al. 2006)."""
-        return np.floor(np.exp(natural))
+        return PoissonLaw()
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Logarithm."""

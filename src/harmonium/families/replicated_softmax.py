@@ -7,7 +7,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln, logsumexp, softmax
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import NOTHING, Own
+from harmonium.families.counts import are_counts
+from harmonium.families.exclusive import Exclusive
+from harmonium.families.sparse_draws import SparseDraw
+from harmonium.kernels.products import Matrix, hidden_times_weights
+from harmonium.kernels.rows import entries
 from harmonium.kernels.sampling import draw_tokens
 from harmonium.kernels.sparse import SparseRows
 from harmonium.support import Support
@@ -15,7 +20,7 @@ from harmonium.support import Support
 _MANY_TOKENS = 100_000
 
 
-class ReplicatedSoftmax(Family):
+class ReplicatedSoftmax(Exclusive):
     """Multinomial counts given the row's total N (Salakhutdinov and Hinton, 2009).
 
     The base measure is 1 / Πx!, so the log-partition is N log Σ exp(natural) - log N!. Unlike there, the bias of the
@@ -29,10 +34,14 @@ class ReplicatedSoftmax(Family):
     [[3.0, 3.0]]
     """
 
-    exclusive = True
+    meant_for = "counts"
     whole_rows = True
-    samples_rows = True
     typical_size_: np.ndarray
+
+    @classmethod
+    def suits(cls, summary: Any, bounded: bool) -> int:
+        """Counts, with units that no other family of them can be normalised with."""
+        return 2 if not bounded and are_counts(summary) else 0
 
     @property
     def support(self) -> Support:
@@ -89,17 +98,29 @@ class ReplicatedSoftmax(Family):
         """Multinomial counts."""
         assert size is not None
         if size.max(initial=0) <= _MANY_TOKENS:
-            return self.sample_rows(natural, rng, size).dense().astype(natural.dtype, copy=False)
+            return self._token_by_token(natural, rng, size).dense().astype(natural.dtype, copy=False)
         # token by token would take too long: word by word, each binomial given the words before
         probabilities = softmax(natural.astype(np.float64), axis=1)
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return rng.multinomial(size.astype(np.int64), probabilities).astype(natural.dtype)
 
-    def sample_rows(self, natural: np.ndarray, rng: np.random.Generator, size: np.ndarray | None) -> SparseRows:
-        """Multinomial counts, token by token."""
+    def sample_sparsely(
+        self,
+        weights: np.ndarray,
+        bias: np.ndarray,
+        hidden: np.ndarray,
+        rng: np.random.Generator,
+        size: np.ndarray | None = None,
+    ) -> SparseDraw | None:
+        """The words of the tokens that were drawn."""
         assert size is not None
+        natural = self.clamp(hidden_times_weights(hidden, weights, bias))
         if size.max(initial=0) > _MANY_TOKENS:
-            return SparseRows.from_dense(self.sample(natural, rng, size=size))
+            return SparseDraw(SparseRows.from_dense(self.sample(natural, rng, size=size)))
+        return SparseDraw(self._token_by_token(natural, rng, size))
+
+    @staticmethod
+    def _token_by_token(natural: np.ndarray, rng: np.random.Generator, size: np.ndarray) -> SparseRows:
         rows = np.ascontiguousarray(natural, dtype=np.float32)
         key = np.uint32(rng.integers(2**32))
         return SparseRows(*draw_tokens(rows, size.astype(np.int64), key), natural.shape[1])
@@ -124,9 +145,14 @@ class ReplicatedSoftmax(Family):
         natural = np.log(np.maximum(mean, max(1e-6 * mean.sum(), 1e-12)))
         return natural - natural.mean()
 
-    def sizes(self, totals: np.ndarray) -> np.ndarray | None:
+    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+        """Log-shares of the row's own total."""
+        return np.log(np.maximum(statistic, 1e-12))
+
+    def sizes(self, statistic: Matrix) -> np.ndarray | None:
         """The totals."""
-        return totals
+        cells = entries(statistic)
+        return cells.row_totals(cells.values)
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:
         """The mean total of the training data."""

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from harmonium.hidden.selection import Circumstances, Selection
+from harmonium.laws import Law
 from harmonium.parts import Part
 from harmonium.support import Support
 from harmonium.validation import Setting, Whole
@@ -28,8 +29,8 @@ class HiddenLayer(Part):
     settings: ClassVar[Mapping[str, Setting]] = {"n_units": NUMBER_OF_UNITS}
     #: True if units that the data do not ask for are removed at the end of a fit
     selects: bool = False
-    #: True if the mean of a unit is linear in its natural parameter
-    linear: bool = False
+    #: True if means are linear in the naturals, so that the mean over draws of weights is the mean at their mean
+    linear_mean: bool = False
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:
@@ -82,14 +83,19 @@ class HiddenLayer(Part):
         return self
 
     @property
+    def law(self) -> Law:
+        """The law of a unit given its natural; layers for which there is none say all that follows themselves."""
+        raise NotImplementedError
+
+    @property
     def support(self) -> Support:
         """Values a unit may take."""
-        raise NotImplementedError
+        return self.law.support
 
     @property
     def bounded(self) -> bool:
         """True if a unit has a largest value: then every family can be normalised with it."""
-        return bool(np.isfinite(self.support.upper))
+        return self.support.bounded
 
     @property
     def conditional_variance(self) -> float:
@@ -100,26 +106,49 @@ class HiddenLayer(Part):
         """Bias of units whose values are counted from the other end, for layers that have one."""
         return -bias
 
+    def boltzmann_machine(
+        self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What binary views, or binary views and units together, are with this layer: a Boltzmann machine, if they are.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (features, units)
+            Of all views, in float64.
+        view_bias : ndarray of shape (features,)
+        bias : ndarray of shape (units,)
+
+        Returns
+        -------
+        bias, couplings : ndarray
+            p(x) ∝ exp(bias·x + xᵀ couplings x / 2) for x in {0, 1}ⁿ: the features, followed by any units.
+        scale : ndarray of shape (n,)
+            Size of the terms that couplings were summed from, of which rounding is a share.
+        """
+        raise ValueError(
+            f"Perfect sampling needs GaussianUnits or BernoulliUnits; got {type(self).__name__}; draw with sample()."
+        )
+
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """Logarithm of the base measure, elementwise."""
-        raise NotImplementedError
+        return self.law.log_base(values)
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
         """Log-normaliser, elementwise."""
-        raise NotImplementedError
+        return self.law.log_partition(natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
         """E[h | natural]."""
-        raise NotImplementedError
+        return self.law.mean(natural)
 
     def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
         """Derivative of the mean by the natural parameter (the variance of h)."""
-        raise NotImplementedError
+        return self.law.variance(natural)
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One draw per entry."""
-        raise NotImplementedError
+        return self.law.sample(natural, rng)
 
     def mode(self, natural: np.ndarray) -> np.ndarray:
         """Most probable value."""
-        raise NotImplementedError
+        return self.law.mode(natural)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import gammaln
-
 from harmonium.hidden.base import HiddenLayer
-from harmonium.kernels.elementwise import logistic, softplus
-from harmonium.support import Support
+from harmonium.laws import BinomialLaw, Law
 from harmonium.validation import Whole
 
 
@@ -23,6 +19,7 @@ class BinomialUnits(HiddenLayer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> BinomialUnits(M=4).mean(np.zeros((1, 1))).tolist()
     [[2.0]]
     """
@@ -34,31 +31,6 @@ class BinomialUnits(HiddenLayer):
         self.M = M
 
     @property
-    def support(self) -> Support:
-        """Whole numbers 0 … M."""
-        return Support(f"whole numbers from 0 to {self.M}", 0, self.M, integer=True)
-
-    def log_base(self, values: np.ndarray) -> np.ndarray:
-        """log C(M, h)."""
-        return gammaln(self.M + 1.0) - gammaln(values + 1.0) - gammaln(self.M - values + 1.0)
-
-    def log_partition(self, natural: np.ndarray) -> np.ndarray:
-        """M log(1 + exp(natural))."""
-        return self.M * softplus(natural)
-
-    def mean(self, natural: np.ndarray) -> np.ndarray:
-        """M times the logistic function."""
-        return self.M * logistic(natural)
-
-    def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
-        """M p (1 - p)."""
-        p = logistic(natural)
-        return self.M * p * (1 - p)
-
-    def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Binomial counts."""
-        return rng.binomial(int(self.M), logistic(natural)).astype(natural.dtype)
-
-    def mode(self, natural: np.ndarray) -> np.ndarray:
-        """Largest whole number not above (M + 1) p (eq. 5 of Gehler et al. 2006)."""
-        return np.minimum(np.floor((self.M + 1) * logistic(natural)), self.M)
+    def law(self) -> Law:
+        """Successes out of M trials."""
+        return BinomialLaw(self.M)

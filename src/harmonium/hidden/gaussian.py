@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from harmonium.hidden.base import HiddenLayer
-from harmonium.support import Support
+from harmonium.laws import Law, NormalLaw
 from harmonium.validation import Number
-
-_LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 class GaussianUnits(HiddenLayer):
@@ -28,43 +28,29 @@ class GaussianUnits(HiddenLayer):
     """
 
     settings = {**HiddenLayer.settings, "variance": Number(remedy="1.0 is usual")}
-    linear = True
+    linear_mean = True
 
     def __init__(self, variance: float = 1.0, n_units: int | None = None) -> None:
         super().__init__(n_units)
         self.variance = variance
 
     @property
-    def support(self) -> Support:
-        """The real line."""
-        return Support("finite real numbers")
+    def law(self) -> Law:
+        """Normal numbers."""
+        return NormalLaw(math.log(self.variance))
 
     @property
     def conditional_variance(self) -> float:
         """s²."""
         return float(self.variance)
 
-    def log_base(self, values: np.ndarray) -> np.ndarray:
-        """-h² / 2s²."""
-        return -0.5 * np.square(values) / self.variance
-
-    def log_partition(self, natural: np.ndarray) -> np.ndarray:
-        """s² natural² / 2 + log(2πs²) / 2."""
-        return 0.5 * (self.variance * np.square(natural) + (_LOG_TWO_PI + float(np.log(self.variance))))
-
-    def mean(self, natural: np.ndarray) -> np.ndarray:
-        """s² natural."""
-        return self.variance * natural
-
-    def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
-        """s²."""
-        return np.full_like(natural, self.variance)
-
-    def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Normal numbers."""
-        noise = rng.standard_normal(natural.shape, dtype=np.float32).astype(natural.dtype, copy=False)
-        return self.variance * natural + float(np.sqrt(self.variance)) * noise
-
-    def mode(self, natural: np.ndarray) -> np.ndarray:
-        """The mean."""
-        return self.mean(natural)
+    def boltzmann_machine(
+        self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the features alone, units summed out: couplings s² WWᵀ."""
+        couplings = self.variance * (weights @ weights.T)
+        # x² = x: the diagonal is a part of the bias
+        features = view_bias + self.variance * (weights @ bias) + 0.5 * np.diag(couplings)
+        scale = np.sqrt(np.diag(couplings))
+        np.fill_diagonal(couplings, 0)
+        return features, couplings, scale

@@ -6,8 +6,8 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.inference.gibbs import Sizes, clamp
-from harmonium.kernels.sparse import SparseRows, gather_rows
+from harmonium.inference.gibbs import Sizes
+from harmonium.kernels.rows import take_rows, with_rows_added
 from harmonium.params import Parameters, bias_of, weights_of
 
 
@@ -18,7 +18,7 @@ def mean_views(
     views, naturals = {}, {}
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
-        naturals[name] = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+        naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean))
         views[name] = ViewBatch(family.mean(naturals[name], energy.own(parameters, name), size), size)
     return Batch(views, len(hidden_mean)), naturals
 
@@ -38,7 +38,7 @@ def fill_missing(
         if view.missing is not None:
             incomplete |= view.missing.any(axis=1)
     rows = np.flatnonzero(incomplete)
-    part = take_rows(batch, rows)
+    part = _take(batch, rows)
     observed_natural = energy.hidden_natural(parameters, part)
     masks = {
         name: energy.families[name].spread(view.missing)
@@ -55,7 +55,7 @@ def fill_missing(
         hidden_mean = layer.mean(natural)
         for name, mask in masks.items():
             family = energy.families[name]
-            naturals[name] = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+            naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean))
             mean = family.mean(naturals[name], energy.own(parameters, name), part.views[name].size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
     views = dict(batch.views)
@@ -78,19 +78,12 @@ def _fill_term(
     return total - ((natural - parameters[bias_of(name)]) * fill).sum(axis=1, dtype=np.float64)
 
 
-def take_rows(batch: Batch, rows: np.ndarray) -> Batch:
+def _take(batch: Batch, rows: np.ndarray) -> Batch:
     """Some rows of a batch (without fills)."""
     views = {}
     for name, view in batch.views.items():
-        if isinstance(view.statistic, SparseRows):
-            sparse = view.statistic
-            statistic: np.ndarray | SparseRows = SparseRows(
-                *gather_rows(sparse.indptr, sparse.indices, sparse.data, rows), sparse.shape[1]
-            )
-        else:
-            statistic = view.statistic[rows]
         views[name] = ViewBatch(
-            statistic,
+            take_rows(view.statistic, rows),
             None if view.size is None else view.size[rows],
             None if view.missing is None else view.missing[rows],
         )
@@ -98,13 +91,9 @@ def take_rows(batch: Batch, rows: np.ndarray) -> Batch:
 
 
 def _filled(view: ViewBatch, rows: np.ndarray, fill: np.ndarray) -> ViewBatch:
-    if isinstance(view.statistic, SparseRows):
-        assert view.missing is not None
-        missing_rows = view.missing[rows, 0]
-        return ViewBatch(view.statistic, view.size, view.missing, (rows[missing_rows], fill[missing_rows]))
-    statistic = view.statistic.copy()
-    statistic[rows] += fill
-    return ViewBatch(statistic, view.size, view.missing)
+    assert view.missing is not None
+    statistic, beside = with_rows_added(view.statistic, rows, fill, view.missing[rows].all(axis=1))
+    return ViewBatch(statistic, view.size, view.missing, beside)
 
 
 def mean_field_free_energy(

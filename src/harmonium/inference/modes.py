@@ -6,7 +6,7 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.inference.gibbs import Sizes, clamp
+from harmonium.inference.gibbs import Sizes
 from harmonium.params import Parameters
 
 
@@ -23,7 +23,7 @@ def iterate_modes(
         views = {}
         for name, family in energy.families.items():
             size = (sizes or {}).get(name)
-            natural = clamp(energy.view_natural(parameters, name, hidden), family)
+            natural = family.clamp(energy.view_natural(parameters, name, hidden))
             views[name] = ViewBatch(family.mode(natural, energy.own(parameters, name), size), size)
         batch = Batch(views, len(hidden))
         climbed = layer.mode(energy.hidden_natural(parameters, batch))

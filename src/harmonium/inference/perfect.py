@@ -11,8 +11,6 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.families import Bernoulli
-from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
@@ -37,6 +35,7 @@ def perfect_sample(
 
     Examples
     --------
+    >>> from harmonium import Bernoulli, GaussianUnits
     >>> energy = Energy({"x": Bernoulli().restore(2, {})}, GaussianUnits().bind(1))
     >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((2, 1)), "x.bias": np.full(2, -1.0)}
     >>> batch, sweeps = perfect_sample(energy, parameters, 10_000, np.random.default_rng(0))
@@ -74,29 +73,14 @@ def boltzmann_machine(energy: Energy, parameters: Parameters) -> tuple[np.ndarra
     p(x) ∝ exp(bias·x + xᵀ couplings x / 2), x in {0, 1}ⁿ, with features of all views in order, then any units.
     """
     for name, family in energy.families.items():
-        if not isinstance(family, Bernoulli):
+        if not family.binary:
             raise ValueError(
                 f"Perfect sampling needs Bernoulli views; {name!r} is {type(family).__name__}; draw with sample()."
             )
     weights = np.concatenate([parameters[weights_of(name)] for name in energy.families]).astype(np.float64)
     theta = np.concatenate([parameters[bias_of(name)] for name in energy.families]).astype(np.float64)
     hidden_bias = parameters[HIDDEN_BIAS].astype(np.float64)
-    if isinstance(energy.hidden, GaussianUnits):
-        couplings = energy.hidden.variance * (weights @ weights.T)
-        # x² = x: the diagonal is a part of the bias
-        bias = theta + energy.hidden.variance * (weights @ hidden_bias) + 0.5 * np.diag(couplings)
-        scale = np.sqrt(np.diag(couplings))
-        np.fill_diagonal(couplings, 0)
-    elif isinstance(energy.hidden, BernoulliUnits):
-        n_features, n_units = weights.shape
-        couplings = np.block([[np.zeros((n_features,) * 2), weights], [weights.T, np.zeros((n_units,) * 2)]])
-        bias = np.concatenate([theta, hidden_bias])
-        scale = np.zeros(len(bias))
-    else:
-        raise ValueError(
-            f"Perfect sampling needs GaussianUnits or BernoulliUnits; got {type(energy.hidden).__name__}; draw with "
-            "sample()."
-        )
+    bias, couplings, scale = energy.layer(parameters).boltzmann_machine(weights, theta, hidden_bias)
     _check_couplings(energy, couplings, _ROUNDING * np.outer(scale, scale))
     return bias, np.maximum(couplings, 0)
 

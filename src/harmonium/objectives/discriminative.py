@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from harmonium.batch import Batch
 from harmonium.heads.label_view import class_scores, natural_without
 from harmonium.kernels.products import add_outer_products
+from harmonium.kernels.rows import dense
 from harmonium.objectives.base import STEPS, Objective
 from harmonium.objectives.contrastive import SampledCD
 from harmonium.objectives.problem import Problem
@@ -93,14 +94,13 @@ class Discriminative(Objective):
         name_of_label = problem.head.class_view
         assert name_of_label is not None
         label = batch.views[name_of_label]
-        assert isinstance(label.statistic, np.ndarray)
         weight = np.ones(batch.n_rows) if label.missing is None else (~label.missing[:, 0]).astype(np.float64)
         if batch.targets is not None:
             weight = weight * batch.targets.weight
         natural = natural_without(energy, parameters, batch, name_of_label)
         scores = class_scores(energy, parameters, natural, name_of_label)
         log_total = logsumexp(scores, axis=1)
-        truth = np.where(weight[:, None] > 0, label.statistic, 0)
+        truth = np.where(weight[:, None] > 0, dense(label.statistic), 0)
         into.loss += float(weight @ (log_total - (truth * scores).sum(axis=1)))
         by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(natural.dtype)
         by_natural = np.zeros_like(natural)

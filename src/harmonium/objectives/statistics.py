@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.kernels.products import Matrix, add_column_totals, add_outer_products
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import entries
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
@@ -97,15 +97,12 @@ def _own_totals(
     energy: Energy, parameters: Parameters, name: str, own_name: str, view: ViewBatch, are_samples: bool
 ) -> np.ndarray:
     family, own = energy.families[name], energy.own(parameters, name)
-    if isinstance(view.statistic, SparseRows):
-        sparse = view.statistic
-        terms = family.own_statistics(sparse.data, own, are_samples, sparse.indices)[own_name]
-        totals = np.bincount(sparse.indices, weights=terms, minlength=sparse.shape[1])
-        if view.fill is not None:
-            totals += family.own_statistics(view.fill[1], own, is_sample=False)[own_name].sum(axis=0)
-        return totals
-    terms = family.own_statistics(view.statistic, own, are_samples)[own_name]
+    cells = entries(view.statistic)
+    terms = family.own_statistics(cells.values, own, are_samples, cells.columns)[own_name]
     if view.missing is not None and are_samples:
-        inferred = family.own_statistics(view.statistic, own, is_sample=False)[own_name]
-        terms = np.where(family.spread(view.missing), inferred, terms)
-    return terms.sum(axis=0)
+        inferred = family.own_statistics(cells.values, own, is_sample=False, columns=cells.columns)[own_name]
+        terms = np.where(cells.at(family.spread(view.missing)), inferred, terms)
+    totals = cells.column_totals(terms)
+    if view.fill is not None:
+        totals += family.own_statistics(view.fill[1], own, is_sample=False)[own_name].sum(axis=0)
+    return totals

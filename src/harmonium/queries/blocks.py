@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from harmonium.batch import Batch
 from harmonium.inference.mean_field import fill_missing
+from harmonium.kernels.rows import in_double
 from harmonium.params import Parameters
 from harmonium.training import FittedModel
 from harmonium.views import Views
@@ -28,10 +27,9 @@ def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tupl
         items = slice(first, min(first + step, len(views)))
         batch = views.batch(items, model.families)
         for view in batch.views.values():
-            if isinstance(view.statistic, np.ndarray):
-                # vectorised code rounds a row differently at another place of the block; in double precision,
-                # narrowed at the end, that does not show
-                view.statistic = view.statistic.astype(np.float64)
+            # vectorised code rounds a row differently at another place of the block; in double precision,
+            # narrowed at the end, that does not show
+            view.statistic = in_double(view.statistic)
         yield items, batch
 
 

@@ -20,7 +20,8 @@ from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.queries.blocks import completed_blocks
 from harmonium.queries.latent import typical_sizes
 from harmonium.training import FittedModel, Training
-from harmonium.views import Sequences, Views
+from harmonium.views import Views
+from harmonium.views.drawn import as_data
 
 
 def log_density(model: FittedModel, views: Views) -> np.ndarray:
@@ -92,13 +93,13 @@ def sample(model: FittedModel, n_samples: int, n_steps: int, rng: np.random.Gene
     hidden = model.energy.layer(parameters).sample(np.zeros((n_samples, model.n_units), dtype=np.float32), rng)
     for _ in range(n_steps):
         hidden, batch = gibbs_step(model.energy, parameters, hidden, rng, sizes)
-    return as_data(model, [batch], rng)
+    return _as_data(model, [batch], rng)
 
 
 def sample_exact(model: FittedModel, n_samples: int, max_sweeps: int, rng: np.random.Generator) -> dict[str, Any]:
     """Items drawn exactly, by coupling from the past."""
     batch, _ = perfect_sample(model.energy, model.parameters, n_samples, rng, max_sweeps)
-    return as_data(model, [batch], rng)
+    return _as_data(model, [batch], rng)
 
 
 def modes(model: FittedModel, views: Views, max_iterations: int) -> tuple[dict[str, Any], np.ndarray]:
@@ -108,21 +109,18 @@ def modes(model: FittedModel, views: Views, max_iterations: int) -> tuple[dict[s
         for _, batch in completed_blocks(model, views)
     ]
     # sequences with the same counts are equally probable, so any of them will do
-    drawn = as_data(model, [batch for batch, _ in parts], np.random.default_rng(0))
+    drawn = _as_data(model, [batch for batch, _ in parts], np.random.default_rng(0))
     return drawn, np.concatenate([state for _, state in parts])
 
 
-def as_data(model: FittedModel, batches: Sequence[Batch], rng: np.random.Generator) -> dict[str, Any]:
-    """Drawn statistics as data: an array (or `Sequences`) for each view."""
+def _as_data(model: FittedModel, batches: Sequence[Batch], rng: np.random.Generator) -> dict[str, Any]:
+    """Drawn statistics as data of each view."""
     drawn: dict[str, Any] = {}
     for name, family in model.families.items():
         statistic = np.concatenate([np.asarray(batch.views[name].statistic) for batch in batches])
-        if family.ordered:
-            lengths = np.concatenate([sizes_of(batch)[name] for batch in batches])
-            names = model.feature_names[name][: family.n_columns]
-            drawn[name] = Sequences.from_counts(statistic, lengths, rng, names)
-        else:
-            drawn[name] = np.asarray(family.decode_sample(statistic), dtype=np.float32)
+        sizes = [size for batch in batches if (size := batch.views[name].size) is not None]
+        size = np.concatenate(sizes) if sizes else None
+        drawn[name] = as_data(statistic, family, size, model.feature_names[name], rng)
     return drawn
 
 

@@ -22,7 +22,7 @@ def encode(model: FittedModel, views: Views, output: Output = "mean") -> np.ndar
     draws = model.draws
     for items, batch in blocks(model, views):
         # what is linear in the weights has its mean at their mean
-        linear = not batch.has_missing and (output != "mean" or model.energy.hidden.linear)
+        linear = not batch.has_missing and (output != "mean" or model.energy.hidden.linear_mean)
         used = [model.parameters] if linear else draws
         result[items] = np.mean([_latent(model, draw, batch, output) for draw in used], axis=0)
     return result

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
-from harmonium.inference.gibbs import clamp
 from harmonium.params import Parameters
 from harmonium.queries.blocks import blocks, completed, completed_blocks
 from harmonium.training import FittedModel
@@ -68,7 +67,7 @@ def _expected(model: FittedModel, parameters: Parameters, view: str, batch: Batc
     energy, family = model.energy, model.families[view]
     batch = completed(model, parameters, batch, n_iterations)
     hidden_mean = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
-    natural = clamp(energy.view_natural(parameters, view, hidden_mean), family)
+    natural = family.clamp(energy.view_natural(parameters, view, hidden_mean))
     mean = family.mean(natural, energy.own(parameters, view), batch.views[view].size)
     return np.ascontiguousarray(family.decode(mean))
 
@@ -82,7 +81,7 @@ def _simulated(
     size = batch.views[view].size
     for _ in range(_GIBBS_STEPS):
         hidden = energy.layer(parameters).sample(energy.hidden_natural(parameters, batch), rng)
-        natural = clamp(energy.view_natural(parameters, view, hidden), family)
+        natural = family.clamp(energy.view_natural(parameters, view, hidden))
         drawn = family.sample(natural, rng, energy.own(parameters, view), size)
         batch = Batch({**batch.views, view: ViewBatch(drawn, size)}, batch.n_rows)
     return np.asarray(family.decode_sample(drawn))

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
-from scipy.special import logsumexp
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.estimators import Harmonium
-from harmonium.families import Chain, Family, Gaussian
+from harmonium.families import Family
 from harmonium.families.base import Own
-from harmonium.families.chain import chain_states
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import dense
 from harmonium.kernels.threads import compute
 from harmonium.queries.blocks import completed_blocks
 from harmonium.report.latent import check_model, latent_means
@@ -116,39 +113,5 @@ def saturated_loss(family: Family, view: ViewBatch, own: Own) -> np.ndarray:
     >>> saturated_loss(family, ViewBatch(np.array([[1.0, 0.0]])), {}).round(4).tolist()  # log 1! - log 1 + 1
     [1.0]
     """
-    statistic = view.statistic.dense() if isinstance(view.statistic, SparseRows) else view.statistic
-    statistic = statistic.astype(np.float64)
-    if isinstance(family, Gaussian):
-        # the family alone knows only the variance that training starts from
-        natural = statistic * np.exp(-own["log_variance"])
-    elif isinstance(family, Chain):
-        assert view.size is not None
-        natural = _best_of_chains(statistic, view.size, family.natural_limits)
-    elif family.whole_rows:
-        # shares of the row's own total
-        natural = np.log(np.maximum(statistic, 1e-12))
-    else:
-        natural = family.natural_from_mean(statistic)
+    natural = family.saturated_natural(dense(view.statistic).astype(np.float64), own, view.size)
     return loss_of_view(family, view, natural, own)
-
-
-def _best_of_chains(statistic: np.ndarray, size: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
-    """Naturals under which the counts of each feature are as probable as they can be, within the limits."""
-    n_features = statistic.shape[1] // 2
-    ones, pairs = statistic[:, :n_features], statistic[:, n_features:]
-    cells = np.stack([ones, pairs, np.broadcast_to(size[:, None], ones.shape)], axis=2).reshape(-1, 3)
-    distinct, place = np.unique(cells, axis=0, return_inverse=True)  # few, however many cells there are
-    best = np.empty((len(distinct), 2))
-    for number, (n, e, length) in enumerate(distinct):
-        states, log_numbers = chain_states(int(length))
-        away = states - [n, e]
-        found = minimize(_loss_of_chain, np.zeros(2), (away, log_numbers), "L-BFGS-B", jac=True, bounds=[limits] * 2)
-        best[number] = found.x
-    return best[place.ravel()].reshape(len(statistic), n_features, 2).transpose(0, 2, 1).reshape(statistic.shape)
-
-
-def _loss_of_chain(natural: np.ndarray, away: np.ndarray, log_numbers: np.ndarray) -> tuple[float, np.ndarray]:
-    """-log p of a feature's sequence, and its gradient; ``away``: how far each possible count is from the one found."""
-    scores = away @ natural + log_numbers
-    total = logsumexp(scores)
-    return float(total), np.exp(scores - total) @ away

@@ -10,7 +10,7 @@ import pandas as pd
 from harmonium.batch import ViewBatch
 from harmonium.estimators import Harmonium
 from harmonium.families import Family
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import entries
 from harmonium.queries.topics import view_name
 from harmonium.report.latent import known_labels, unit_use
 from harmonium.validation import check_whole
@@ -147,20 +147,14 @@ def _by_use(usage: np.ndarray) -> np.ndarray:
 def _sums(source: Source, rows: np.ndarray, family: Family) -> np.ndarray:
     """Of each feature: how often it was observed, its sum and its sum of squares; of counts, whether they are there."""
     batch: ViewBatch = source.batch(rows, family)
-    statistic = batch.statistic
-    if isinstance(statistic, SparseRows):
-        # no row lacks the view, and cells of sparse views cannot
-        observed = np.full(family.n_features_, len(rows), dtype=np.float64)
-        values = statistic.data > 0 if family.support.integer else statistic.data.astype(np.float64)
-        sums = [
-            np.bincount(statistic.indices, weights=power, minlength=family.n_features_)
-            for power in (values, np.square(values))
-        ]
-        return np.array([observed, *sums])
-    values = statistic > 0 if family.support.integer else statistic
-    values = values.astype(np.float64)
-    seen = np.ones_like(values) if batch.missing is None else 1.0 - family.spread(batch.missing)
-    return np.array([seen.sum(axis=0), (seen * values).sum(axis=0), (seen * np.square(values)).sum(axis=0)])
+    cells = entries(batch.statistic)
+    values = (cells.values > 0 if family.support.integer else cells.values).astype(np.float64)
+    observed = np.full(family.n_features_, float(len(rows)))
+    if batch.missing is not None:
+        missing = family.spread(batch.missing)
+        observed -= missing.sum(axis=0)
+        values = np.where(cells.at(missing), 0, values)
+    return np.array([observed, cells.column_totals(values), cells.column_totals(np.square(values))])
 
 
 def _standing_out(sums: np.ndarray, overall: np.ndarray, family: Family) -> np.ndarray:

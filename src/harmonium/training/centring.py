@@ -12,7 +12,7 @@ import numpy as np
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import entries
 from harmonium.objectives import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
 
@@ -32,8 +32,7 @@ class Centring:
         self._means = {
             weights_of(name): mean
             for name, mean in problem.reference.items()
-            # the two counts of a feature in a sequence rise and fall together, which steps of the bias cannot follow
-            if everywhere or problem.energy.families[name].ordered or np.abs(mean).sum() > _LARGE_TOTAL
+            if everywhere or problem.energy.families[name].rises_together or np.abs(mean).sum() > _LARGE_TOTAL
         }
         self.centres = self._means if everywhere else {}
 
@@ -51,12 +50,5 @@ class Centring:
 
 def span(view: ViewBatch, mean: np.ndarray, family: Family) -> float:
     """Σ |φ(x) - mean| of an average row: how far its natural moves if all weights of a unit move by one."""
-    if not isinstance(view.statistic, SparseRows):
-        distance = np.abs(view.statistic - mean)
-        if view.missing is not None:
-            distance = np.where(family.spread(view.missing), 0, distance)
-        return max(float(distance.sum(axis=1, dtype=np.float64).mean()), 1e-12)
-    sparse = view.statistic
-    at = mean[sparse.indices]
-    stored = float((np.abs(sparse.data - at) - np.abs(at)).sum()) / max(1, sparse.shape[0])
-    return max(stored + float(np.abs(mean).sum()), 1e-12)
+    left_out = None if view.missing is None else family.spread(view.missing)
+    return max(entries(view.statistic).mean_distance(mean, left_out), 1e-12)

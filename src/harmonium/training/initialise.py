@@ -7,7 +7,7 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.products import add_column_totals
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import entries
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.views import Summary, Views
 
@@ -47,7 +47,7 @@ def initial_parameters(
     parameters: Parameters = {HIDDEN_BIAS: np.zeros(n_units, dtype=np.float32)}
     batch = views.batch(np.sort(sample), energy.families)
     for name, family in energy.families.items():
-        spread = _mean_square_distance(batch.views[name].statistic, reference[name])
+        spread = entries(batch.views[name].statistic).mean_square_distance(reference[name])
         scale = _SPREAD / np.sqrt(len(energy.families) * max(spread, 1e-12))
         # one feature alone must not saturate what it meets either
         weights = rng.standard_normal((family.n_features_, n_units)) * min(scale, 0.1)
@@ -60,13 +60,3 @@ def initial_parameters(
     parameters[HIDDEN_BIAS] = hidden_bias.astype(np.float32)
     parameters.update({own_of(HIDDEN, own_name): value.astype(np.float32) for own_name, value in own.items()})
     return parameters
-
-
-def _mean_square_distance(statistic: np.ndarray | SparseRows, centre: np.ndarray) -> float:
-    """Mean over rows of ‖x - centre‖², without making a sparse batch dense."""
-    if isinstance(statistic, SparseRows):
-        values = statistic.data.astype(np.float64)
-        cross = values * centre[statistic.indices]
-        n_rows = max(1, statistic.shape[0])
-        return float((values**2).sum() - 2 * cross.sum()) / n_rows + float((centre.astype(np.float64) ** 2).sum())
-    return float(np.square(statistic - centre).sum(axis=1, dtype=np.float64).mean())

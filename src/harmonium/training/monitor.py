@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import log_weight
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
 from harmonium.families.base import Own
-from harmonium.inference.gibbs import clamp
-from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import Problem
 from harmonium.params import Parameters, first_not_finite, weights_of
 from harmonium.views import Data
@@ -122,7 +121,7 @@ def view_losses(
     losses = {}
     for name, view in batch.views.items():
         family = energy.families[name]
-        natural = clamp(energy.view_natural(parameters, name, hidden_mean), family)
+        natural = family.clamp(energy.view_natural(parameters, name, hidden_mean))
         losses[name] = loss_of_view(family, view, natural, energy.own(parameters, name))
     return losses
 
@@ -130,19 +129,9 @@ def view_losses(
 def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
     """-log p(x | natural) of each row of one view, over observed sites, in float64."""
     log_partition = family.log_partition(natural, own, view.size)
-    if isinstance(view.statistic, SparseRows):
-        sparse = view.statistic
-        terms = natural[sparse.row_of_entry(), sparse.indices] * sparse.data
-        terms = terms + family.log_base(sparse.data, own, sparse.indices)
-        fit = sparse.row_totals(terms)
-    else:
-        cells = natural * view.statistic + family.log_base(view.statistic, own)
-        if view.missing is not None:
-            cells = np.where(family.spread(view.missing), 0, cells)
-        fit = cells.sum(axis=1, dtype=np.float64)
     if view.missing is not None:
         log_partition = np.where(view.missing[:, : log_partition.shape[1]], 0, log_partition)
-    loss: np.ndarray = log_partition.sum(axis=1, dtype=np.float64) - fit
+    loss: np.ndarray = log_partition.sum(axis=1, dtype=np.float64) - log_weight(family, view, natural, own)
     return loss
 
 

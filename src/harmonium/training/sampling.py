@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import arrays_of
 from harmonium.objectives import Objective, Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart
@@ -277,9 +277,7 @@ class Sampling(Driver):
         digest = hashlib.sha256()
         for name, view in data.batch(rows, energy.families).views.items():
             digest.update(f"{name} {energy.families[name]!r} {self.prior_of(name)!r}".encode())
-            sparse = view.statistic if isinstance(view.statistic, SparseRows) else None
-            arrays = [view.statistic] if sparse is None else [sparse.indptr, sparse.indices, sparse.data]
-            for array in [*arrays, view.size, view.missing]:
+            for array in [*arrays_of(view.statistic), view.size, view.missing]:
                 digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
         parts = [type(self).__name__, objective, energy.hidden, energy.hidden.n_units_, len(data), digest.hexdigest()]
         return " ".join(map(str, parts))

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from harmonium.exceptions import InvalidViewError
-from harmonium.families import Bernoulli, Chain, Family, Gaussian, Poisson, ReplicatedSoftmax
+from harmonium.families import Family
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.rows import Entries, entries
+from harmonium.parts import registered
 from harmonium.views.source import Source, Summary
-
-_MEANT_FOR: dict[type[Family], str] = {
-    Bernoulli: "zeros and ones",
-    Poisson: "counts",
-    ReplicatedSoftmax: "counts",
-    Chain: "sequences",
-    Gaussian: "real numbers",
-}
-
-
-# whole numbers beyond are measurements (times, identifiers), and log-rates are clamped not far above
-_LARGEST_COUNT = 1e5
 
 
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
-    """Bernoulli for zeros and ones, a count family for whole numbers from 0 to 100,000, Gaussian for the rest.
+    """The registered family that says it suits the data best, beside hidden units that are bounded or not.
 
-    Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, which cannot be normalised with Poisson;
-    sequences are `Chain`.
+    Bernoulli for zeros and ones, a count family for whole numbers from 0 to 100,000, Gaussian for the rest. Counts are
+    `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, which cannot be normalised with Poisson; sequences
+    are `Chain`.
 
     Examples
     --------
@@ -35,37 +27,31 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     >>> infer_family(Views({"x": np.array([[0, 3], [1, 1]])}).source("x").summary(), BernoulliUnits())
     Poisson()
     """
-    if summary.mean_length is not None:
-        return Chain()
-    low, high = summary.minimum.min(), summary.maximum.max()
-    if not summary.all_integer or low < 0 or high > _LARGEST_COUNT:
-        return Gaussian()
-    if high <= 1:
-        return Bernoulli()
-    return Poisson() if hidden.bounded else ReplicatedSoftmax()
+    families = cast("list[type[Family]]", list(registered("family").values()))
+    able = [family for family in families if family.data == summary.data]
+    return max(able, key=lambda family: family.suits(summary, hidden.bounded))()
 
 
 def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer) -> None:
     """Refuse data outside the family's support, with the first place where it fails and what to do about it."""
-    if family.ordered or source.lengths is not None:
-        _check_order(name, source, family)
+    _check_data(name, source, family)
+    if source.lengths is not None:
         return  # the values of sequences are checked when these are made
     support = family.support
     for items, block in source.raw_blocks():
-        values = block.data if isinstance(block, SparseRows) else block
-        outside = ~support.contains(values)
-        if not isinstance(block, SparseRows):
-            outside &= ~np.isnan(values)
+        cells = entries(block)
+        outside = ~(support.contains(cells.values) | np.isnan(cells.values))
         if outside.any():
-            row, column, value = _first(outside, block)
-            suggestion = type(infer_family(source.summary(), hidden))
+            row, column, value = cells.first(outside)
+            suggestion = infer_family(source.summary(), hidden)
+            other = f"{type(suggestion).__name__}() for {suggestion.meant_for}"
             raise InvalidViewError(
                 f"View {name!r} is {type(family).__name__} and needs {support.description}; found {value:g} at row "
-                f"{int(items[row])}, column {column}; pass {suggestion.__name__}() for {_MEANT_FOR[suggestion]}, or "
+                f"{int(items[row])}, column {column}; pass {other}, or "
                 "transform the view first."
             )
-        if family.whole_rows and not isinstance(block, SparseRows):
-            _check_whole_rows(name, items, block, family)
+        if family.whole_rows:
+            _check_whole_rows(name, items, cells, family)
 
 
 def check_largest(name: str, source: Source, family: Family) -> None:
@@ -75,40 +61,33 @@ def check_largest(name: str, source: Source, family: Family) -> None:
         return
     for items, block in source.raw_blocks():
         # comparisons with NaN are false
-        outside = block.data > largest[block.indices] if isinstance(block, SparseRows) else block > largest
+        cells = entries(block)
+        outside = cells.values > cells.at(largest)
         if outside.any():
-            row, column, value = _first(outside, block)
+            row, column, value = cells.first(outside)
             raise InvalidViewError(
                 f"View {name!r} is {type(family).__name__} and knows codes up to {largest[column]} in column {column}; "
                 f"found {value:g} at row {int(items[row])}; fit with n_categories large enough for every code."
             )
 
 
-def _check_order(name: str, source: Source, family: Family) -> None:
-    if source.lengths is None:
+def _check_data(name: str, source: Source, family: Family) -> None:
+    if family.data == source.data:
+        return
+    if source.data == "matrix":
         raise InvalidViewError(
             f"View {name!r} is {type(family).__name__} and needs Sequences; got a matrix, which has no order; pass "
             "Sequences, or Bernoulli() for zeros and ones."
         )
-    if not family.ordered:
-        raise InvalidViewError(
-            f"View {name!r} is {type(family).__name__} and needs a matrix; got Sequences; pass Chain() for them, or "
-            "Sequences.presence() in their place."
-        )
+    raise InvalidViewError(
+        f"View {name!r} is {type(family).__name__} and needs a matrix; got Sequences; pass Chain() for them, or "
+        "Sequences.presence() in their place."
+    )
 
 
-def _first(outside: np.ndarray, block: np.ndarray | SparseRows) -> tuple[int, int, float]:
-    """Row, column and value of the first place marked."""
-    if isinstance(block, SparseRows):
-        entry = int(np.argmax(outside))
-        return int(block.row_of_entry()[entry]), int(block.indices[entry]), float(block.data[entry])
-    row, column = (int(index) for index in np.argwhere(outside)[0])
-    return row, column, float(block[row, column])
-
-
-def _check_whole_rows(name: str, items: np.ndarray, block: np.ndarray, family: Family) -> None:
-    missing = np.isnan(block)
-    partly = missing.any(axis=1) & ~missing.all(axis=1)
+def _check_whole_rows(name: str, items: np.ndarray, cells: Entries, family: Family) -> None:
+    n_missing = cells.row_totals(np.isnan(cells.values))
+    partly = (n_missing > 0) & (n_missing < cells.shape[1])
     if partly.any():
         raise InvalidViewError(
             f"View {name!r} is {type(family).__name__} and needs rows that are observed or missing as a whole; row "

@@ -11,6 +11,8 @@ import scipy.sparse
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
+from harmonium.kernels.products import Matrix
+from harmonium.kernels.rows import entries
 from harmonium.kernels.sparse import SparseRows, gather_rows
 
 _BLOCK_CELLS = 4_000_000
@@ -29,6 +31,11 @@ class Summary:
     is_sparse: bool
     all_integer: bool
     mean_length: float | None = None  # of items that are sequences
+
+    @property
+    def data(self) -> str:
+        """What items are, in the words of `Family.data`."""
+        return "matrix" if self.mean_length is None else "sequences"
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,11 @@ class Source:
         """In a word."""
         return "ordered" if self.lengths is not None else "sparse" if self.is_sparse else "dense"
 
+    @property
+    def data(self) -> str:
+        """What items are, in the words of `Family.data`."""
+        return "matrix" if self.lengths is None else "sequences"
+
     def is_sparse_for(self, family: Family) -> bool:
         """Whether batches of this view are sparse: the data are, and the family's statistic of zero is zero."""
         return self.is_sparse and family.keeps_zeros
@@ -90,18 +102,17 @@ class Source:
         """Some of the items; the matrix is shared."""
         return Source(self.matrix, self.rows[items], self.columns, self.lengths)
 
-    def raw_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray | SparseRows]]:
+    def raw_blocks(self) -> Iterator[tuple[np.ndarray, Matrix]]:
         """(item numbers, values in float32 or wider) for blocks of the items that have this view."""
         present = np.flatnonzero(self.rows >= 0)
         width = max(1, self.n_columns if not self.is_sparse else self.matrix.nnz // max(1, self.matrix.shape[0]))
         step = max(1, _BLOCK_CELLS // width)
         for first in range(0, len(present), step):
             items = present[first : first + step]
-            yield items, self._raw(self.rows[items])
+            rows = self.rows[items]
+            yield items, self._sparse_rows(rows) if self.is_sparse else self._full_rows(rows)
 
-    def _raw(self, rows: np.ndarray) -> np.ndarray | SparseRows:
-        if self.is_sparse:
-            return self._sparse_rows(rows)
+    def _full_rows(self, rows: np.ndarray) -> np.ndarray:
         block = self.matrix[rows]
         # double precision where single would round: values are centred before they are narrowed
         return block.astype(np.float32 if np.can_cast(block.dtype, np.float32) else np.float64, copy=False)
@@ -124,32 +135,19 @@ class Source:
         all_integer = True
         shift: np.ndarray | None = None
         for _, block in self.raw_blocks():
-            if isinstance(block, SparseRows):
-                n_rows = block.shape[0]
-                values = block.data.astype(np.float64)
-                stored = np.bincount(block.indices, minlength=width)
-                count += n_rows
-                total += np.bincount(block.indices, weights=values, minlength=width)
-                square += np.bincount(block.indices, weights=values**2, minlength=width)
-                np.minimum.at(low, block.indices, values)
-                np.maximum.at(high, block.indices, values)
-                has_zero = stored < n_rows
-                low[has_zero] = np.minimum(low[has_zero], 0)
-                high[has_zero] = np.maximum(high[has_zero], 0)
-            else:
-                values = block.astype(np.float64)
-                seen = ~np.isnan(values)
-                # sums about the first block's mean: variances of large values would otherwise cancel
-                if shift is None:
-                    shift = np.where(seen, values, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-                count += seen.sum(axis=0)
-                centred = np.where(seen, values - shift, 0)
-                total += centred.sum(axis=0)
-                square += (centred**2).sum(axis=0)
-                low = np.fmin(low, np.fmin.reduce(values, axis=0, initial=np.inf))
-                high = np.fmax(high, np.fmax.reduce(values, axis=0, initial=-np.inf))
-                values = values[seen]
-            all_integer = all_integer and bool(np.equal(np.floor(values), values).all())
+            cells = entries(block)
+            values = cells.values.astype(np.float64)
+            seen = ~np.isnan(values)
+            # sums about the first block's mean: variances of large values would otherwise cancel
+            shift = cells.level() if shift is None else shift
+            centred = np.where(seen, values - cells.at(shift), 0)
+            count += cells.shape[0] - cells.column_totals(~seen)
+            total += cells.column_totals(centred)
+            square += cells.column_totals(centred**2)
+            lowest, highest = cells.extremes()
+            low, high = np.fmin(low, lowest), np.fmax(high, highest)
+            known = values[seen]
+            all_integer = all_integer and bool(np.equal(np.floor(known), known).all())
         safe = np.maximum(count, 1)
         mean = total / safe
         variance = np.maximum(square / safe - mean**2, 0)
@@ -170,16 +168,16 @@ class Source:
             statistic[absent] = np.nan
         missing = family.missing_sites(statistic)
         if not missing.any():
-            return ViewBatch(statistic, family.sizes(statistic.sum(axis=1, dtype=np.float64)))
+            return ViewBatch(statistic, family.sizes(statistic))
         np.nan_to_num(statistic, copy=False, nan=0.0)
-        size = family.sizes(statistic.sum(axis=1, dtype=np.float64))
+        size = family.sizes(statistic)
         return ViewBatch(statistic, _with_typical(size, missing[:, 0], family), missing)
 
     def _dense_rows(self, rows: np.ndarray, absent: np.ndarray) -> np.ndarray:
         """Values of some rows, in which those of absent ones mean nothing (but lie in any support)."""
-        raw = self._raw(rows if self.is_sparse else rows[~absent])
-        if isinstance(raw, SparseRows):
-            return raw.dense()
+        if self.is_sparse:
+            return self._sparse_rows(rows).dense()
+        raw = self._full_rows(rows[~absent])
         if not absent.any():
             return raw
         values = np.zeros((len(rows), self.n_columns), dtype=raw.dtype)
@@ -187,14 +185,10 @@ class Source:
         return values
 
     def _sparse_batch(self, rows: np.ndarray, family: Family) -> ViewBatch:
-        raw = self._raw(rows)
-        assert isinstance(raw, SparseRows)
+        raw = self._sparse_rows(rows)
         values = family.encode_nonzeros(raw.data, raw.indices).astype(np.float32, copy=False)
         statistic = SparseRows(raw.indptr, raw.indices, values, raw.shape[1])
-        if self.lengths is not None:
-            size: np.ndarray | None = self.lengths[rows].astype(np.float64)
-        else:
-            size = family.sizes(statistic.row_totals()) if family.exclusive else None
+        size = family.sizes(statistic) if self.lengths is None else self.lengths[rows].astype(np.float64)
         absent = rows < 0
         if not absent.any():
             return ViewBatch(statistic, size)

@@ -1,0 +1,41 @@
+"""What families share whose features exclude one another: one-hot codes, tokens of a document."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.sites import Rest
+
+
+class Exclusive(Family):
+    """Features of a site share a total of tokens, each of which is one of them."""
+
+    role = "family"  # named here, as this is no family by itself
+
+    def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
+        """That of shares of a total."""
+        mean, size = mean.astype(np.float64), self.typical_sizes(1)
+        total = 1.0 if size is None else float(size[0])
+        return np.maximum(mean * (1 - mean / total), 0)
+
+    def probe(
+        self,
+        values: np.ndarray,
+        sites: np.ndarray,
+        rest: Rest,
+        rng: np.random.Generator,
+        size: float | None = None,
+    ) -> float:
+        """Log-probability of one token given the others, times their number."""
+        members = self.spread(np.arange(self.n_sites)[None, :])[0]
+        observed = np.where(np.isin(members, sites), values, 0.0)
+        total = observed.sum()
+        if total == 0:  # an empty document has no token to ask about
+            return 0.0
+        token = int(rng.choice(len(observed), p=observed / total))
+        rivals = np.flatnonzero(members == members[token])
+        weights = rest.weights[rivals].astype(np.float64)
+        score = rest.bias[rivals] + rest.log_hidden(rest.natural - rest.weights[token] + weights)
+        return float(total * (score[rivals == token][0] - logsumexp(score)))

@@ -1,0 +1,102 @@
+"""Log-probability of one site given the others, with the hidden units summed out: what pseudo-likelihoods add up.
+
+A site cannot be asked without its item: a change of its statistic moves the hidden units, and they the rest. `Rest` is
+what a family needs to know of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp
+
+from harmonium.support import Support
+
+if TYPE_CHECKING:
+    from harmonium.families.base import Family
+
+# a window is wide enough once its ends are this much less probable than its middle
+_NEGLIGIBLE = 30.0
+_MOST_POINTS = 100_000
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What an item and the model tell one of its sites.
+
+    Attributes
+    ----------
+    weights, bias, own : ndarrays
+        Parameters of the view.
+    natural : ndarray (units,)
+        Hidden naturals of the item as it is.
+    hidden_mean : callable
+        Means of hidden units at naturals, elementwise.
+    hidden_log_partition : callable
+        Log-partitions of hidden units at naturals, elementwise.
+    """
+
+    weights: np.ndarray
+    bias: np.ndarray
+    own: Mapping[str, np.ndarray]
+    natural: np.ndarray
+    hidden_mean: Callable[[np.ndarray], np.ndarray]
+    hidden_log_partition: Callable[[np.ndarray], np.ndarray]
+
+    def log_hidden(self, naturals: np.ndarray) -> np.ndarray:
+        """Logarithm of the sum over all hidden states at each of several naturals, (states, units)."""
+        return self.hidden_log_partition(naturals).sum(axis=1)
+
+
+def probe_feature(family: Family, values: np.ndarray, sites: np.ndarray, rest: Rest, rng: np.random.Generator) -> float:
+    """Of a site that is one feature: log-probability of its value, times the number of sites."""
+    site = int(rng.choice(sites))
+    present, weight = values[site], rest.weights[site].astype(np.float64)
+
+    def log_density(states: np.ndarray) -> np.ndarray:
+        base = family.log_base(states, rest.own, np.full(len(states), site))
+        return states * rest.bias[site] + base + rest.log_hidden(rest.natural + np.outer(states - present, weight))
+
+    own = {name: value[[site]] for name, value in rest.own.items()}
+    given_hidden = np.array([[rest.bias[site] + rest.hidden_mean(rest.natural) @ weight]])
+    centre = float(family.mean(family.clamp(given_hidden), own)[0, 0])
+    observed = float(log_density(np.array([present]))[0])
+    step = 1.0 if family.support.integer else 0.125 * float(family.deviation(own)[0])
+    return (observed - log_total(log_density, family.support, (present, centre), step)) * len(sites)
+
+
+def log_total(
+    log_density: Callable[[np.ndarray], np.ndarray], support: Support, inside: tuple[float, float], step: float
+) -> float:
+    """Logarithm of the sum (or integral) of a density over its support.
+
+    Parameters
+    ----------
+    log_density : callable
+        Of an array of values.
+    support : Support
+        Where to sum. What is not finite is summed in a window that is widened until it holds the density.
+    inside : tuple of float
+        Two values, between and near which the density is large.
+    step : float
+        Distance of the values to be summed.
+    """
+    if np.isfinite(support.upper):
+        states, log_weights = support.grid()
+        return float(logsumexp(log_density(states) + log_weights))
+    reach = 20 * step + 10 * np.sqrt(max(abs(inside[0]), abs(inside[1]), 1.0)) * step
+    low, high = min(inside) - reach, max(inside) + reach
+    while True:
+        low = max(low, support.lower)
+        states = np.arange(np.floor(low), high + 1) if support.integer else np.arange(low, high, step)
+        scores = log_density(states)
+        cut = scores.max() - _NEGLIGIBLE
+        left_is_wide = scores[0] < cut or low <= support.lower
+        right_is_wide = scores[-1] < cut
+        if (left_is_wide and right_is_wide) or len(states) > _MOST_POINTS:
+            return float(logsumexp(scores) + np.log(step))
+        width = high - low
+        low, high = (low if left_is_wide else low - width), (high if right_is_wide else high + width)

@@ -1,0 +1,54 @@
+"""Drawing a sparse view block by block of features, and projecting it back while a block's weights are in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from harmonium.kernels.products import feature_blocks
+from harmonium.kernels.sparse import Columns, SparseRows, add_columns_times_dense
+from harmonium.kernels.threads import block_bounds, run_blocks
+
+# few blocks, as each has a projection of its own to be added up
+_MOST_BLOCKS = 4
+
+
+class SparseDraw(NamedTuple):
+    """Statistics drawn for some rows and, where they were at hand, their products with the weights."""
+
+    statistic: SparseRows
+    projection: np.ndarray | None = None
+
+
+def draw_in_blocks(
+    weights: np.ndarray, n_columns: int, n_rows: int, draw: Callable[[int, int], tuple[Columns, ...]]
+) -> SparseDraw:
+    """Put a draw together from blocks that may be drawn in any order and on any thread.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (features, units)
+        Features are those of all columns, in one group or in several that follow each other.
+    n_columns : int
+        Number of features of a group.
+    n_rows : int
+        Number of rows to be drawn.
+    draw : callable
+        ``draw(first, last)`` gives what was drawn for these columns: one block for each group of features.
+    """
+    n_blocks = min(feature_blocks(weights, n_rows), _MOST_BLOCKS)
+    groups = weights.reshape(-1, n_columns, weights.shape[1])
+    drawn: list[tuple[Columns, ...]] = [()] * n_blocks
+    projections = np.zeros((n_blocks, n_rows, weights.shape[1]), dtype=weights.dtype)
+
+    def task(block: int) -> None:
+        first, last = block_bounds(n_columns, n_blocks, block)
+        drawn[block] = draw(first, last)
+        for columns, group in zip(drawn[block], groups, strict=True):
+            add_columns_times_dense(*columns, group[first:last], projections[block])
+
+    run_blocks(task, n_blocks)
+    in_order = [block[group] for group in range(len(groups)) for block in drawn]
+    return SparseDraw(SparseRows.from_column_blocks(in_order, n_rows), projections.sum(axis=0))
