@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import Counts
 from harmonium.families.inversion import invert_survival
 from harmonium.laws import BinomialLaw, Law
-from harmonium.validation import check_whole
+from harmonium.validation import Whole
 
 
 class Binomial(Counts):
@@ -29,13 +27,10 @@ class Binomial(Counts):
 
     meant_for = "counts with an upper bound"
 
+    settings = {"n": Whole(remedy="pass the largest count")}
+
     def __init__(self, n: int) -> None:
         self.n = n
-
-    def bind(self, summary: object) -> Self:
-        """Check n."""
-        check_whole("Binomial", "n", self.n, remedy="pass the largest count")
-        return super().bind(summary)
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
         """Successes out of n trials."""

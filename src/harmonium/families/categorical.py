@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.exclusive import Exclusive
 from harmonium.support import Support
+from harmonium.validation import Anything
 
 
 class Categorical(Exclusive):
@@ -30,6 +31,9 @@ class Categorical(Exclusive):
 
     meant_for = "category codes"
     groups_: np.ndarray  # start of every column's block of features, and the end of the last
+
+    # checked against the data
+    settings = {"n_categories": Anything()}
 
     def __init__(self, n_categories: int | list[int] | None = None) -> None:
         self.n_categories = n_categories

@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.laws import NormalLaw
 from harmonium.support import Support
-from harmonium.validation import check_real
+from harmonium.validation import Number
 
 
 class Gaussian(Family):
@@ -35,6 +35,8 @@ class Gaussian(Family):
     location_: np.ndarray
     scale_: np.ndarray
 
+    settings = {"variance": Number(remedy="1.0 means: that of the data, or pass 'learn'", also=("learn",))}
+
     def __init__(self, variance: float | Literal["learn"] = 1.0) -> None:
         self.variance = variance
 
@@ -54,8 +56,6 @@ class Gaussian(Family):
 
     def bind(self, summary: Any) -> Self:
         """Keep location and scale of the columns; a column that never varies keeps scale 1."""
-        if self.variance != "learn":
-            check_real("Gaussian", "variance", self.variance, remedy="1.0 means: that of the data, or pass 'learn'")
         scale = np.sqrt(summary.variance)
         # a column whose spread is rounding error relative to its size counts as constant; sparse ones are not centred
         # before squares are summed, so theirs is larger

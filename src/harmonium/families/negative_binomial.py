@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 
 from harmonium.families.base import NOTHING, Own
@@ -12,7 +10,7 @@ from harmonium.families.inversion import invert_survival
 from harmonium.families.pole import keep_below_pole
 from harmonium.laws import Law, NegativeBinomialLaw
 from harmonium.support import Support
-from harmonium.validation import check_real
+from harmonium.validation import Number
 
 
 class NegativeBinomial(Counts):
@@ -32,13 +30,10 @@ class NegativeBinomial(Counts):
     meant_for = "counts with a long tail"
     natural_limits = (-30.0, -1e-4)
 
+    settings = {"r": Number(remedy="small values such as 0.5 give long tails")}
+
     def __init__(self, r: float = 1.0) -> None:
         self.r = r
-
-    def bind(self, summary: object) -> Self:
-        """Check r."""
-        check_real("NegativeBinomial", "r", self.r, remedy="small values such as 0.5 give long tails")
-        return super().bind(summary)
 
     def conflict(self, units: Support) -> str | None:
         """Naturals must stay below the pole."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harmonium.parts import Part
+from harmonium.validation import Anything, Setting
 from harmonium.weak.bound_losses import BoundLoss, LayoutBound, TensorBound, ZeroOneBound
 
 
@@ -135,6 +136,9 @@ class MatrixLoss(Loss):
            [2., 0.]])
     """
 
+    # checked against the number of labels
+    settings = {"matrix": Anything()}
+
     def __init__(self, matrix: ArrayLike) -> None:
         self.matrix = matrix
 
@@ -155,6 +159,15 @@ class MatrixLoss(Loss):
         return TensorBound(candidates.offsets, labels, n_classes, tensor)
 
 
+class Function(Setting):
+    """Something that can be called."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what cannot be called."""
+        if not callable(value):
+            raise TypeError(f"{owner} needs a {name} that can be called; got {value!r}; pass a function.")
+
+
 class FunctionLoss(Loss):
     """Loss that is computed by a function of two labels and two candidates.
 
@@ -173,6 +186,8 @@ class FunctionLoss(Loss):
     >>> bound.expected(np.array([1.0, 0.0, 0.0]))[:, 0]
     array([0. , 0.5, 1. ])
     """
+
+    settings = {"function": Function()}
 
     def __init__(self, function: Callable[[Any, Any, Any, Any], Any]) -> None:
         self.function = function
