@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 pytest.importorskip("skimage", reason="scikit-image is not installed: the image features are not tested.")
@@ -264,16 +265,16 @@ def test_colour_histogram_agrees_with_numpy() -> None:
 def test_image_views_are_ready_for_a_model() -> None:
     rng = np.random.default_rng(0)
     images = [np.clip(rng.random((40, 50, 3)) * tint, 0, 1) for tint in [(1, 0.2, 0.2), (0.2, 0.2, 1)] * 4]
-    door = ImageViews(n_words=12, n_levels=2, max_points_per_detector=10, random_state=0)
+    door = ImageViews(n_words=12, n_levels=2, max_points_per_detector=10, longer_side=60, random_state=0)
     views = door.fit_transform(iter(images))
-    again = ImageViews(n_words=12, n_levels=2, max_points_per_detector=10, random_state=0).fit(images).transform(images)
+    again = clone(door).fit(images).transform(images)
     for name, width in (("colours", 8), ("visual_words", 12)):
         assert views[name].shape == (8, width) and (views[name].dtypes == np.float32).all()
         np.testing.assert_array_equal(views[name], again[name])
     np.testing.assert_allclose(views["colours"].sum(axis=1), 1, atol=1e-6)
     np.testing.assert_array_equal(
         views["visual_words"].sum(axis=1),
-        [len(interest_patches(image, max_points_per_detector=10, longer_side=200).patches) for image in images],
+        [len(interest_patches(image, max_points_per_detector=10, longer_side=60).patches) for image in images],
     )
     assert door.transform([])["colours"].shape == (0, 8)
     model = Harmonium(2, driver=Stochastic(max_iter=2), random_state=0)

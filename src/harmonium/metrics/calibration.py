@@ -1,4 +1,7 @@
-"""How far predicted probabilities of classes can be taken at their word."""
+"""How far predicted probabilities of classes can be taken at their word.
+
+scikit-learn has the Brier score of several classes, `sklearn.metrics.brier_score_loss`, but no calibration error.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harmonium.validation import check_whole
 
-__all__ = ["brier_score", "expected_calibration_error"]
+__all__ = ["expected_calibration_error"]
 
 
 def expected_calibration_error(
@@ -51,32 +54,6 @@ def expected_calibration_error(
     # The size of a bin cancels: it divides its difference and weighs it.
     gaps = np.bincount(bins, weights=confidence - (predicted == truth))
     return float(np.abs(gaps).sum() / len(values))
-
-
-def brier_score(probabilities: ArrayLike, labels: ArrayLike, classes: ArrayLike | None = None) -> float:
-    """Return the squared distance between the predicted distribution and the true class, averaged over items.
-
-    It is the original sum over all classes, so it lies between 0 and 2; with two classes, half of it is the score of
-    the probability of one of them.
-
-    Parameters
-    ----------
-    probabilities, labels, classes
-        As in `expected_calibration_error`.
-
-    Returns
-    -------
-    float
-        Score between 0 and 2, 0 being the best.
-
-    Examples
-    --------
-    >>> round(brier_score([[0.8, 0.2], [0.5, 0.5]], [0, 1]), 4)
-    0.29
-    """
-    difference = as_distributions(probabilities, "probabilities").copy()
-    difference[np.arange(len(difference)), _columns_of(labels, classes, difference.shape)] -= 1
-    return float(np.square(difference).sum(axis=1).mean())
 
 
 def as_distributions(values: Any, name: str) -> NDArray[np.float64]:
