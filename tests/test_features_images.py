@@ -1,22 +1,31 @@
-"""Interest points, patches and visual words of images."""
+"""Points of interest, patches, visual words, colours and views of images."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 pytest.importorskip("skimage", reason="scikit-image is not installed: the image features are not tested.")
 
+from harmonium import Harmonium, Stochastic
 from harmonium.features.images import (
+    ImageViews,
     VisualWords,
+    colour_histogram,
+    colour_image,
+    colour_names,
     cut_patches,
     grey_image,
     interest_patches,
     interest_points,
 )
+from harmonium.features.windows import hog_windows
 
 
 def blob_image(shape: tuple[int, int], blobs: list[tuple[int, int, float, float]]) -> NDArray[np.float32]:
@@ -224,7 +233,51 @@ def test_bad_items_of_visual_words_are_refused() -> None:
         VisualWords(n_words=2).fit([np.full((20, 169), np.nan)])
 
 
-def test_missing_scikit_image_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("feature", [grey_image, interest_points, interest_patches, colour_histogram, hog_windows])
+def test_missing_scikit_image_names_the_extra(
+    feature: Callable[[NDArray[np.float32]], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "skimage", None)
     with pytest.raises(ImportError, match=r"harmonium\[images\]"):
-        grey_image(square_image())
+        feature(square_image())
+
+
+def test_colour_image_reads_grey_colour_and_opacity() -> None:
+    grey = random_images(1)[0]
+    np.testing.assert_array_equal(colour_image(grey), np.stack([grey] * 3, axis=2))
+    colours = np.random.default_rng(0).integers(0, 256, size=(6, 5, 4)).astype(np.uint8)
+    np.testing.assert_allclose(colour_image(colours), colours[..., :3] / 255, atol=1e-6)
+
+
+def test_colour_histogram_agrees_with_numpy() -> None:
+    image = np.random.default_rng(0).random((30, 40, 3))
+    image[0] = 1.0  # the upper end belongs to the last level
+    expected, _ = np.histogramdd(image.reshape(-1, 3), bins=3, range=[(0, 1)] * 3)
+    found = colour_histogram(image, n_levels=3)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected.ravel() / 1200, atol=1e-6)
+    assert found[colour_names(3).index("#d4d4d4")] >= 40 / 1200
+    assert colour_histogram(np.ones((4, 4), dtype=np.uint8) * 255).argmax() == 63
+    with pytest.raises(ValueError, match="n_levels >= 1; got 0; 4 is usual"):
+        colour_histogram(image, n_levels=0)
+
+
+def test_image_views_are_ready_for_a_model() -> None:
+    rng = np.random.default_rng(0)
+    images = [np.clip(rng.random((40, 50, 3)) * tint, 0, 1) for tint in [(1, 0.2, 0.2), (0.2, 0.2, 1)] * 4]
+    door = ImageViews(n_words=12, n_levels=2, max_points_per_detector=10, longer_side=60, random_state=0)
+    views = door.fit_transform(iter(images))
+    again = clone(door).fit(images).transform(images)
+    for name, width in (("colours", 8), ("visual_words", 12)):
+        assert views[name].shape == (8, width) and (views[name].dtypes == np.float32).all()
+        np.testing.assert_array_equal(views[name], again[name])
+    np.testing.assert_allclose(views["colours"].sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_array_equal(
+        views["visual_words"].sum(axis=1),
+        [len(interest_patches(image, max_points_per_detector=10, longer_side=60).patches) for image in images],
+    )
+    assert door.transform([])["colours"].shape == (0, 8)
+    model = Harmonium(2, driver=Stochastic(max_iter=2), random_state=0)
+    make_pipeline(door, model).fit(images)
+    assert set(model.families_) == {"colours", "visual_words"}
+    assert set(model.topics("colours", n=2).to_numpy().ravel()) <= set(colour_names(2))

@@ -1,3 +1,4 @@
+import warnings
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -7,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import entropy
-from sklearn.metrics import mean_squared_error
+from sklearn.datasets import load_iris
+from sklearn.metrics import brier_score_loss
 
+from harmonium import HarmoniumClassifier, Stochastic
 from harmonium.metrics import (
     average_divergence,
-    brier_score,
     class_topic_distribution,
     expected_calibration_error,
     topic_distribution,
@@ -193,31 +195,34 @@ def test_calibration_error_agrees_with_a_loop(n_bins, rounded):
     assert expected_calibration_error(probabilities, labels, n_bins) == pytest.approx(expected)
 
 
-def test_brier_score_agrees_with_a_loop_and_scikit_learn():
-    probabilities, labels = make_distributions(3, 50, 4), np.random.default_rng(3).integers(0, 4, 50)
+def test_probabilities_of_a_classifier_suit_the_brier_score_of_scikit_learn():
+    features, labels = load_iris(return_X_y=True)
+    model = HarmoniumClassifier(4, driver=Stochastic(max_iter=5), random_state=0).fit(features, labels)
+    probabilities = model.predict_proba(features)
     expected = np.mean(
         [
             sum((p - (column == label)) ** 2 for column, p in enumerate(row))
             for row, label in zip(probabilities, labels, strict=True)
         ]
     )
-    assert brier_score(probabilities, labels) == pytest.approx(expected)
-    assert brier_score(probabilities, labels) == pytest.approx(4 * mean_squared_error(np.eye(4)[labels], probabilities))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # rows that do not add up to 1 would be warned of
+        found = brier_score_loss(labels, probabilities, labels=model.classes_, scale_by_half=False)
+    assert found == pytest.approx(expected)
 
 
 def test_certain_predictions():
     right, wrong = np.eye(3), np.eye(3)[[1, 2, 0]]
-    assert expected_calibration_error(right, [0, 1, 2]) == brier_score(right, [0, 1, 2]) == 0
+    assert expected_calibration_error(right, [0, 1, 2]) == 0
     assert expected_calibration_error(wrong, [0, 1, 2]) == 1
-    assert brier_score(wrong, [0, 1, 2]) == 2
 
 
 def test_classes_name_the_columns():
     probabilities, labels = make_distributions(4, 30, 3), np.random.default_rng(4).integers(0, 3, 30)
     names = np.array(["cat", "ant", "bee"])
-    for measure in (expected_calibration_error, brier_score):
-        assert measure(probabilities, names[labels], classes=names) == measure(probabilities, labels)
-        assert measure(probabilities, labels.astype(float)) == measure(probabilities, labels)
+    error = expected_calibration_error(probabilities, labels)
+    assert expected_calibration_error(probabilities, names[labels], classes=names) == error
+    assert expected_calibration_error(probabilities, labels.astype(float)) == error
 
 
 @settings(max_examples=40, deadline=None)
@@ -226,13 +231,11 @@ def test_calibration_bounds(seed, n_rows, n_columns, n_bins):
     probabilities = make_distributions(seed, n_rows, n_columns)
     labels = np.random.default_rng(seed).integers(0, n_columns, n_rows)
     assert 0 <= expected_calibration_error(probabilities, labels, n_bins) <= 1
-    assert 0 <= brier_score(probabilities, labels) <= 2
     # One bin compares the mean confidence with the accuracy, which finer bins can only see more of.
     coarse = expected_calibration_error(probabilities, labels, 1)
     assert coarse <= expected_calibration_error(probabilities, labels, n_bins) + 1e-12
 
 
-@pytest.mark.parametrize("measure", [expected_calibration_error, brier_score])
 @pytest.mark.parametrize(
     ("probabilities", "labels", "classes", "message"),
     [
@@ -247,9 +250,9 @@ def test_calibration_bounds(seed, n_rows, n_columns, n_bins):
         ([[0.5, 0.5]], ["a"], ["a", "a"], "each of the 2 columns"),
     ],
 )
-def test_bad_predictions_are_refused(measure, probabilities, labels, classes, message):
+def test_bad_predictions_are_refused(probabilities, labels, classes, message):
     with pytest.raises(ValueError, match=message):
-        measure(probabilities, labels, classes=classes)
+        expected_calibration_error(probabilities, labels, classes=classes)
 
 
 @pytest.mark.parametrize(("n_bins", "kind"), [(0, ValueError), (2.5, TypeError), (True, TypeError)])

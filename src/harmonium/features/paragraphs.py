@@ -26,7 +26,7 @@ def split_paragraphs(text: str, sentences: int | None = None) -> list[str]:
     text : str
         A text in its original spelling.
     sentences : int, optional
-        Cut after so many sentences, for texts without paragraphs of their own; by default at blank lines.
+        Cut after this many sentences, for texts without paragraphs of their own; by default at blank lines.
 
     Returns
     -------
@@ -60,17 +60,21 @@ def paragraph_words(
     texts : iterable of lists of str
         The paragraphs of each text; a text that is missing is None or an empty list.
     **options
-        Those of `harmonium.features.text.text_counts`, to which a paragraph is a document; ``vocabulary=`` takes the
-        words of training texts, ``negation=True`` tells denied words from others.
+        Those of `harmonium.features.text.text_counts`, to which a paragraph is a document: ``vocabulary`` takes the
+        words of training texts, ``negation=True`` tells negated words from others.
 
     Returns
     -------
-    rows : csr_matrix of float32, (paragraphs of all texts, words)
-        1 where the paragraph has the word.
-    offsets : ndarray of int64, (texts + 1,)
+    rows : csr_matrix of shape (n_paragraphs, n_words)
+        1 where the paragraph has the word, as float32; the paragraphs of all texts follow one another.
+    offsets : ndarray of shape (n_texts + 1,)
         Where each text begins in ``rows``, and the end of the last.
-    vocabulary : ndarray of str, (words,)
+    vocabulary : ndarray of shape (n_words,)
         The word of each column.
+
+    See Also
+    --------
+    split_paragraphs : Cut a text into paragraphs.
 
     Examples
     --------

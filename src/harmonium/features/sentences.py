@@ -1,4 +1,4 @@
-"""Where sentences end, and which of their words are denied."""
+"""Where sentences end, and which of their words are negated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 __all__ = ["denied", "denies", "split_sentences"]
 
-# How many words after a denying one are still turned round, as in "not a very good place".
+# How many words after a negating one it still reaches, as in "not a very good place".
 _WINDOW = 3
 
 # A full stop between digits belongs to a number; a blank line ends a sentence, a single line break does not.
@@ -22,7 +22,18 @@ _DENYING = frozenset(_DENYING_LIST.split())
 
 
 def split_sentences(text: str) -> list[str]:
-    """Cut a text at full stops, question marks, exclamation marks and blank lines, which are left out.
+    """Cut a text into sentences.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    list of str
+        What stands between full stops, question marks, exclamation marks and blank lines, which are left out; a full
+        stop within a number ends no sentence. The last one is empty if the text ends with a mark.
 
     Examples
     --------
@@ -33,7 +44,17 @@ def split_sentences(text: str) -> list[str]:
 
 
 def denies(word: str) -> bool:
-    """Whether a lower-case word denies what comes after it.
+    """Tell whether a word negates what follows it.
+
+    Parameters
+    ----------
+    word : str
+        A word in lower case.
+
+    Returns
+    -------
+    bool
+        True for words such as "not", "never" and "without", and for those that end in "n't".
 
     Examples
     --------
@@ -44,7 +65,21 @@ def denies(word: str) -> bool:
 
 
 def denied(words: Sequence[str]) -> list[bool]:
-    """Which of the lower-case words of a sentence have a denying word among the three before them.
+    """Tell which words of a sentence are negated.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words of one sentence in lower case.
+
+    Returns
+    -------
+    list of bool
+        True for each word that has a negating word among the three before it.
+
+    See Also
+    --------
+    denies : Tell whether a word negates what follows it.
 
     Examples
     --------

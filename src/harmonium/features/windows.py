@@ -8,11 +8,13 @@ cost little more than one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .images_patches import grey_image
+from harmonium.extras import require
+from harmonium.features.images.reading import grey_image
 
 DEFAULT_SHARES = (0.4, 0.6, 0.8, 1.0)
 _ORIENTATIONS = 9
@@ -29,14 +31,14 @@ def hog_windows(
     strength: bool = False,
     max_windows: int = 350,
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Describe the windows of an image.
+    """Describe the windows of an image by histograms of oriented gradients.
 
     Parameters
     ----------
-    image : array-like of shape (height, width) or (height, width, channels)
-        The image.
-    shares : sequence of float
-        Heights and widths of windows as shares of the image's; all pairs are used.
+    image : array-like of shape (height, width) or (height, width, 3 or 4)
+        Grey or colour image, as `harmonium.features.images.colour_image` takes it.
+    shares : sequence of float, default=(0.4, 0.6, 0.8, 1.0)
+        Heights and widths of windows as shares of those of the image; all pairs are used.
     longer_side : int, default=200
         Length in pixels that the longer side of the image is brought to.
     cell : int, default=8
@@ -47,27 +49,30 @@ def hog_windows(
         Windows move by about this share of their size, so that they reach from edge to edge.
     strength : bool, default=False
         Add how strong the edges of each part are, which the histograms do not tell: log(1 + g), where g is the mean
-        length of the gradient as a multiple of the image's.
+        length of the gradient there as a multiple of the mean over the image.
     max_windows : int, default=350
         Largest number of windows; if there are more, evenly spaced ones are kept.
 
     Returns
     -------
-    features : float32 array of shape (windows, 9 parts²), or 10 parts² with ``strength``
-        Histograms, scaled so that their squares add up to 1 in each window, then strengths.
-    boxes : float64 array of shape (windows, 4)
+    features : ndarray of shape (n_windows, 9 * parts ** 2), or 10 * parts ** 2 columns with ``strength``
+        Histograms as float32, scaled so that their squares add up to 1 in each window, then strengths.
+    boxes : ndarray of shape (n_windows, 4)
         Top, left, bottom, right in pixels of the image as given, the last two exclusive.
+
+    See Also
+    --------
+    hog_bags : The same for several images.
 
     Examples
     --------
+    >>> import numpy as np
     >>> image = np.zeros((60, 90))
     >>> image[20:40, 30:60] = 1
     >>> features, boxes = hog_windows(image)
     >>> features.shape[1], boxes[-1].tolist()
     (144, [0.0, 0.0, 60.0, 90.0])
     """
-    from skimage.feature import hog
-
     if not shares or min(shares) <= 0 or max(shares) > 1:
         raise ValueError(f"shares must lie above 0 and at most 1; got {shares!r}; (0.5, 1.0) is a beginning.")
     for name, value in (("cell", cell), ("parts", parts), ("max_windows", max_windows)):
@@ -82,6 +87,7 @@ def hog_windows(
             f"An image must have at least {parts + 1} cells of {cell} pixels each way; got {grey.shape} pixels after "
             "scaling; raise longer_side or lower cell or parts."
         )
+    hog = require("skimage.feature", "hog_windows").hog
     blocks = hog(grey, _ORIENTATIONS, (cell, cell), (2, 2), block_norm="L2-Hys", feature_vector=False)
     # a block holds four cells with one norm; their mean is one histogram for each place of the grid
     cells = blocks.mean(axis=(2, 3))
@@ -95,16 +101,35 @@ def hog_windows(
     return features.astype(np.float32), places * scale
 
 
-def hog_bags(images: Iterable[ArrayLike], **settings: object) -> tuple[list[NDArray[np.float32]], list[NDArray]]:
-    """Features and boxes of the windows of several images, as `harmonium.weak.Bags.from_list` takes them.
+def hog_bags(images: Iterable[ArrayLike], **settings: Any) -> tuple[list[NDArray[np.float32]], list[NDArray]]:
+    """Describe the windows of several images, as `Bags.from_list` takes them.
+
+    Parameters
+    ----------
+    images : iterable of array-like
+        The images.
+    **settings
+        Settings of `hog_windows`, the same for all images.
+
+    Returns
+    -------
+    features : list of ndarray
+        The features of the windows of each image.
+    boxes : list of ndarray
+        Their boxes.
+
+    See Also
+    --------
+    harmonium.weak.Bags : Samples that are sets of candidates.
 
     Examples
     --------
+    >>> import numpy as np
     >>> features, boxes = hog_bags([np.eye(60), np.eye(80)])
     >>> len(features), len(boxes)
     (2, 2)
     """
-    pairs = [hog_windows(image, **settings) for image in images]  # type: ignore[arg-type]
+    pairs = [hog_windows(image, **settings) for image in images]
     return [features for features, _ in pairs], [boxes for _, boxes in pairs]
 
 

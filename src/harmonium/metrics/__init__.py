@@ -1,7 +1,7 @@
 """Measures of a latent space: retrieval, annotation, calibration, how classes use it, and convergence of chains."""
 
 from harmonium.metrics.annotation import AnnotationReport, annotation_report, f1_at
-from harmonium.metrics.calibration import brier_score, expected_calibration_error
+from harmonium.metrics.calibration import expected_calibration_error
 from harmonium.metrics.convergence import effective_sample_size, split_r_hat
 from harmonium.metrics.retrieval import (
     RetrievalReport,
@@ -20,7 +20,6 @@ __all__ = [
     "area_under_recall_precision",
     "average_divergence",
     "average_precision",
-    "brier_score",
     "class_topic_distribution",
     "effective_sample_size",
     "expected_calibration_error",

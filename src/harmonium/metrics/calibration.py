@@ -1,4 +1,7 @@
-"""How far predicted probabilities of classes can be taken at face value."""
+"""How far predicted probabilities of classes can be taken at face value.
+
+scikit-learn has the Brier score of several classes, `sklearn.metrics.brier_score_loss`, but no calibration error.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harmonium.validation import check_whole
 
-__all__ = ["brier_score", "expected_calibration_error"]
+__all__ = ["expected_calibration_error"]
 
 
 def expected_calibration_error(
@@ -55,38 +58,6 @@ def expected_calibration_error(
     # The size of a bin cancels out: the difference is divided by it and weighted with it.
     gaps = np.bincount(bins, weights=confidence - (predicted == truth))
     return float(np.abs(gaps).sum() / len(values))
-
-
-def brier_score(probabilities: ArrayLike, labels: ArrayLike, classes: ArrayLike | None = None) -> float:
-    """Measure the squared distance of predicted distributions from true classes.
-
-    Parameters
-    ----------
-    probabilities : array-like of shape (n_items, n_classes)
-        One distribution over the classes per row.
-    labels : array-like of shape (n_items,)
-        The class of each item.
-    classes : array-like of shape (n_classes,) or None, default=None
-        The class of each column; ``None`` means 0, 1, 2 and so on.
-
-    Returns
-    -------
-    float
-        Mean over items, between 0 and 2; 0 is best.
-
-    Notes
-    -----
-    This is the original definition, a sum over all classes. For two classes it is twice the score that is computed from
-    the probability of one of them.
-
-    Examples
-    --------
-    >>> round(brier_score([[0.8, 0.2], [0.5, 0.5]], [0, 1]), 4)
-    0.29
-    """
-    difference = as_distributions(probabilities, "probabilities").copy()
-    difference[np.arange(len(difference)), _columns_of(labels, classes, difference.shape)] -= 1
-    return float(np.square(difference).sum(axis=1).mean())
 
 
 def as_distributions(values: Any, name: str) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Visual words: patches cut at the interest points of images, and counts of the k-means clusters they fall in.
+"""Visual words: patches cut at points of interest of images, and counts of the k-means clusters they fall in.
 
 The steps are those of bag-of-features object recognition: images are brought to the same size, points of interest are
 found by several detectors, a patch is cut at each point with a size that follows the point's scale, brought to the
@@ -19,23 +19,13 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .images_patches import PATCH_SIDE, PatchSet, cut_patches, grey_image, interest_patches
-from .images_points import DEFAULT_SCALES, InterestPoints, interest_points
+from harmonium.features.images.patches import PATCH_SIDE, interest_patches
 
-__all__ = [
-    "DEFAULT_SCALES",
-    "InterestPoints",
-    "PatchSet",
-    "VisualWords",
-    "cut_patches",
-    "grey_image",
-    "interest_patches",
-    "interest_points",
-]
+__all__ = ["VisualWords"]
 
 
 class VisualWords(TransformerMixin, BaseEstimator):
-    """Count the visual words of images: clusters of the patches around their points of interest.
+    """Count the visual words of images, clusters of patches at points of interest.
 
     Parameters
     ----------
@@ -43,7 +33,7 @@ class VisualWords(TransformerMixin, BaseEstimator):
         Number of clusters, the size of the vocabulary.
     input : {"patches", "images"}, default="patches"
         What the items are: ready patch arrays of shape (n_patches, patch_side ** 2), or images.
-    detectors : sequence of {"harris", "hessian", "entropy"}
+    detectors : sequence of {"harris", "hessian", "entropy"}, default=("harris", "hessian", "entropy")
         Detectors used on images.
     max_points_per_detector : int, default=60
         The largest number of points each detector gives on an image.
@@ -93,7 +83,7 @@ class VisualWords(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Iterable[ArrayLike], y: Any = None) -> Self:
-        """Learn the vocabulary from images or patch arrays, one an item.
+        """Learn the vocabulary from images or arrays of patches.
 
         Parameters
         ----------
@@ -111,7 +101,7 @@ class VisualWords(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Iterable[ArrayLike], y: Any = None) -> sp.csr_array:
-        """Learn the vocabulary and count the words of the same items, cutting their patches once.
+        """Learn the vocabulary and count the words of the same items.
 
         Parameters
         ----------
@@ -170,7 +160,7 @@ class VisualWords(TransformerMixin, BaseEstimator):
         return sp.csr_array(counts)
 
     def assign(self, patches: ArrayLike) -> NDArray[np.intp]:
-        """Give the number of the nearest word, in Euclidean distance, of each patch.
+        """Return the number of the nearest word of each patch.
 
         Parameters
         ----------
@@ -180,7 +170,15 @@ class VisualWords(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_patches,)
-            Numbers of words.
+            Numbers of words, those nearest in Euclidean distance.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> patches = np.random.default_rng(0).normal(size=(30, 169))
+        >>> words = VisualWords(n_words=5, random_state=0).fit([patches])
+        >>> words.assign(words.words_).tolist()
+        [0, 1, 2, 3, 4]
         """
         check_is_fitted(self, "words_")
         checked = self._check_patches(patches)
@@ -189,7 +187,7 @@ class VisualWords(TransformerMixin, BaseEstimator):
         return np.asarray(pairwise_distances_argmin(checked, self.words_), dtype=np.intp)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Give the names of the words, `visual_word_0` onwards.
+        """Return the names of the words, `visual_word_0` onwards.
 
         Parameters
         ----------

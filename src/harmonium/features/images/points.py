@@ -1,7 +1,9 @@
-"""Interest points of grey-level images: multi-scale Harris, multi-scale Hessian and entropy-based detectors.
+"""Points of interest of grey-level images: multi-scale Harris, multi-scale Hessian and entropy-based detectors.
 
 Every detector computes a stack of responses, one layer a scale, and keeps the strongest local maxima. A scale is the
-standard deviation in pixels of the Gaussian window in which a point was found.
+standard deviation in pixels of the Gaussian window in which a point was found. Derivatives and maxima are those of
+scikit-image; the entropy of a window and its change with the window's size are computed here, as scikit-image has no
+salient regions, and its `blob_doh` and `corner_harris` take no list of scales and give no responses to rank points by.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from harmonium.features.images.reading import scikit_image
+
 __all__ = ["DEFAULT_SCALES", "DETECTORS", "InterestPoints", "interest_points"]
 
 # With patches of six scales a side the finest scale gives patches of about 13 x 13 pixels: no detail is invented.
@@ -22,6 +26,8 @@ DEFAULT_SCALES: tuple[float, ...] = (2.0, 2.8, 4.0, 5.6, 8.0)
 _HARRIS_SENSITIVITY = 0.05
 # Smoothing before the derivatives, as a share of the window in which they are averaged (a common choice).
 _HARRIS_DERIVATIVE_SHARE = 0.7
+# The weights of a Sobel filter add up to 8 times those of a derivative.
+_SOBEL = 8.0
 _ENTROPY_LEVELS = 16
 # Responses are products of squared derivatives of intensities in [0, 1]: below this they are rounding noise.
 _WEAKEST_RESPONSE = 1e-7
@@ -31,9 +37,9 @@ FloatImage = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class InterestPoints:
-    """Points of interest of one image, strongest first.
+    """Hold the points of interest of one image, strongest first.
 
-    Attributes
+    Parameters
     ----------
     positions : ndarray of shape (n_points, 2)
         Row and column of each point, in pixels.
@@ -41,6 +47,12 @@ class InterestPoints:
         Standard deviation in pixels of the window in which each point was found.
     responses : ndarray of shape (n_points,)
         Strength of each point; comparable within one detector only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> len(InterestPoints(np.zeros((3, 2)), np.ones(3), np.ones(3)))
+    3
     """
 
     positions: NDArray[np.float32]
@@ -51,99 +63,37 @@ class InterestPoints:
         return len(self.scales)
 
 
-def harris_responses(image: FloatImage, scales: tuple[float, ...]) -> FloatImage:
-    """Give the scale-normalised Harris corner measure of each pixel at each scale.
-
-    Parameters
-    ----------
-    image : ndarray of shape (n_rows, n_columns)
-        Grey levels in [0, 1].
-    scales : tuple of float
-        Standard deviations of the windows in which the derivatives are averaged.
-
-    Returns
-    -------
-    ndarray of shape (n_scales, n_rows, n_columns)
-        Responses, large at corners.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> image = np.zeros((32, 32), dtype=np.float32)
-    >>> image[16:, 16:] = 1.0
-    >>> response = harris_responses(image, (2.0,))[0]
-    >>> corner = np.unravel_index(response.argmax(), response.shape)
-    >>> bool(np.abs(np.subtract(corner, (16, 16))).max() <= 2)
-    True
-    """
-    responses = np.empty((len(scales), *image.shape), dtype=np.float32)
-    for layer, scale in enumerate(scales):
+def _harris_responses(image: FloatImage, scales: tuple[float, ...]) -> FloatImage:
+    """Return the scale-normalised Harris measure of each pixel at each scale, large at corners."""
+    skimage = scikit_image()
+    layers = []
+    for scale in scales:
         derivative_scale = _HARRIS_DERIVATIVE_SHARE * scale
-        down = ndimage.gaussian_filter(image, derivative_scale, order=(1, 0), mode="nearest") * derivative_scale
-        across = ndimage.gaussian_filter(image, derivative_scale, order=(0, 1), mode="nearest") * derivative_scale
-        products = np.stack([down * down, across * across, down * across])
-        down2, across2, cross = ndimage.gaussian_filter(products, (0, scale, scale), mode="nearest", truncate=3.0)
-        responses[layer] = down2 * across2 - cross**2 - _HARRIS_SENSITIVITY * (down2 + across2) ** 2
-    return responses
+        smooth = skimage.filters.gaussian(image, derivative_scale, mode="nearest")
+        down2, cross, across2 = skimage.feature.structure_tensor(smooth, sigma=scale, mode="nearest", order="rc")
+        measure = down2 * across2 - cross**2 - _HARRIS_SENSITIVITY * (down2 + across2) ** 2
+        layers.append((derivative_scale / _SOBEL) ** 4 * measure)
+    return np.array(layers, dtype=np.float32)
 
 
-def hessian_responses(image: FloatImage, scales: tuple[float, ...]) -> FloatImage:
-    """Give the scale-normalised determinant of the Hessian of each pixel at each scale.
-
-    Parameters
-    ----------
-    image : ndarray of shape (n_rows, n_columns)
-        Grey levels in [0, 1].
-    scales : tuple of float
-        Standard deviations of the Gaussian derivatives.
-
-    Returns
-    -------
-    ndarray of shape (n_scales, n_rows, n_columns)
-        Responses, large at the centres of bright and dark blobs of the size of the scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows, columns = np.mgrid[:41, :41] - 20
-    >>> blob = np.exp(-(rows**2 + columns**2) / (2 * 4.0**2)).astype(np.float32)
-    >>> responses = hessian_responses(blob, (2.0, 4.0, 8.0))
-    >>> tuple(int(index) for index in np.unravel_index(responses.argmax(), responses.shape))
-    (1, 20, 20)
-    """
-    responses = np.empty((len(scales), *image.shape), dtype=np.float32)
-    for layer, scale in enumerate(scales):
-        down2 = ndimage.gaussian_filter(image, scale, order=(2, 0), mode="nearest")
-        across2 = ndimage.gaussian_filter(image, scale, order=(0, 2), mode="nearest")
-        cross = ndimage.gaussian_filter(image, scale, order=(1, 1), mode="nearest")
-        responses[layer] = scale**4 * (down2 * across2 - cross**2)
-    return responses
+def _hessian_responses(image: FloatImage, scales: tuple[float, ...]) -> FloatImage:
+    """Return the scale-normalised determinant of the Hessian, large at the centres of bright and dark blobs."""
+    skimage = scikit_image()
+    layers = []
+    for scale in scales:
+        down2, cross, across2 = skimage.feature.hessian_matrix(
+            image, scale, mode="nearest", order="rc", use_gaussian_derivatives=True
+        )
+        layers.append(scale**4 * (down2 * across2 - cross**2))
+    return np.array(layers, dtype=np.float32)
 
 
-def entropy_responses(image: FloatImage, scales: tuple[float, ...]) -> FloatImage:
-    """Give the saliency in the spirit of Kadir and Brady of each pixel at each scale.
+def _entropy_responses(image: FloatImage, scales: tuple[float, ...]) -> FloatImage:
+    """Return the saliency, in the spirit of Kadir and Brady (2001), of each pixel at each scale.
 
     The saliency is the entropy of the histogram of the grey levels in a window around the pixel, times the change of
-    that histogram as the window grows: a region is salient where it is both unpredictable and of a size of its own.
-
-    Parameters
-    ----------
-    image : ndarray of shape (n_rows, n_columns)
-        Grey levels in [0, 1].
-    scales : tuple of float
-        Standard deviations of the windows.
-
-    Returns
-    -------
-    ndarray of shape (n_scales, n_rows, n_columns)
-        Responses in nats per unit of log scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> flat = np.full((24, 24), 0.5, dtype=np.float32)
-    >>> bool(np.abs(entropy_responses(flat, (2.0, 4.0))).max() < 1e-4)
-    True
+    that histogram as the window grows, in nats per unit of log scale: a region is salient where it is both
+    unpredictable and of a size of its own.
     """
     # The change is a difference between neighbouring windows on both sides, so one window more is needed at each end.
     growth = scales[-1] / scales[-2] if len(scales) > 1 else np.sqrt(2.0)
@@ -182,9 +132,9 @@ def _window_means(stack: FloatImage, scale: float) -> FloatImage:
 # Each detector's responses, and whether a point must also be a maximum over scale. The Harris measure seldom has one,
 # so that its corners are taken at each scale by itself, as "multi-scale Harris" commonly means.
 DETECTORS: dict[str, tuple[Callable[[FloatImage, tuple[float, ...]], FloatImage], bool]] = {
-    "harris": (harris_responses, False),
-    "hessian": (hessian_responses, True),
-    "entropy": (entropy_responses, True),
+    "harris": (_harris_responses, False),
+    "hessian": (_hessian_responses, True),
+    "entropy": (_entropy_responses, True),
 }
 
 
@@ -201,12 +151,12 @@ def interest_points(
     Parameters
     ----------
     image : ndarray of shape (n_rows, n_columns)
-        Grey levels in [0, 1].
+        Grey levels in [0, 1], as `grey_image` returns them.
     detector : {"harris", "hessian", "entropy"}, default="hessian"
         The detector: corners, blobs, or salient regions.
     max_points : int, default=60
         The largest number of points.
-    scales : tuple of float
+    scales : tuple of float, default=(2.0, 2.8, 4.0, 5.6, 8.0)
         Increasing standard deviations of the windows, in pixels.
     border : float, default=1.0
         Points nearer to an edge of the image than this many scales are left out.
@@ -233,14 +183,19 @@ def interest_points(
         raise ValueError(f"scales must be positive and increasing, got {tuple(scales)}: sort them and drop repeats.")
     respond, over_scales = DETECTORS[detector]
     responses = respond(np.asarray(image, dtype=np.float32), tuple(scales))
-    neighbourhood = (3 if over_scales else 1, 3, 3)
-    highest = ndimage.maximum_filter(responses, size=neighbourhood, mode="nearest")
-    layers, rows, columns = np.nonzero((responses == highest) & (responses > _WEAKEST_RESPONSE))
+    # Peaks come strongest first, equal ones in the order of the pixels: the same on every machine.
+    layers, rows, columns = (
+        scikit_image()
+        .feature.peak_local_max(
+            responses,
+            footprint=np.ones((3 if over_scales else 1, 3, 3)),
+            threshold_abs=_WEAKEST_RESPONSE,
+            exclude_border=False,
+        )
+        .T
+    )
     sizes = np.asarray(scales, dtype=np.float32)[layers]
     margin = np.minimum.reduce([rows, columns, image.shape[0] - 1 - rows, image.shape[1] - 1 - columns])
-    inside = np.flatnonzero(margin >= border * sizes)
-    strengths = responses[layers[inside], rows[inside], columns[inside]]
-    # A stable sort keeps the result the same on every machine when responses are equal.
-    kept = inside[np.argsort(-strengths, kind="stable")[:max_points]]
+    kept = np.flatnonzero(margin >= border * sizes)[:max_points]
     positions = np.column_stack([rows[kept], columns[kept]]).astype(np.float32)
     return InterestPoints(positions, sizes[kept], responses[layers[kept], rows[kept], columns[kept]])

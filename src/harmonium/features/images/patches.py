@@ -1,18 +1,18 @@
-"""Patches of images: grey levels, cutting at points of interest, and intensity normalisation."""
+"""Patches of images, cut at points of interest and normalised in brightness and contrast."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage
 
-from .images_points import DEFAULT_SCALES, InterestPoints, interest_points
+from harmonium.features.images.points import DEFAULT_SCALES, InterestPoints, interest_points
+from harmonium.features.images.reading import grey_image
 
-__all__ = ["PATCH_SIDE", "PatchSet", "cut_patches", "grey_image", "interest_patches"]
+__all__ = ["PATCH_SIDE", "PatchSet", "cut_patches", "interest_patches"]
 
 PATCH_SIDE = 13
 # A patch spans three standard deviations of the point's window on each side of the point.
@@ -22,11 +22,11 @@ _FLAT = 1e-4
 
 
 class PatchSet(NamedTuple):
-    """Patches of one image with the place of each.
+    """Hold the patches of one image with the place of each.
 
-    Attributes
+    Parameters
     ----------
-    patches : ndarray of shape (n_patches, 169)
+    patches : ndarray of shape (n_patches, patch_side ** 2)
         Normalised patches as rows.
     positions : ndarray of shape (n_patches, 2)
         Row and column of the centre of each patch, in pixels.
@@ -34,6 +34,12 @@ class PatchSet(NamedTuple):
         Scale of each point, in pixels.
     detectors : ndarray of shape (n_patches,)
         Name of the detector that found each point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PatchSet(np.zeros((1, 169)), np.zeros((1, 2)), np.ones(1), np.array(["harris"])).patches.shape
+    (1, 169)
     """
 
     patches: NDArray[np.float32]
@@ -42,74 +48,10 @@ class PatchSet(NamedTuple):
     detectors: NDArray[np.str_]
 
 
-def _skimage() -> ModuleType:
-    """Import scikit-image when it is first needed, as most users of the library have no images."""
-    try:
-        import skimage
-    except ImportError as error:
-        raise ImportError(
-            "Image features need scikit-image, which is not installed: install it with `pip install harmonium[images]`."
-        ) from error
-    return skimage
-
-
-def grey_image(image: ArrayLike, longer_side: int | None = None) -> NDArray[np.float32]:
-    """Turn an image into grey levels in [0, 1], if wanted with its longer side at a given length.
-
-    Parameters
-    ----------
-    image : array-like of shape (n_rows, n_columns) or (n_rows, n_columns, 3 or 4)
-        Grey or colour image; uint8 and uint16 are read on the range of their type, floats must lie in [0, 1].
-    longer_side : int, optional
-        Length in pixels of the longer side of the result; the proportions stay. The size stays as it is by default.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        Grey levels as float32.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> colour = np.full((20, 40, 3), 255, dtype=np.uint8)
-    >>> grey = grey_image(colour, longer_side=20)
-    >>> grey.shape, float(grey.max().round(3))
-    ((10, 20), 1.0)
-    """
-    skimage = _skimage()
-    given = np.asarray(image)
-    is_colour = given.ndim == 3 and given.shape[-1] in (3, 4)
-    if given.size == 0 or not (given.ndim == 2 or is_colour):
-        raise ValueError(
-            f"An image must be a non-empty array of rows x columns, or rows x columns x 3 or 4 colours, "
-            f"got shape {given.shape}: pass one image at a time."
-        )
-    # Wider integers are refused: read on their full range, levels of 0 to 255 would all turn into black.
-    if given.dtype.kind != "f" and given.dtype not in (np.bool_, np.uint8, np.uint16):
-        raise ValueError(
-            f"An image must be of type bool, uint8, uint16 or float, got {given.dtype}: convert it with astype first."
-        )
-    if given.dtype.kind == "f" and not (given.min() >= 0.0 and given.max() <= 1.0):
-        raise ValueError(
-            f"An image of floats must lie in [0, 1], got values from {given.min():.3g} to {given.max():.3g}: "
-            f"divide by the largest possible value first."
-        )
-    grey = skimage.util.img_as_float32(given)
-    if is_colour:
-        grey = skimage.color.rgb2gray(grey[..., :3])
-    if longer_side is not None:
-        if longer_side < 1:
-            raise ValueError(f"longer_side must be at least 1, got {longer_side}: give a length in pixels.")
-        factor = longer_side / max(grey.shape)
-        shape = tuple(max(1, round(length * factor)) for length in grey.shape)
-        grey = skimage.transform.resize(grey, shape, order=1, anti_aliasing=factor < 1)
-    return np.clip(grey, 0.0, 1.0).astype(np.float32)
-
-
 def cut_patches(
     image: NDArray[np.float32], points: InterestPoints, patch_side: int = PATCH_SIDE
 ) -> NDArray[np.float32]:
-    """Cut a patch at each point, with a size that follows its scale, and normalise its intensity.
+    """Cut a normalised patch at each point, with a size that follows its scale.
 
     Parameters
     ----------
@@ -128,7 +70,7 @@ def cut_patches(
     Examples
     --------
     >>> import numpy as np
-    >>> from harmonium.features.images_points import interest_points
+    >>> from harmonium.features.images import interest_points
     >>> image = np.zeros((48, 48), dtype=np.float32)
     >>> image[20:28, 20:28] = 1.0
     >>> patches = cut_patches(image, interest_points(image, "hessian", max_points=3))
@@ -167,14 +109,14 @@ def interest_patches(
     Parameters
     ----------
     image : array-like of shape (n_rows, n_columns) or (n_rows, n_columns, 3 or 4)
-        Grey or colour image.
-    detectors : sequence of {"harris", "hessian", "entropy"}
+        Grey or colour image, as `colour_image` takes it.
+    detectors : sequence of {"harris", "hessian", "entropy"}, default=("harris", "hessian", "entropy")
         Detectors to use; their patches follow one another in this order.
     max_points_per_detector : int, default=60
         The largest number of points each detector gives; the strongest are kept.
     longer_side : int, optional
         Resize the image to this length of its longer side first; positions refer to the resized image.
-    scales : tuple of float
+    scales : tuple of float, default=(2.0, 2.8, 4.0, 5.6, 8.0)
         Increasing scales in pixels at which points are looked for.
     patch_side : int, default=13
         Side of the resized patches in pixels.
