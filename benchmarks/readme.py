@@ -22,6 +22,20 @@ ROWS = FOLDER / "readme_table.toml"
 README = FOLDER.parent / "README.md"
 OWN_README = FOLDER / "README.md"
 COLUMNS = ("what", "harmonium", "rivals")
+KEYS = {
+    "benchmark",
+    "table",
+    "row",
+    "column",
+    "field",
+    "take",
+    "minus",
+    "times",
+    "format",
+    "setting",
+    "quoted",
+    "source",
+}
 TAKE: dict[str, Callable[[list[Decimal]], list[Decimal]]] = {
     "all": lambda values: values,
     "smallest": lambda values: [min(values)],
@@ -87,6 +101,10 @@ def _merged(common: Mapping[str, Any], own: Any) -> dict[str, Any]:
 
 def _number(place: Mapping[str, Any]) -> str:
     """Return the number at a place, formatted; ``readme_table.toml`` explains the keys."""
+    if unknown := set(place) - KEYS:
+        raise UnknownPlace(
+            f"A number of {ROWS.name} has no {', '.join(sorted(unknown))}; its keys are explained there."
+        )
     if "quoted" in place:
         if not place.get("source"):
             raise UnknownPlace(f"The quoted number {place['quoted']!r} of {ROWS.name} needs a source.")
@@ -96,10 +114,12 @@ def _number(place: Mapping[str, Any]) -> str:
         (other,) = _values(_merged(place, place["minus"]))
         values = [value - other for value in values]
     values = [value * Decimal(str(place.get("times", 1))) for value in values]
-    take = place.get("take", "only")
-    if take == "only" and len(values) != 1:
+    if "take" not in place and len(values) != 1:
         raise UnknownPlace(f"{dict(place)} of {ROWS.name} stands for {len(values)} numbers; say which to take.")
-    kept = values if take == "only" else TAKE[take](values)
+    take = place.get("take", "all")
+    if take not in TAKE:
+        raise UnknownPlace(f"A number of {ROWS.name} can take {', '.join(TAKE)} of several numbers, got {take!r}.")
+    kept = TAKE[take](values)
     # numbers in results are rounded already: a last digit of 5 is rounded up, as one would by hand
     with localcontext(rounding=ROUND_HALF_UP):
         texts = [format(value, place.get("format", "f")).replace("-", "−") for value in kept]
@@ -115,6 +135,9 @@ def _settings(place: Mapping[str, Any]) -> list[Decimal]:
 
 def _values(place: Mapping[str, Any]) -> list[Decimal]:
     """Return the numbers in the cells of some rows and columns of a table."""
+    for key in ("benchmark", "table", "column"):
+        if key not in place:
+            raise UnknownPlace(f"{dict(place)} of {ROWS.name} names no {key}.")
     tables = results.tables(_result(place["benchmark"]))
     if place["table"] not in tables:
         raise UnknownPlace(f"{place['benchmark']} has no table {place['table']!r}, only {', '.join(tables)}.")
@@ -128,7 +151,7 @@ def _values(place: Mapping[str, Any]) -> list[Decimal]:
             if column not in row:
                 raise UnknownPlace(f"Table {place['table']!r} of {place['benchmark']} has no column {column!r}.")
             cell = row[column]
-            found += _listed(cell[place.get("field", "mean")] if isinstance(cell, dict) else cell)
+            found += _listed(cell.get(place.get("field", "mean")) if isinstance(cell, dict) else cell)
     if not found or not all(isinstance(value, int | float) for value in found):
         raise UnknownPlace(f"{dict(place)} of {ROWS.name} stands for {found}; name a row and column with numbers.")
     return [Decimal(str(value)) for value in found]

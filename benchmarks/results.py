@@ -147,6 +147,8 @@ def names(folder: Path | None = None) -> list[str]:
 def read(name: str, folder: Path | None = None) -> dict[str, Any]:
     """Return the stored result of a benchmark in a folder (`FOLDER`), if it follows the schema."""
     path = (folder or FOLDER) / f"{name}.json"
+    if not path.exists():
+        raise InvalidResult(f"There is no result {path.name}; `python -m benchmarks run {name}` makes it.")
     try:
         result = json.loads(path.read_text())
     except json.JSONDecodeError as error:

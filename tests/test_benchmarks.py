@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -161,11 +163,24 @@ def test_numbers_of_the_readme_are_found(place: dict, shown: str) -> None:
         ({}, "stands for 7 numbers; say which to take"),
         ({"setting": "colour"}, "correctness has no setting 'colour'"),
         ({"quoted": "12"}, "The quoted number '12' of readme_table.toml needs a source"),
+        ({"colour": "red"}, "A number of readme_table.toml has no colour"),
+        ({"row": "sampled CD-1", "take": "best"}, "can take all, smallest, largest"),
     ],
 )
 def test_places_that_no_result_has_are_refused_in_one_sentence(place: dict, sentence: str) -> None:
     with pytest.raises(readme.UnknownPlace, match=sentence):
         readme._number({"benchmark": "correctness", "table": "truth", "column": "nats a row", **place})
+
+
+def test_every_number_of_the_readme_is_shown() -> None:
+    for row in tomllib.loads(readme.ROWS.read_text())["row"]:
+        shown = re.findall(r"\{(\w+)\}", " ".join(row[column] for column in readme.COLUMNS))
+        assert set(shown) == set(row["numbers"]), row["what"]
+
+
+def test_a_result_that_is_not_there_is_refused_in_one_sentence() -> None:
+    with pytest.raises(results.InvalidResult, match="`python -m benchmarks run nothing` makes it"):
+        results.read("nothing")
 
 
 def test_a_page_without_markers_is_refused() -> None:
