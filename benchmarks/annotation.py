@@ -9,20 +9,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from common import table, write
-from harmonium import Bernoulli, BernoulliUnits, GaussianUnits, HarmoniumClassifier, MultiLabelHinge, Stochastic
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from harmonium import (
+    DWH,
+    TWH,
+    Bernoulli,
+    BernoulliUnits,
+    GaussianUnits,
+    HarmoniumClassifier,
+    MultiLabelHinge,
+    Stochastic,
+)
 from harmonium.datasets import load_corel5k
 from harmonium.metrics import AnnotationReport, annotation_report, f1_at
-from harmonium.recipes import DWH, TWH
 
+BENCHMARK = Benchmark(
+    title="Corel-5k: annotation",
+    claim="words for images of Corel5k: MMH against DWH, TWH, logistic regression and nearest neighbours",
+    minutes=15,
+    data=("corel5k",),
+    settings={"seeds": 3, "inner_splits": 2},
+)
 CUTOFFS = (3, 4, 5, 6, 7)
-SEEDS = 3
+HELD_OUT = 500  # training images that settings are chosen on
+CHOSEN = 5  # words of an image by whose F1 settings are chosen
+CENTRAL = (0.025, 0.975)  # ends of the bootstrap's interval
 UNITS = {"Gaussian": GaussianUnits(), "binary": BernoulliUnits()}
 Settings = dict[str, float | str]
 
@@ -37,9 +56,9 @@ class Images:
     test_words: np.ndarray
 
     def inner(self, seed: int) -> Images:
-        """500 training images against the other 4,000."""
+        """Return some training images against the others."""
         order = np.random.default_rng(seed).permutation(len(self.train_words))
-        held_out, rest = np.sort(order[:500]), np.sort(order[500:])
+        held_out, rest = np.sort(order[:HELD_OUT]), np.sort(order[HELD_OUT:])
         return Images(self.train[rest], self.train_words[rest], self.train[held_out], self.train_words[held_out])
 
 
@@ -166,8 +185,9 @@ def choose(name: str, score: Score, axes: dict[str, tuple[float | str, ...]], pa
     def quality(settings: Settings) -> float:
         key = tuple(settings.values())
         if key not in tried:
-            tried[key] = float(np.mean([f1_at(scores_of(score, part, settings), part.test_words, 5) for part in parts]))
-            print(f"{name} {settings}: validation F1@5 {tried[key]:.4f}", flush=True)
+            found = [f1_at(scores_of(score, part, settings), part.test_words, CHOSEN) for part in parts]
+            tried[key] = float(np.mean(found))
+            print(f"{name} {settings}: validation F1@{CHOSEN} {tried[key]:.4f}", flush=True)
         return tried[key]
 
     best: Settings = {key: values[0] for key, values in axes.items()}
@@ -176,21 +196,21 @@ def choose(name: str, score: Score, axes: dict[str, tuple[float | str, ...]], pa
     return {**best, "validation": quality(best)}
 
 
-def item_f1(scores: np.ndarray, words: np.ndarray, n: int = 5) -> np.ndarray:
+def item_f1(scores: np.ndarray, words: np.ndarray, n: int = CHOSEN) -> np.ndarray:
     """F1 of each image."""
     hits = np.take_along_axis(words, np.argsort(-scores, axis=1, kind="stable")[:, :n], axis=1).sum(axis=1)
     return 2 * hits / (n + words.sum(axis=1))
 
 
 def interval(difference: np.ndarray) -> tuple[float, float]:
-    """95 % of the mean differences of resampled images."""
+    """Return where most of the mean differences of resampled images lie."""
     rng = np.random.default_rng(0)
     means = [difference[rng.integers(0, len(difference), len(difference))].mean() for _ in range(2000)]
-    return float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
+    return float(np.quantile(means, CENTRAL[0])), float(np.quantile(means, CENTRAL[1]))
 
 
-def summary(f1: dict[str, np.ndarray], precision: dict[str, float], items: dict[str, np.ndarray]) -> str:
-    """Who is best, and by how much."""
+def best_methods(f1: dict[str, np.ndarray], precision: dict[str, float]) -> str:
+    """Return who is best, and by how much."""
     lines = []
     for place, cutoff in enumerate(CUTOFFS):
         first, second = sorted(f1, key=lambda name: -f1[name][place])[:2]
@@ -201,19 +221,23 @@ def summary(f1: dict[str, np.ndarray], precision: dict[str, float], items: dict[
         f"- Mean average precision: {first} is best, {100 * (precision[first] / precision[second] - 1):.1f} % above "
         f"{second}."
     )
-    lines.append("")
-    lines.append("Difference of MMH's F1@5 to the others', with 95 % of a bootstrap over test images:")
-    lines.append("")
-    for name in items:
-        if name != "MMH":
-            low, high = interval(items["MMH"] - items[name])
-            lines.append(f"- {name}: {(items['MMH'] - items[name]).mean():+.4f} ({low:+.4f} to {high:+.4f})")
     return "\n".join(lines)
 
 
-def main() -> None:
+def lead(items: dict[str, np.ndarray]) -> list[list[object]]:
+    """Return the mean difference of MMH's F1 of an image to that of every other method, with its interval."""
+    rows: list[list[object]] = []
+    for name, values in items.items():
+        if name != "MMH":
+            difference = items["MMH"] - values
+            rows.append([name, float(difference.mean()), *interval(difference)])
+    return rows
+
+
+def run(options: SimpleNamespace) -> Result:
+    """Choose settings on held-out training images, then annotate the test images."""
     images = load()
-    parts = [images.inner(1), images.inner(2)]
+    parts = [images.inner(1 + number) for number in range(options.inner_splits)]
     rows: list[list[object]] = []
     f1: dict[str, np.ndarray] = {}
     precision: dict[str, float] = {}
@@ -222,7 +246,7 @@ def main() -> None:
         begin = time.perf_counter()
         settings = choose(name, score, axes, parts)
         validation = settings.pop("validation")
-        seeds = SEEDS if "epochs" in axes else 1
+        seeds = options.seeds if "epochs" in axes else 1
         all_scores = [scores_of(score, images, settings, seed) for seed in range(seeds)]
         reports: list[AnnotationReport] = [
             annotation_report(scores, images.test_words, CUTOFFS) for scores in all_scores
@@ -231,35 +255,29 @@ def main() -> None:
         f1[name] = np.mean([one["f1"].to_numpy() for one in tables], axis=0)
         precision[name] = float(np.mean([report.mean_average_precision for report in reports]))
         items[name] = np.mean([item_f1(scores, images.test_words) for scores in all_scores], axis=0)
-        spread = float(np.std([one.loc[5, "f1"] for one in tables]))
-        recalled = float(np.mean([one.loc[5, "labels_recalled"] for one in tables]))
+        spread = float(np.std([one.loc[CHOSEN, "f1"] for one in tables]))
+        recalled = float(np.mean([one.loc[CHOSEN, "labels_recalled"] for one in tables]))
         shown = ", ".join(f"{key} {value}" for key, value in settings.items()) or "–"
         rows.append([name, shown, validation, *(float(value) for value in f1[name]), spread, precision[name], recalled])
-        print(f"{name} took {time.perf_counter() - begin:.0f} s: F1@5 {f1[name][2]:.4f}", flush=True)
-    body = [
+        print(f"{name} took {time.perf_counter() - begin:.0f} s: F1 {f1[name]}", flush=True)
+    result = Result()
+    result.text(
         f"{images.train.shape[0]:,} training and {images.test.shape[0]:,} test images, {images.train.shape[1]} blobs "
         f"(the faulty last one is left out), {int((images.train_words.sum(axis=0) > 0).sum())} words that occur in "
-        f"training, {reports[0].n_labels} words that occur in test images. Settings are chosen by the mean F1@5 on two "
-        "random splits of the training images, 4,000 against 500, one setting after the other; all "
-        f"harmoniums have the same driver and the same grid. Harmoniums: means of {SEEDS} random starts; ± is the "
-        "standard deviation of F1@5 over starts. F1 is the mean over images; average precision is the mean over the "
-        "words of the test images; N+ is the number of words recalled at least once with five words per image.",
-        table(
-            [
-                "method",
-                "chosen",
-                "validation F1@5",
-                *(f"F1@{cutoff}" for cutoff in CUTOFFS),
-                "±",
-                "average precision",
-                "N+",
-            ],
-            rows,
-        ),
-        summary(f1, precision, items),
-    ]
-    write("annotation", "Corel-5k: annotation", "\n\n".join(body), "python benchmarks/annotation.py")
-
-
-if __name__ == "__main__":
-    main()
+        f"training, {reports[0].n_labels} words that occur in test images. Settings are chosen by the mean F1@{CHOSEN} "
+        f"on {options.inner_splits} random splits of the training images, {images.train.shape[0] - HELD_OUT:,} against "
+        f"{HELD_OUT:,}, one setting after the other; all harmoniums have the same driver and the same grid. "
+        f"Harmoniums: means of {options.seeds} random starts; ± is the standard deviation of F1@{CHOSEN} over starts. "
+        "F1 is the mean over images; average precision is the mean over the words of the test images; N+ is the number "
+        f"of words recalled at least once with {CHOSEN} words per image."
+    )
+    by_cutoff = [f"F1@{cutoff}" for cutoff in CUTOFFS]
+    columns = ["method", "chosen", f"validation F1@{CHOSEN}", *by_cutoff, "±", "average precision", "N+"]
+    result.table("methods", columns, rows)
+    result.text(best_methods(f1, precision))
+    share = 100 * (CENTRAL[1] - CENTRAL[0])
+    result.text(
+        f"Difference of MMH's F1@{CHOSEN} to the others', and where {share:g} % of a bootstrap over test images lie:"
+    )
+    result.table("lead", {"method": None, **dict.fromkeys(["difference", "from", "to"], "{:+.4f}")}, lead(items))
+    return result

@@ -7,16 +7,22 @@ the entries of WWᵀ; what is missing from that is the doing of brief sampling a
 
 from __future__ import annotations
 
-import argparse
+from types import SimpleNamespace
 
 import numpy as np
 
-from bayes_recovery import ENERGY, N_FEATURES, N_UNITS, SIZES, errors, parameters_of, sample
-from common import table, write
+from benchmarks.bayes_recovery import CENTRAL, ENERGY, N_FEATURES, N_UNITS, SIZES, errors, parameters_of, sample
+from benchmarks.internals import compute, gibbs_step
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
 from harmonium import GaussianPrior
-from harmonium.inference.gibbs import gibbs_step
-from harmonium.kernels.threads import compute
 
+BENCHMARK = Benchmark(
+    title="Intervals where the prior is right",
+    claim="90 % intervals of posterior draws where weights do come from the prior",
+    minutes=5,
+    settings={"runs": 10, "sizes": SIZES},
+)
 SCALE = 0.1
 
 
@@ -32,7 +38,7 @@ def one_run(size: int, seed: int) -> dict[str, float]:
     draws = sample(values, start, seed, GaussianPrior(scale=SCALE), None).array("x.weights")
     draws = draws.reshape(-1, N_FEATURES, N_UNITS)
     products = np.einsum("kij,klj->kil", draws, draws)
-    lower, upper = np.quantile(products, [0.05, 0.95], axis=0)
+    lower, upper = np.quantile(products, CENTRAL, axis=0)
     inside = (truth >= lower) & (truth <= upper)
     apart = ~np.eye(N_FEATURES, dtype=bool)
     return {
@@ -44,20 +50,16 @@ def one_run(size: int, seed: int) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=10)
-    options = parser.parse_args()
+def run(options: SimpleNamespace) -> Result:
+    """Measure the coverage for each number of items."""
     rows: list[list[object]] = []
     with compute():
-        for size in SIZES:
+        for size in options.sizes:
             runs = [one_run(size, seed) for seed in range(options.runs)]
             rows.append([size, *(float(np.mean([run[key] for run in runs])) for key in runs[0])])
             print(rows[-1], flush=True)
-    header = ["items", "covered", "covered, diagonal", "share of ones", "mae", "mre", "mae of the prior mean"]
-    body = f"{table(header, rows)}\n\nMeans over {options.runs} runs."
-    write("bayes_calibration", "Intervals where the prior is right", body, "python benchmarks/bayes_calibration.py")
-
-
-if __name__ == "__main__":
-    main()
+    columns = ["items", "covered", "covered, diagonal", "share of ones", "mae", "mre", "mae of the prior mean"]
+    result = Result()
+    result.table("coverage", columns, rows)
+    result.text(f"Means over {options.runs} runs.")
+    return result

@@ -14,13 +14,13 @@ values of images that lie in their 90 % intervals, predicted from the text, for 
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import matplotlib
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import roc_auc_score
@@ -29,18 +29,27 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from common import RESULTS, table, write
+from benchmarks.measuring import with_error
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from benchmarks.rivals.gm_lda import GMLDA
 from harmonium import BDWH, DWH, Bernoulli, Gaussian, HarmoniumWarning, Langevin, ReplicatedSoftmax, Stochastic
 from harmonium.datasets import load_bdgp, load_wikipedia
-from rivals.gm_lda import GMLDA
 
-matplotlib.use("Agg")
 LOADERS = {"wikipedia": load_wikipedia, "wikipedia, counts": load_wikipedia, "bdgp": load_bdgp}
+BENCHMARK = Benchmark(
+    title="Nearest neighbours in latent spaces",
+    claim="1-NN accuracy of LSI, GM-LDA, DWH and BDWH over topics and with few items; how well BDWH knows its errors",
+    minutes=25,
+    data=("wikipedia", "bdgp"),
+    settings={"sets": tuple(LOADERS), "trials": 5, "processes": 2},
+)
 FAMILIES = {("bdgp", "text"): Bernoulli(), ("wikipedia, counts", "text"): ReplicatedSoftmax()}
 TOPICS = (4, 8, 16, 32)
-SMALL, SMALL_TOPICS, TRIALS, HALVES, TEST, COVERED = (50, 100, 200), 16, 5, 10, 1000, 100
+SMALL, SMALL_TOPICS, HALVES, TEST, COVERED = (50, 100, 200), 16, 10, 1000, 100
 METHODS = ("LSI", "GM-LDA", "DWH", "DWH, decay 10", "BDWH")
 Views = dict[str, np.ndarray]
+Found = dict[Any, dict[str, float]]
 
 
 def load(name: str) -> tuple[Views, np.ndarray]:
@@ -142,12 +151,8 @@ def quiet() -> None:
     warnings.simplefilter("ignore", HarmoniumWarning)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--sets", nargs="+", default=list(LOADERS))
-    parser.add_argument("--trials", type=int, default=TRIALS)
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
+def run(options: SimpleNamespace) -> Result:
+    """Measure latent spaces of all items and of few."""
     figure_jobs = [(name, method, k) for name in options.sets for method in METHODS for k in TOPICS]
     small_jobs = [
         (name, method, size, trial)
@@ -159,25 +164,36 @@ def main() -> None:
     with ProcessPoolExecutor(options.processes) as pool:
         few = dict(pool.map(few_items, small_jobs))
         figure = dict(pool.map(all_items, figure_jobs))
-    report(options.sets, options.trials, figure, few)
+    draw(options.sets, figure, options.output / "bayes_classification.png")
+    return report(options.sets, options.trials, figure, few)
 
 
-def report(sets: list[str], trials: int, figure: dict[Any, dict[str, float]], few: dict[Any, dict[str, float]]) -> None:
+def report(sets: tuple[str, ...], trials: int, figure: Found, few: Found) -> Result:
+    """Return tables of all items, of few items, and of what the posterior knows about itself."""
+    most = TOPICS[-1]
     rows = [
-        [name, method, *(figure[name, method, k]["accuracy"] for k in TOPICS), figure[name, method, 32]["seconds"]]
+        [name, method, *(figure[name, method, k]["accuracy"] for k in TOPICS), figure[name, method, most]["seconds"]]
         for name in sets
         for method in METHODS
     ]
-    first = table(["data", "method", *(f"{k} topics" for k in TOPICS), "seconds at 32"], rows)
-    small_rows: list[list[object]] = []
-    for name in sets:
-        for method in METHODS:
-            row: list[object] = [name, method]
-            for size in SMALL:
-                found = np.array([few[name, method, size, trial]["accuracy"] for trial in range(trials)])
-                row.append(f"{found.mean():.3f} ± {found.std(ddof=1) / np.sqrt(trials):.3f}")
-            small_rows.append(row)
-    second = table(["data", "method", *(f"{size} items" for size in SMALL)], small_rows)
+    result = Result()
+    result.text(f"Latent spaces of all items (mean over {HALVES} halves):")
+    result.table("all items", ["data", "method", *(f"{k} topics" for k in TOPICS), f"seconds at {most}"], rows)
+    small_rows = [
+        [
+            name,
+            method,
+            *(with_error([few[name, method, size, trial]["accuracy"] for trial in range(trials)]) for size in SMALL),
+        ]
+        for name in sets
+        for method in METHODS
+    ]
+    result.text(
+        f"Latent spaces and neighbours from few items, {SMALL_TOPICS} topics, mean and standard error over {trials} "
+        "trials:"
+    )
+    columns = {"data": None, "method": None, **{f"{size} items": "{:.3f}" for size in SMALL}}
+    result.table("few items", columns, small_rows)
     sure_rows: list[list[object]] = []
     for name in sets:
         for size in SMALL:
@@ -185,20 +201,15 @@ def report(sets: list[str], trials: int, figure: dict[Any, dict[str, float]], fe
             plain = [few[name, "DWH", size, trial] for trial in range(trials)]
             averages = [float(np.mean([result[key] for result in own])) for key in ("majority", "auroc", "covered")]
             sure_rows.append([name, size, *averages, float(np.mean([result["covered"] for result in plain]))])
-    header = ["data", "items", "accuracy of the majority", "AUROC", "coverage, BDWH", "coverage, DWH"]
-    draw(sets, figure)
-    body = (
-        f"Latent spaces of all items (mean over {HALVES} halves):\n\n{first}\n\nLatent spaces and neighbours from few"
-        f" items, {SMALL_TOPICS} topics, mean and standard error over {trials} trials:\n\n{second}\n\nWhat the"
-        f" posterior knows about itself, with few items:\n\n{table(header, sure_rows)}"
-        "\n\n[Figure](bayes_classification.png)"
-    )
-    write(
-        "bayes_classification", "Nearest neighbours in latent spaces", body, "python benchmarks/bayes_classification.py"
-    )
+    result.text("What the posterior knows about itself, with few items:")
+    columns = dict.fromkeys(["data", "items", "accuracy of the majority", "AUROC", "coverage, BDWH", "coverage, DWH"])
+    result.table("certainty", columns, sure_rows)
+    result.figure("bayes_classification.png", "1-NN accuracy over topics")
+    return result
 
 
-def draw(sets: list[str], figure: dict[Any, dict[str, float]]) -> None:
+def draw(sets: tuple[str, ...], figure: Found, file: Path) -> None:
+    """Draw the accuracy of all items over the number of topics."""
     import matplotlib.pyplot as plt
 
     picture, panels = plt.subplots(1, len(sets), figsize=(4.5 * len(sets), 3.5), layout="constrained", squeeze=False)
@@ -208,9 +219,4 @@ def draw(sets: list[str], figure: dict[Any, dict[str, float]]) -> None:
         panel.set(title=name, xlabel="topics", ylabel="1-NN accuracy", xscale="log", xticks=TOPICS, xticklabels=TOPICS)
         panel.minorticks_off()
     panels[0, 0].legend(fontsize=8)
-    RESULTS.mkdir(exist_ok=True)
-    picture.savefig(RESULTS / "bayes_classification.png", dpi=120)
-
-
-if __name__ == "__main__":
-    main()
+    picture.savefig(file, dpi=120)

@@ -8,21 +8,26 @@ error what it would be by chance, from the spread between chains.
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from common import table, write
-from harmonium import Bernoulli, BernoulliUnits, ExactLikelihood, GaussianPrior, Langevin, Metropolis, SampledCD
-from harmonium.energy import Energy
-from harmonium.kernels.threads import compute
-from harmonium.objectives import Problem
-from harmonium.training import Training
-from harmonium.training.progress import Silent
-from harmonium.views import Views
+from benchmarks.internals import Energy, Problem, Silent, Training, compute
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from harmonium import Bernoulli, BernoulliUnits, ExactLikelihood, GaussianPrior, Langevin, Metropolis, SampledCD, Views
 
-SCALE, N_ROWS, N_CHAINS = 0.8, 30, 8
+BENCHMARK = Benchmark(
+    title="Chains against an exact posterior",
+    claim="Langevin chains and Metropolis-Hastings against the exact posterior of a tiny model, for smaller and smaller"
+    " steps",
+    minutes=3,
+    settings={"draws": 1000, "warmup": 200, "metropolis_warmup": 500, "chains": 8},
+    quick={"draws": 10, "warmup": 10, "metropolis_warmup": 10, "chains": 2},
+)
+SCALE, N_ROWS = 0.8, 30
 BIAS, HIDDEN_BIAS = np.array([-0.5, 0.0, 0.3]), -0.2
 
 
@@ -64,33 +69,33 @@ def sampled_moments(driver: Any, objective: Any, data: np.ndarray) -> np.ndarray
     return np.einsum("cki,ckj->cij", weights, weights) / weights.shape[1]
 
 
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Compare moments of chains with those of the posterior."""
     data = items()
     exact = exact_moments(data)
-    fixed: dict[str, Any] = {"n_chains": N_CHAINS, "start": None, "prior": GaussianPrior(scale=SCALE)}
+    fixed: dict[str, Any] = {"n_chains": options.chains, "start": None, "prior": GaussianPrior(scale=SCALE)}
     langevin: dict[str, Any] = {**fixed, "biases": "fixed"}
     runs: list[tuple[str, Any, Any]] = [
         (
             f"Langevin, ε = {step}",
-            Langevin(1000, 200, thin, step=step, precondition=False, **langevin),
+            Langevin(options.draws, options.warmup, thin, step=step, precondition=False, **langevin),
             ExactLikelihood(),
         )
         for step, thin in ((1.6, 1), (0.8, 2), (0.4, 4), (0.2, 8))
     ]
-    runs.append(("Langevin, tuned step", Langevin(1000, 200, 4, **langevin), ExactLikelihood()))
-    runs += [
-        (f"Langevin, tuned step, brief sampling l = {n}", Langevin(1000, 200, 4, **langevin), SampledCD(n))
-        for n in (1, 5, 20)
-    ]
-    runs += [
-        (f"Metropolis-Hastings, brief sampling l = {n}", Metropolis(1000, 500, 10, **fixed), SampledCD(n))
-        for n in (1, 20)
-    ]
+    for name, objective in {
+        "Langevin, tuned step": ExactLikelihood(),
+        **{f"Langevin, tuned step, brief sampling l = {n}": SampledCD(n) for n in (1, 5, 20)},
+    }.items():
+        runs.append((name, Langevin(options.draws, options.warmup, 4, **langevin), objective))
+    for n in (1, 20):
+        driver = Metropolis(options.draws, options.metropolis_warmup, 10, **fixed)
+        runs.append((f"Metropolis-Hastings, brief sampling l = {n}", driver, SampledCD(n)))
     rows: list[list[object]] = []
     with compute(1):
         for name, driver, objective in runs:
             found = sampled_moments(driver, objective, data)
-            chance = found.std(axis=0, ddof=1) / np.sqrt(N_CHAINS)
+            chance = found.std(axis=0, ddof=1) / np.sqrt(options.chains)
             error = np.abs(found.mean(axis=0) - exact)
             rows.append(
                 [
@@ -101,9 +106,6 @@ def main() -> None:
                 ]
             )
             print(rows[-1], flush=True)
-    body = table(["chain", "error", "Monte Carlo error", f"E[tr WWᵀ] (exact: {np.trace(exact):.3f})"], rows)
-    write("bayes_exact", "Chains against an exact posterior", body, "python benchmarks/bayes_exact.py")
-
-
-if __name__ == "__main__":
-    main()
+    result = Result()
+    result.table("chains", ["chain", "error", "Monte Carlo error", f"E[tr WWᵀ] (exact: {np.trace(exact):.3f})"], rows)
+    return result

@@ -11,30 +11,54 @@ stops rising (a fifth of the items, then all items for as many steps). Chains st
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import time
 from collections.abc import Iterator
-from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from common import RESULTS, table, write
-from harmonium import Bernoulli, DivergenceError, EmpiricalBayes, GaussianPrior, GaussianUnits, Langevin, SampledCD
-from harmonium.energy import Energy
-from harmonium.inference.perfect import perfect_sample
-from harmonium.inference.pseudo import pseudo_log_likelihood
-from harmonium.kernels.threads import compute
-from harmonium.objectives import Problem, Statistics
-from harmonium.params import Parameters
-from harmonium.training import Adam, Driver, Prior, Training
-from harmonium.training.posterior import Posterior
-from harmonium.training.progress import Silent
-from harmonium.views import Views
+from benchmarks.internals import (
+    Driver,
+    Energy,
+    Parameters,
+    Posterior,
+    Prior,
+    Problem,
+    Silent,
+    Statistics,
+    Training,
+    compute,
+    perfect_sample,
+    pseudo_log_likelihood,
+)
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from harmonium import (
+    Adam,
+    Bernoulli,
+    DivergenceError,
+    EmpiricalBayes,
+    GaussianPrior,
+    GaussianUnits,
+    Langevin,
+    SampledCD,
+    Views,
+)
 
 N_FEATURES, N_UNITS = 100, 10
 SIZES = (25, 50, 100, 200)
+BENCHMARK = Benchmark(
+    title="Weights recovered from few items",
+    claim="known weights from 25 to 200 items: posterior draws against maximum likelihood; coverage of intervals;"
+    " chains",
+    minutes=25,
+    settings={"runs": 10, "sizes": SIZES},
+)
+N_CHAINS, N_DRAWS, WARMUP, THIN = 4, 100, 1000, 5
+CENTRAL = (0.05, 0.95)  # ends of the intervals
 RATES = (0.001, 0.003, 0.01)
 MOST_STEPS, CHECK_EVERY = 2000, 40
 OURS = "posterior, normal of unit scale"
@@ -47,6 +71,7 @@ PRIORS: dict[str, Prior] = {
 SHOWN = ("maximum likelihood, rate 0.001", "maximum likelihood, early stopping", OURS)
 # priors were developed on runs 0 and 1
 FIRST_SEED = 100
+Found = dict[int, list[dict[str, dict[str, float]]]]  # by number of items: runs, by method, by measure
 ENERGY = Energy({"x": Bernoulli().restore(N_FEATURES, {})}, GaussianUnits().bind(N_UNITS))
 
 
@@ -119,7 +144,7 @@ def early_stopping(values: np.ndarray, start: np.ndarray, seed: int) -> tuple[fl
 
 
 def sample(values: np.ndarray, start: np.ndarray, seed: int, prior: Prior, begin: Driver | None) -> Posterior:
-    driver = Langevin(100, 1000, 5, 4, prior=prior, biases="fixed", start=begin)
+    driver = Langevin(N_DRAWS, WARMUP, THIN, N_CHAINS, prior=prior, biases="fixed", start=begin)
     training = Training(parameters_of(start))
     problem = Problem(ENERGY, {"x": values.mean(axis=0)})
     driver.run(problem, SampledCD(), Views({"x": values}), training, np.random.default_rng(seed), Silent())
@@ -157,7 +182,7 @@ def one_run(size: int, seed: int) -> dict[str, dict[str, float]]:
             continue
         draws = posterior.array("x.weights").reshape(-1, *found.shape)
         products = np.einsum("kij,klj->kil", draws, draws)
-        lower, upper = np.quantile(products, [0.05, 0.95], axis=0)
+        lower, upper = np.quantile(products, CENTRAL, axis=0)
         inside = (truth >= lower) & (truth <= upper)
         apart = ~np.eye(N_FEATURES, dtype=bool)
         results[name] = {
@@ -169,7 +194,7 @@ def one_run(size: int, seed: int) -> dict[str, dict[str, float]]:
     return results
 
 
-def draw_chains() -> None:
+def draw_chains(file: Path) -> None:
     """Fig. 3: entries of WWᵀ along three chains from different starts, with a step of 0.03."""
     import matplotlib.pyplot as plt
 
@@ -191,10 +216,10 @@ def draw_chains() -> None:
             panel.axhline(weights[i] @ weights[j], color="black", ls=":", lw=1)
             panel.set(xlabel="move", ylabel=f"(WWᵀ)[{i}, {j}]")
     panels[0].legend(fontsize=8)
-    figure.savefig(RESULTS / "bayes_recovery_chains.png", dpi=120)
+    figure.savefig(file, dpi=120)
 
 
-def draw_errors(found: dict[int, list[dict[str, dict[str, float]]]]) -> None:
+def draw_errors(found: Found, file: Path) -> None:
     """Fig. 5: both errors against the number of items."""
     import matplotlib.pyplot as plt
 
@@ -205,48 +230,56 @@ def draw_errors(found: dict[int, list[dict[str, dict[str, float]]]]) -> None:
             panel.errorbar(list(found), values.mean(axis=1), values.std(axis=1, ddof=1), capsize=2, label=name)
         panel.set(xlabel="items", ylabel=measure, yscale="log")
     panels[0].legend(fontsize=8)
-    figure.savefig(RESULTS / "bayes_recovery.png", dpi=120)
+    figure.savefig(file, dpi=120)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=10)
-    options = parser.parse_args()
-    RESULTS.mkdir(exist_ok=True)
-    found: dict[int, list[dict[str, dict[str, float]]]] = {}
+def rows_of(found: Found, methods: list[str], measures: tuple[str, ...]) -> list[list[object]]:
+    """Return a row for each method with the means over runs for each number of items."""
+    rows: list[list[object]] = []
+    for name in methods:
+        row: list[object] = [name]
+        for runs in found.values():
+            kept = [run for run in runs if np.isfinite(run[name]["mae"])]
+            if len(kept) < len(runs):
+                row.append(f"ran away in {len(runs) - len(kept)} of {len(runs)} runs")
+                continue
+            row.append({measure: float(np.mean([run[name][measure] for run in kept])) for measure in measures})
+        rows.append(row)
+    return rows
+
+
+def run(options: SimpleNamespace) -> Result:
+    """Recover weights from several draws of each size."""
+    found: Found = {}
     with compute():
-        for size in SIZES:
+        for size in options.sizes:
             found[size] = [one_run(size, FIRST_SEED + seed) for seed in range(options.runs)]
             print(size, {name: found[size][0][name] for name in found[size][0]}, flush=True)
-        draw_chains()
-    draw_errors(found)
-    rows: list[list[object]] = []
-    for name in found[SIZES[0]][0]:
-        row: list[object] = [name]
-        for size in SIZES:
-            kept = [run for run in found[size] if np.isfinite(run[name]["mae"])]
-            if len(kept) < len(found[size]):
-                row.append(f"ran away in {len(found[size]) - len(kept)} of {len(found[size])} runs")
-                continue
-            average = partial(_average, kept, name)
-            shown = f"{average('mae'):.4f} / {average('mre'):.3f}"
-            if "covered" in found[size][0][name]:
-                shown += f" / {average('covered'):.2f} ({average('diagonal'):.2f})"
-            row.append(shown)
-        rows.append(row)
-    body = table(["method", *(f"{size} items" for size in SIZES)], rows)
+        draw_chains(options.output / "bayes_recovery_chains.png")
+    draw_errors(found, options.output / "bayes_recovery.png")
+    columns = [f"{size} items" for size in options.sizes]
+    likeliest = [name for name in found[options.sizes[0]][0] if name not in PRIORS]
     seconds = np.mean([run[OURS]["seconds"] for runs in found.values() for run in runs])
-    body += (
-        f"\n\nMean over {options.runs} runs of mae / mre of WWᵀ, and for posteriors the share of entries of WWᵀ that"
-        " central 90 % intervals cover (in brackets: of the diagonal). 4 chains, 1,000 moves of warm-up, 100 draws"
-        f" each, 5 moves apart: {seconds:.1f} s.\n\n[Errors](bayes_recovery.png), [chains](bayes_recovery_chains.png)"
+    result = Result()
+    result.text(f"Mean over {options.runs} runs of mae / mre of WWᵀ by maximum likelihood:")
+    form = "{mae:.4f} / {mre:.3f}"
+    result.table(
+        "maximum likelihood",
+        {"method": None, **dict.fromkeys(columns, form)},
+        rows_of(found, likeliest, ("mae", "mre")),
     )
-    write("bayes_recovery", "Weights recovered from few items", body, "python benchmarks/bayes_recovery.py")
-
-
-def _average(runs: list[dict[str, dict[str, float]]], name: str, measure: str) -> float:
-    return float(np.mean([run[name][measure] for run in runs]))
-
-
-if __name__ == "__main__":
-    main()
+    result.text(
+        "The same for posteriors, and the share of entries of WWᵀ that central "
+        f"{100 * (CENTRAL[1] - CENTRAL[0]):g} % intervals cover (in brackets: of the diagonal):"
+    )
+    result.table(
+        "posterior",
+        {"method": None, **dict.fromkeys(columns, form + " / {covered:.2f} ({diagonal:.2f})")},
+        rows_of(found, list(PRIORS), ("mae", "mre", "covered", "diagonal")),
+    )
+    result.text(
+        f"{N_CHAINS} chains, {WARMUP:,} moves of warm-up, {N_DRAWS} draws each, {THIN} moves apart: {seconds:.1f} s."
+    )
+    result.figure("bayes_recovery.png", "errors over the number of items")
+    result.figure("bayes_recovery_chains.png", "chains from different starts")
+    return result

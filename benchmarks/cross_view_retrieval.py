@@ -10,11 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cross_decomposition import CCA, PLSSVD
 from sklearn.decomposition import PCA, TruncatedSVD
@@ -22,20 +20,28 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from common import RESULTS, table, write
-from harmonium import BernoulliUnits, Gaussian, GaussianUnits, HarmoniumClassifier, Hinge, Stochastic
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from harmonium import DWH, TWH, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.datasets import load_wikipedia
 from harmonium.metrics import RetrievalReport, average_precision, retrieval_report
-from harmonium.recipes import DWH, TWH
 from harmonium.report import RetrievalDisplay
 
-SEEDS = 3
+BENCHMARK = Benchmark(
+    title="Wikipedia pairs: retrieval across views",
+    claim="image → text, text → image and both on Wikipedia: MMH against DWH, TWH, CCA and LSI",
+    minutes=3,
+    data=("wikipedia",),
+    settings={"seeds": 3, "sizes": (10, 20, 50)},
+)
+POWER = 3  # that sharpens class probabilities
 UNITS = {"Gaussian": GaussianUnits(), "binary": BernoulliUnits()}
 FAMILIES = {"image": Gaussian(), "text": Gaussian()}
 Rows = dict[str, np.ndarray]
 Settings = dict[str, object]
 # by name of the representation: encodings of the images alone and of the texts alone
 Encoded = dict[str, tuple[np.ndarray, np.ndarray]]
+Curves = dict[str, tuple[RetrievalReport, RetrievalReport]]
 
 
 @dataclass
@@ -111,8 +117,8 @@ def centred(encode: Callable[[Rows], np.ndarray], pairs: Pairs) -> tuple[np.ndar
 
 
 def sharpened(probabilities: np.ndarray) -> np.ndarray:
-    """Softmax of scores three times as large."""
-    powers = probabilities**3
+    """Return the softmax of scores three times as large."""
+    powers = probabilities**POWER
     return powers / powers.sum(axis=1, keepdims=True)
 
 
@@ -183,10 +189,11 @@ SHARED = [
     for units in ({"hidden": "Gaussian", "K": 20}, {"hidden": "Gaussian", "K": 50}, {"hidden": "binary", "K": 200})
     for stack in ({"stacked": False}, {"stacked": True})
 ]
-METHODS: dict[str, tuple[Callable[..., Encoded], list[Settings], int]] = {
-    "MMH": (encode_harmonium, [{**one, "C": C} for one in SHARED for C in (0.03, 0.25, 1.0)], SEEDS),
-    "DWH": (encode_harmonium, SHARED, SEEDS),
-    "TWH": (encode_harmonium, SHARED, SEEDS),
+# method, grid, and number of random starts; None: that of the settings
+METHODS: dict[str, tuple[Callable[..., Encoded], list[Settings], int | None]] = {
+    "MMH": (encode_harmonium, [{**one, "C": C} for one in SHARED for C in (0.03, 0.25, 1.0)], None),
+    "DWH": (encode_harmonium, SHARED, None),
+    "TWH": (encode_harmonium, SHARED, None),
     "CCA": (encode_projection, grid(components=(20, 50, 127), K=(5, 7, 9)), 1),
     "partial least squares": (encode_projection, grid(components=(20, 50, 127), K=(5, 7, 9)), 1),
     "LSI": (encode_lsi, grid(K=(10, 20, 50)), 1),
@@ -201,11 +208,11 @@ def both_ways(encoded: tuple[np.ndarray, np.ndarray], labels: np.ndarray) -> tup
     return retrieval_report(image, text, labels, labels), retrieval_report(text, image, labels, labels)
 
 
-def across(pairs: Pairs) -> tuple[list[list[object]], dict[str, tuple[RetrievalReport, RetrievalReport]]]:
+def across(pairs: Pairs, n_seeds: int) -> tuple[list[dict[str, object]], Curves]:
     """Choose on the inner splits, then query the test rows."""
     parts = pairs.inner()
-    rows: list[list[object]] = []
-    curves: dict[str, tuple[RetrievalReport, RetrievalReport]] = {}
+    rows: list[dict[str, object]] = []
+    curves: Curves = {}
     for name, (encode, settings_grid, seeds) in METHODS.items():
         begin = time.perf_counter()
         scores: dict[tuple[int, str], list[float]] = {}
@@ -219,22 +226,23 @@ def across(pairs: Pairs) -> tuple[list[list[object]], dict[str, tuple[RetrievalR
         number, representation = max(scores, key=lambda key: np.mean(scores[key]))
         settings = settings_grid[number]
         reports = [
-            both_ways(encode(name, pairs, settings, seed)[representation], pairs.test_labels) for seed in range(seeds)
+            both_ways(encode(name, pairs, settings, seed)[representation], pairs.test_labels)
+            for seed in range(seeds or n_seeds)
         ]
         curves[name] = reports[0]
         found = np.array([[one.average_precision for one in report] for report in reports])
         shown = ", ".join([representation, *(f"{key} {value}" for key, value in settings.items())])
         by_image, by_text = found.mean(axis=0)
         rows.append(
-            [
-                name,
-                shown,
-                float(np.mean(scores[number, representation])),
-                float(by_image),
-                float(by_text),
-                float(found.mean()),
-                float(found.mean(axis=1).std()),
-            ]
+            {
+                "method": name,
+                "chosen": shown,
+                "validation": float(np.mean(scores[number, representation])),
+                "by image": float(by_image),
+                "by text": float(by_text),
+                "average": float(found.mean()),
+                "±": float(found.mean(axis=1).std()),
+            }
         )
         print(f"{name} took {time.perf_counter() - begin:.0f} s: {rows[-1]}", flush=True)
     return rows, curves
@@ -261,12 +269,12 @@ def fused_lsi(name: str, pairs: Pairs, settings: Settings, seed: int) -> Encoded
     return {"projections": (svd.transform(test), svd.transform(train))}
 
 
-def fused(pairs: Pairs) -> list[list[object]]:
-    """Test rows with both views as queries, training rows with both views ranked."""
+def fused(pairs: Pairs, sizes: tuple[int, ...], n_seeds: int) -> list[dict[str, object]]:
+    """Query by test rows with both views as queries, training rows with both views ranked."""
     (part,) = pairs.inner(1)
     rows: dict[tuple[str, str], list[float]] = {}
     chosen: dict[tuple[str, str], list[str]] = {}
-    for name, units in product(("MMH", "DWH", "TWH", "LSI"), (10, 20, 50)):
+    for name, units in product(("MMH", "DWH", "TWH", "LSI"), sizes):
         encode = fused_lsi if name == "LSI" else fused_harmonium
         if name == "LSI":
             settings_grid = grid(K=(units,), standardised=(False, True))
@@ -284,33 +292,41 @@ def fused(pairs: Pairs) -> list[list[object]]:
         for kind in found[0]:
             best = int(np.argmax([one[kind] for one in found]))
             if best not in tested:
-                seeds = 1 if name == "LSI" else SEEDS
+                seeds = 1 if name == "LSI" else n_seeds
                 tested[best] = [encode(name, pairs, settings_grid[best], seed) for seed in range(seeds)]
             values = [average_precision(*one[kind], pairs.test_labels, pairs.train_labels) for one in tested[best]]
             rows.setdefault((name, kind), []).append(float(np.mean(values)))
             shown = {key: value for key, value in settings_grid[best].items() if key not in ("K", "stacked")}
             chosen.setdefault((name, kind), []).append(", ".join(f"{key} {value}" for key, value in shown.items()))
             print(f"both views: {name} {kind} K {units} {shown}: {rows[name, kind][-1]:.4f}", flush=True)
-    return [[f"{name}, {kind}", *values, "; ".join(chosen[name, kind])] for (name, kind), values in rows.items()]
+    return [
+        {
+            "method": f"{name}, {kind}",
+            **{f"K = {units}": value for units, value in zip(sizes, values, strict=True)},
+            "chosen for each K": "; ".join(chosen[name, kind]),
+        }
+        for (name, kind), values in rows.items()
+    ]
 
 
-def draw(curves: dict[str, tuple[RetrievalReport, RetrievalReport]]) -> None:
-    """Recall-precision curves of both directions."""
+def draw(curves: Curves, file: Path) -> None:
+    """Draw recall-precision curves of both directions."""
+    import matplotlib.pyplot as plt
+
     figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
     titles = ("texts retrieved by an image", "images retrieved by a text")
     for place, (ax, title) in enumerate(zip(axes, titles, strict=True)):
         RetrievalDisplay.from_reports({name: reports[place] for name, reports in curves.items()}, ax=ax)
         ax.set(title=title, ylim=(0, 0.6))
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / "cross_view_retrieval.png", dpi=110)
+    figure.savefig(file, dpi=110)
 
 
-def compared(names: list[str], values: list[float], what: str) -> str:
-    """The best, the next method, and how MMH stands to the best of the others."""
+def compared(rows: list[dict[str, object]], column: str, what: str) -> str:
+    """Return the best, the next method, and how MMH stands to the best of the others."""
     best: dict[str, float] = {}
-    for name, value in zip(names, values, strict=True):
-        method = name.split(",")[0]
-        best[method] = max(value, best.get(method, 0.0))
+    for row in rows:
+        method = str(row["method"]).split(",")[0]
+        best[method] = max(float(row[column]), best.get(method, 0.0))
     order = sorted(best, key=lambda method: -best[method])
     first, second = order[:2]
     line = f"{what}: {first} is best ({best[first]:.3f}), {100 * (best[first] / best[second] - 1):.1f} % above {second}"
@@ -320,61 +336,47 @@ def compared(names: list[str], values: list[float], what: str) -> str:
     return line + f" ({best[second]:.3f}); MMH ({best['MMH']:.3f}) comes {below:.1f} % below the best."
 
 
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Rank one view by the other, and items with both views."""
     pairs = load()
-    publish(pairs, *across(pairs), fused(pairs))
-
-
-def publish(
-    pairs: Pairs,
-    rows: list[list[object]],
-    curves: dict[str, tuple[RetrievalReport, RetrievalReport]],
-    together: list[list[object]],
-) -> None:
-    """Tables, findings and curves."""
-    draw(curves)
-    names = [str(row[0]) for row in rows]
-    findings = [
-        compared(names, [float(row[column]) for row in rows], what)
-        for column, what in ((3, "By image"), (4, "By text"), (5, "Average of both"))
-    ]
-    # MMH by its hidden means only; the others by what is best
-    rivals = [row for row in together if row[0] != "MMH, class scores"]
-    findings += [
-        compared([str(row[0]) for row in rivals], [float(row[column]) for row in rivals], f"Both views, K = {units}")
-        for column, units in ((1, 10), (2, 20), (3, 50))
-    ]
-    body = [
+    rows, curves = across(pairs, options.seeds)
+    together = fused(pairs, options.sizes, options.seeds)
+    draw(curves, options.output / "cross_view_retrieval.png")
+    result = Result()
+    result.text(
         f"{len(pairs.train_labels):,} training and {len(pairs.test_labels):,} test pairs, "
         f"{len(np.unique(pairs.train_labels))} classes. Items of the class of the query are relevant; cosine; settings "
         "and representation are chosen by mean average precision on held-out quarters of the training rows (two "
-        f"random ones across views, one for both views). Harmoniums: means of {SEEDS} random starts.",
-        "## Across views",
+        f"random ones across views, one for both views). Harmoniums: means of {options.seeds} random starts."
+    )
+    result.heading("Across views")
+    result.text(
         "Each test row's one view is a query, the other views of all test rows are ranked. Encodings are centred by "
         "the mean of the training rows' encodings from the same view. Stacked: training rows are given three times, "
         "with both views, with the image only and with the text only (epochs fewer in proportion). ± is the standard "
-        "deviation over random starts (of the ranking, for chance). The 50 Gaussian and 200 binary units, the C of "
-        "0.03 and 0.25 and the sharpened probabilities (cubed, then normalised) replaced or joined those of a first "
-        "grid after that had shown test results: MMH 0.250, TWH 0.245, DWH 0.222, logistic regression 0.264 on "
-        "average.",
-        table(["method", "chosen", "validation", "by image", "by text", "average", "±"], rows),
-        "![curves](cross_view_retrieval.png)",
-        "## By both views",
+        "deviation over random starts (of the ranking, for chance). Sharpened probabilities are their powers of "
+        f"{POWER}, normalised."
+    )
+    result.table("across", list(rows[0]), rows)
+    result.figure("cross_view_retrieval.png", "curves")
+    result.heading("By both views")
+    widths = {name: values.shape[1] for name, values in pairs.train.items()}
+    result.text(
         "Test rows with both views are queries, training rows with both views are ranked by hidden means, by class "
         "scores or by singular vectors of the views side by side; mean average precision with K hidden units. "
-        "Harmoniums standardise every feature, so that the 128 of an image outweigh the 10 of a text where no label "
-        "says which matter; LSI could choose whether to standardise.",
-        table(["method", "K = 10", "K = 20", "K = 50", "chosen for each K"], together),
-        "## Who is best",
-        "\n".join(f"- {line}" for line in findings),
-    ]
-    write(
-        "cross_view_retrieval",
-        "Wikipedia pairs: retrieval across views",
-        "\n\n".join(body),
-        "python benchmarks/cross_view_retrieval.py",
+        f"Harmoniums standardise every feature, so that the {widths['image']} of an image outweigh the "
+        f"{widths['text']} of a text where no label says which matter; LSI could choose whether to standardise."
     )
-
-
-if __name__ == "__main__":
-    main()
+    result.table("both", list(together[0]), together)
+    # MMH by its hidden means only; the others by what is best
+    rivals = [row for row in together if row["method"] != "MMH, class scores"]
+    findings = [
+        *(
+            compared(rows, column, what)
+            for column, what in (("by image", "By image"), ("by text", "By text"), ("average", "Average of both"))
+        ),
+        *(compared(rivals, f"K = {units}", f"Both views, K = {units}") for units in options.sizes),
+    ]
+    result.heading("Who is best")
+    result.text("\n".join(f"- {line}" for line in findings))
+    return result

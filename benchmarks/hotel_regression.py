@@ -4,13 +4,13 @@
 features (`features/contextual.py`). Rivals get both views side by side, the contextual one standardised. All
 settings are chosen on training reviews: for MMH inside `fit` (nothing is set but K), for the others by
 cross-validation. Also draws R² over the number of topics, and the weights of four contextual features over the topics.
-
-Run: ``python benchmarks/hotel_regression.py``.
 """
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,16 +23,25 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVR
 
-from common import RESULTS, table, write
-from features.contextual import contextual_features
+from benchmarks.features.contextual import contextual_features
+from benchmarks.measuring import with_deviation
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from benchmarks.rivals.slda import SLDA
 from harmonium import DWH, TWH, Bernoulli, BernoulliUnits, Gaussian, HarmoniumRegressor, Stochastic, Views
 from harmonium.datasets import hotel_aspects, load_hotels
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.report import FeatureWeightsDisplay, topic_table
-from rivals.slda import SLDA
 
-SIZES = (5, 10, 50)
-SEEDS = (0, 1)
+BENCHMARK = Benchmark(
+    title="Regression: MMH on ratings of hotels",
+    claim="MMH against ridge, SVR, DWH, TWH and SLDA on ratings of hotels",
+    minutes=10,
+    data=("hotels",),
+    settings={"sizes": (5, 10, 50), "seeds": 2},
+)
+READ_SIZE = 10  # topics of the model whose topics are shown
+SVD_SIZE, SLDA_SIZE = 50, 20
 FAMILIES = {"words": Bernoulli(), "context": Gaussian()}
 SHOWN = ["pos_adj", "re_pos_adj", "neg_adj", "re_neg_adj"]
 
@@ -61,16 +70,16 @@ def svr() -> GridSearchCV:
     return GridSearchCV(LinearSVR(max_iter=5000, random_state=0), {"C": [1e-3, 1e-2, 1e-1, 1.0]}, cv=3)
 
 
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Fit all models and measure R² on test reviews."""
     views, y, unseen, truth, aspects, names = data()
     train, test = Views(views, feature_names=names), Views(unseen, feature_names=names)
     scaler = StandardScaler().fit(views["context"])
-    rows: list[list[object]] = []
+    rows: list[list[Any]] = []
 
     def report(name: str, setting: object, predictions: list[np.ndarray], seconds: float) -> float:
-        scores = [r2_score(truth, prediction) for prediction in predictions]
-        spread = f" ± {np.std(scores):.4f}" if len(scores) > 1 else ""
-        rows.append([name, setting, f"{np.mean(scores):.4f}{spread}", seconds])
+        scores = [float(r2_score(truth, prediction)) for prediction in predictions]
+        rows.append([name, setting, with_deviation(scores) if len(scores) > 1 else scores[0], seconds])
         print(rows[-1], flush=True)
         return float(np.mean(scores))
 
@@ -90,10 +99,10 @@ def main() -> None:
         time.perf_counter() - begin,
     )
     begin = time.perf_counter()
-    svd = TruncatedSVD(50, random_state=0)
+    svd = TruncatedSVD(SVD_SIZE, random_state=0)
     search = svr().fit(svd.fit_transform(side_by_side(views, scaler)), y)
     report(
-        "SVD + SVR, 50 dimensions",
+        f"SVD + SVR, {SVD_SIZE} dimensions",
         search.best_params_["C"],
         [search.predict(svd.transform(side_by_side(unseen, scaler)))],
         time.perf_counter() - begin,
@@ -104,15 +113,15 @@ def main() -> None:
     )
     curves: dict[str, list[float]] = {"MMH": [], "DWH + SVR": [], "TWH": []}
     shown = None
-    for K in SIZES:
+    for K in options.sizes:
         predictions, seconds, settings = [], [], []
-        for seed in SEEDS:
+        for seed in range(options.seeds):
             begin = time.perf_counter()
             model = HarmoniumRegressor(K, views=FAMILIES, random_state=seed).fit(train, y)
             seconds.append(time.perf_counter() - begin)
             settings.append(f"C={model.C_:g}, {model.n_iter_} epochs")
             predictions.append(model.predict(test))
-        shown = model if K == 10 else shown
+        shown = model if K == READ_SIZE else shown
         curves["MMH"].append(report(f"MMH, K={K}", "; ".join(settings), predictions, float(np.median(seconds))))
         begin = time.perf_counter()
         latent = DWH(K, FAMILIES, hidden=BernoulliUnits(), driver=driver, random_state=0).fit(train)
@@ -131,60 +140,47 @@ def main() -> None:
             report(f"TWH, K={K}", f"{wing.n_iter_} epochs", [wing.predict(test)], time.perf_counter() - begin)
         )
     begin = time.perf_counter()
-    slda = SLDA(20, n_iter=200).fit(views["words"], y[:, None])
-    report("tomotopy SLDA, words, K=20", "-", [slda.predict(unseen["words"])[:, 0]], time.perf_counter() - begin)
+    slda = SLDA(SLDA_SIZE, n_iter=200).fit(views["words"], y[:, None])
+    report(
+        f"tomotopy SLDA, words, K={SLDA_SIZE}", "-", [slda.predict(unseen["words"])[:, 0]], time.perf_counter() - begin
+    )
 
     part = load_hotels().split
     six = np.column_stack([y, aspects[part == "train"]])
-    many = HarmoniumRegressor(50, views=FAMILIES, random_state=0).fit(train, six)
+    many = HarmoniumRegressor(options.sizes[-1], views=FAMILIES, random_state=0).fit(train, six)
     true_six = np.column_stack([truth, aspects[part == "test"]])
     each = r2_score(true_six, many.predict(test), multioutput="raw_values")
-    draw(curves, shown, names)
+    assert shown is not None, f"the sizes must include {READ_SIZE}"
+    draw(options.sizes, curves, shown, options.output / "hotel_regression.png")
     best = max(curves["MMH"])
-    assert shown is not None
-    lines = [
-        table(["model", "chosen", "test R²", "fit, s"], rows),
-        "",
+    result = Result()
+    result.table("models", {"model": None, "chosen": None, "test R²": "{:.4f}", "fit, s": None}, rows)
+    result.text(
         f"The best MMH has R² {best - ridge['words']:+.3f} against ridge on the words alone and "
-        f"{best - ridge['both views']:+.3f} against ridge on both views.",
-        "",
-        "Six outputs at once (overall rating and five aspects, K=50): R² "
-        + ", ".join(f"{value:.3f}" for value in each),
-        "",
-        "![R² over K; weights of contextual features](hotel_regression.png)",
-        "",
-        f"Topics of MMH with K=10 (average divergence between ratings "
-        f"{average_divergence(class_topic_distribution(shown.transform(test), truth.astype(int))):.3f}):",
-        "",
-        topics(shown, test, truth),
-    ]
-    write(
-        "hotel_regression",
-        "Regression: MMH on ratings of hotels",
-        "\n".join(lines),
-        "python benchmarks/hotel_regression.py",
+        f"{best - ridge['both views']:+.3f} against ridge on both views."
     )
-
-
-def topics(model: Any, views: Any, ratings: np.ndarray) -> str:
-    frame = topic_table(model, views, ratings.astype(int), n_features=12, n_items=1).drop(columns="items")
-    return table(
-        ["topic", *frame.columns], [[index, *row] for index, row in zip(frame.index, frame.to_numpy(), strict=True)]
+    result.text(
+        f"Six outputs at once (overall rating and five aspects, K={options.sizes[-1]}): R² "
+        + ", ".join(f"{value:.3f}" for value in each)
     )
+    result.figure("hotel_regression.png", "R² over K; weights of contextual features")
+    divergence = average_divergence(class_topic_distribution(shown.transform(test), truth.astype(int)))
+    result.text(f"Topics of MMH with K={READ_SIZE} (average divergence between ratings {divergence:.3f}):")
+    frame = topic_table(shown, test, truth.astype(int), n_features=12, n_items=1).drop(columns="items")
+    topics = [[index, *row] for index, row in zip(frame.index, frame.to_numpy(), strict=True)]
+    result.table("topics", ["topic", *frame.columns], topics)
+    return result
 
 
-def draw(curves: dict[str, list[float]], model: Any, names: dict[str, list[str]]) -> None:
+def draw(sizes: tuple[int, ...], curves: dict[str, list[float]], model: Any, file: Path) -> None:
+    """Draw R² over the number of topics, and weights of some contextual features."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for name, values in curves.items():
-        left.plot(SIZES, values, marker="o", label=name)
-    left.set(xlabel="topics", ylabel="test R²", xscale="log", xticks=SIZES, xticklabels=map(str, SIZES))
+        left.plot(sizes, values, marker="o", label=name)
+    left.set(xlabel="topics", ylabel="test R²", xscale="log", xticks=sizes, xticklabels=map(str, sizes))
     left.legend()
     FeatureWeightsDisplay.from_estimator(model, SHOWN, view="context", ax=right)
-    figure.savefig(RESULTS / "hotel_regression.png", dpi=120)
-
-
-if __name__ == "__main__":
-    main()
+    figure.savefig(file, dpi=120)

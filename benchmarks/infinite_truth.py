@@ -3,8 +3,6 @@
 Each of 144 binary pixels is on with log-odds -2, plus the weights of the features that an item has; a feature has 20
 pixels with weights of both signs and is had by 10-40 % of the items. Everything runs with default settings; five draws
 of the truth and of the data. Reconstruction is -log p(x | inferred features), in nats an item, on items not trained on.
-
-Run: ``python benchmarks/infinite_truth.py``.
 """
 
 from __future__ import annotations
@@ -12,13 +10,15 @@ from __future__ import annotations
 import time
 import warnings
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import matplotlib
 import numpy as np
 from scipy.special import expit
 
-from common import RESULTS, table, write
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
 from harmonium import (
     IBP,
     LBFGS,
@@ -31,9 +31,15 @@ from harmonium import (
     Stochastic,
 )
 
-matplotlib.use("Agg")
-SEEDS = range(5)
-FRESH = range(100, 105)  # the layer was developed while looking at the first five
+BENCHMARK = Benchmark(
+    title="Known truth: 12 binary features",
+    claim="12 known features: how many IBP finds, over items, truncation, α, seeds and ways to learn",
+    minutes=10,
+    settings={"seeds": 5, "items": (500, 1000, 2000, 4000, 8000), "truncation": 100},
+)
+FIRST_FRESH = 100  # the layer was developed while looking at the first draws
+STANDARD = 2000  # items, where nothing else is said
+GOAL = (10, 14)  # units
 N_FEATURES, N_PIXELS = 12, 144
 
 
@@ -70,34 +76,42 @@ def trial(model: Any, seed: int, n_items: int) -> list[float]:
     return [k, float((found > 0.8).sum()), float(found.mean()), reconstruction, truth, seconds]
 
 
-def over_seeds(name: str, make: Any, n_items: int = 2000, seeds: range = SEEDS) -> list[object]:
-    results = np.array([trial(make(), seed, n_items) for seed in seeds])
-    units = ", ".join(f"{int(k)}" for k in results[:, 0])
-    mean = results.mean(axis=0)
-    row = [name, n_items, units, mean[0], mean[1], mean[2], mean[3], mean[4], mean[5]]
+COLUMNS = (
+    "model",
+    "items",
+    "units",
+    "mean",
+    "features found",
+    "correlation",
+    "reconstruction",
+    "of truth",
+    "seconds",
+)
+
+
+def row_of(name: str, make: Any, n_items: int, seeds: range) -> dict[str, Any]:
+    """Return the units of every trial, and means of what was measured."""
+    found = np.array([trial(make(), seed, n_items) for seed in seeds])
+    units = [int(k) for k in found[:, 0]]
+    row = dict(zip(COLUMNS, [name, n_items, units, *found.mean(axis=0)], strict=True))
     print(row, flush=True)
     return row
 
 
-def infinite(**settings: Any) -> Any:
-    return lambda: Harmonium(hidden=IBP(**{"truncation": 100, **settings}), views=Bernoulli())
-
-
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Vary one thing at a time."""
     warnings.simplefilter("ignore", HarmoniumWarning)
-    header = [
-        "model",
-        "items",
-        "units",
-        "mean",
-        "features found",
-        "correlation",
-        "reconstruction",
-        "of truth",
-        "seconds",
-    ]
-    size = [over_seeds("IBP, T=100", infinite(), n) for n in (500, 1000, 2000, 4000, 8000)]
-    fresh = [over_seeds("IBP, T=100", infinite(), n, FRESH) for n in (2000, 4000)]
+    seeds, fresh_seeds = range(options.seeds), range(FIRST_FRESH, FIRST_FRESH + options.seeds)
+
+    def over_seeds(name: str, make: Any) -> dict[str, Any]:
+        return row_of(name, make, STANDARD, seeds)
+
+    def infinite(**settings: Any) -> Any:
+        return lambda: Harmonium(hidden=IBP(**{"truncation": options.truncation, **settings}), views=Bernoulli())
+
+    name = f"IBP, T={options.truncation}"
+    size = [row_of(name, infinite(), n, seeds) for n in options.items]
+    fresh = [row_of(name, infinite(), n, fresh_seeds) for n in (STANDARD, 2 * STANDARD)]
 
     def finite_model(k: int, rate: float | None) -> Harmonium:
         driver = None if rate is None else Stochastic(batch_size=None, learning_rate=rate)
@@ -120,26 +134,39 @@ def main() -> None:
             "IBP, mean-field CD by L-BFGS", lambda: infinite()().set_params(objective=MeanFieldCD(), driver=LBFGS())
         ),
     ]
-    picture()
-    ratio = size[2][6] / min(row[6] for row in finite[:-1])
-    body = "\n\n".join(
-        [
-            f"Units of the five trials with 2,000 items: {size[2][2]} (goal: 10-14 of T=100); on average "
-            f"{size[2][3]:.1f}, and {size[3][3]:.1f} with twice as many items. Reconstruction {size[2][6]:.2f} nats, "
-            f"{ratio:.3f} × that of the best model that is told K=12; the true features give {size[2][7]:.2f}.",
-            "## More items\n\n" + table(header, size),
-            "## Draws that had no part in development\n\n" + table(header, fresh),
-            "## Models that are told the number\n\n" + table(header, finite),
-            "## Truncation\n\n" + table(header, truncation),
-            "## α\n\n" + table(header, alphas),
-            "## Other ways to learn and infer\n\n" + table(header, ways),
-            "![units and bound over epochs](infinite_truth.png)",
-        ]
+    picture(options.output / "infinite_truth.png")
+    by_items = {row["items"]: row for row in size}
+    standard, twice = by_items[STANDARD], by_items[2 * STANDARD]
+    told = [row for row in finite if row["model"].startswith(f"finite, K={N_FEATURES},")]
+    ratio = standard["reconstruction"] / min(row["reconstruction"] for row in told)
+    result = Result()
+    result.text(
+        f"Units of the {options.seeds} trials with {STANDARD:,} items: {', '.join(map(str, standard['units']))} (goal: "
+        f"{GOAL[0]}-{GOAL[1]} of T={options.truncation}); on average {standard['mean']:.1f}, and {twice['mean']:.1f} "
+        f"with twice as many items. Reconstruction {standard['reconstruction']:.2f} nats, {ratio:.3f} × that of the "
+        f"best model that is told K={N_FEATURES}; the true features give {standard['of truth']:.2f}."
     )
-    write("infinite_truth", "Known truth: 12 binary features", body, "python benchmarks/infinite_truth.py")
+    result.heading("More items")
+    result.table("items", COLUMNS, size)
+    result.heading("Draws that had no part in development")
+    result.text(
+        f"The layer was developed while looking at draws {seeds[0]}-{seeds[-1]}, which all other tables show; these "
+        f"are draws {fresh_seeds[0]}-{fresh_seeds[-1]}."
+    )
+    result.table("fresh draws", COLUMNS, fresh)
+    for heading, rows in (
+        ("Models that are told the number", finite),
+        ("Truncation", truncation),
+        ("α", alphas),
+        ("Other ways to learn and infer", ways),
+    ):
+        result.heading(heading)
+        result.table(heading, COLUMNS, rows)
+    result.figure("infinite_truth.png", "units and bound over epochs")
+    return result
 
 
-def picture() -> None:
+def picture(file: Path) -> None:
     """Units that stand out and the bound on the prior terms, over epochs, for one draw and several truncations."""
     import matplotlib.pyplot as plt
 
@@ -153,8 +180,4 @@ def picture() -> None:
     axes[0].set(xlabel="epoch", ylabel="units that stand out")
     axes[1].set(xlabel="epoch", ylabel="bound on the prior terms, nats an item")
     axes[0].legend(frameon=False)
-    figure.savefig(RESULTS / "infinite_truth.png", dpi=120)
-
-
-if __name__ == "__main__":
-    main()
+    figure.savefig(file, dpi=120)

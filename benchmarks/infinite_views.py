@@ -5,8 +5,6 @@ stratified halves. Latent spaces learned without labels have a linear SVM behind
 cross-validation on training rows; MMH and iMMH choose C and epochs in `fit`, from training rows. Finite models have 50
 units, infinite ones T=100. "Real" is GaussianUnits for finite models. Variances of real-valued views are learned, as
 in the paper. Trials run in two processes of one thread each.
-
-Run: ``python benchmarks/infinite_views.py``.
 """
 
 from __future__ import annotations
@@ -16,9 +14,10 @@ import time
 import warnings
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import matplotlib
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score
@@ -28,7 +27,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from common import RESULTS, table, write
+from benchmarks.measuring import with_error
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
 from harmonium import (
     IBP,
     Bernoulli,
@@ -43,8 +44,13 @@ from harmonium import (
 from harmonium.datasets import load_bdgp, load_wikipedia
 from harmonium.report import UsageDisplay
 
-matplotlib.use("Agg")
-TRIALS = {"wikipedia": 5, "bdgp": 3}
+BENCHMARK = Benchmark(
+    title="Infinite harmoniums of two views",
+    claim="EFH, MMH, iEFH, iMMH with binary and real units, one and both views, on Wikipedia and BDGP; α, cost and C",
+    minutes=25,
+    data=("wikipedia", "bdgp"),
+    settings={"wikipedia_trials": 5, "bdgp_trials": 3, "processes": 2},
+)
 CURVES, CURVE_TRIALS = "wikipedia", 2  # where settings are varied one at a time
 UNITS, TRUNCATION = 50, 100
 LOADERS = {"wikipedia": load_wikipedia, "bdgp": load_bdgp}
@@ -139,11 +145,9 @@ def combinations(name: str) -> Iterable[tuple[str, ...]]:
     return [(view,) for view in views] + [views]
 
 
-def shown(values: list[float]) -> str:
-    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
-
-
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Run all trials, then the curves of iMMH's settings."""
+    trials = {"wikipedia": options.wikipedia_trials, "bdgp": options.bdgp_trials}
     os.environ["NUMBA_NUM_THREADS"] = "1"
     jobs = [
         (name, model, kind, used, trial)
@@ -151,7 +155,7 @@ def main() -> None:
         for used in combinations(name)
         for kind in ("binary", "real")
         for model in MODELS
-        for trial in range(TRIALS[name])
+        for trial in range(trials[name])
     ]
     curves = [
         (CURVES, what, value)
@@ -159,55 +163,47 @@ def main() -> None:
         for value in values
     ]
     results: dict[Any, list[list[float]]] = {}
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(options.processes) as pool:
         for key, result in pool.map(trial_of, jobs):
             results.setdefault(key, []).append(result)
         sensitivity = dict(pool.map(sensitivity_of, curves))
-    usage_pictures()
-    report(results, sensitivity)
+    usage_pictures(options.output)
+    return report(results, sensitivity)
 
 
-def report(results: dict[Any, list[list[float]]], sensitivity: dict[Any, list[float]]) -> None:
-    sections = []
+def report(results: dict[Any, list[list[float]]], sensitivity: dict[Any, list[float]]) -> Result:
+    """Return a table for each data set and for each setting of iMMH."""
+    result = Result()
+    columns = dict.fromkeys(["views", "units", "model", "accuracy", "macro F1", "units used", "seconds"])
+    columns |= dict.fromkeys(["accuracy", "macro F1"], "{:.3f}")
     for name in LOADERS:
         rows = []
         for (of, model, kind, used), found in results.items():
             if of == name:
                 accuracy, f1, units, seconds = (list(column) for column in zip(*found, strict=True))
                 means = [float(np.mean(units)), float(np.mean(seconds))]
-                rows.append([" + ".join(used), kind, model, shown(accuracy), shown(f1), *means])
-        header = ["views", "units", "model", "accuracy", "macro F1", "units used", "seconds"]
-        sections.append(f"## {name}\n\n" + table(header, rows))
-    sections.append(f"## Settings of iMMH, {CURVES}, both views, mean of {CURVE_TRIALS} trials: accuracy (units)")
+                rows.append([" + ".join(used), kind, model, with_error(accuracy), with_error(f1), *means])
+        result.heading(name)
+        result.table(name, columns, rows)
+    result.heading(f"Settings of iMMH, {CURVES}, both views, mean of {CURVE_TRIALS} trials")
     for what, values, words in (
         ("alpha", ALPHAS, "α"),
         ("cost", COSTS, "cost ℓ of a wrong class"),
         ("C", STRENGTHS, "C (fixed, not chosen)"),
     ):
-        cells = [sensitivity[(CURVES, what, value)] for value in values]
-        row = [f"{accuracy:.3f} ({units:.0f})" for accuracy, units in cells]
-        sections.append(table([words, *(f"{value:g}" for value in values)], [["", *row]]))
-    sections.append(
-        "What was changed after results on test rows had been seen: a first run had variances of views fixed at 1 "
-        "(iEFH on Wikipedia's text 0.401), and how a head enters the cost of weights, the number of units that learn "
-        "at a time and the rate of iMMH were settled while accuracies of the first trial of Wikipedia were looked at "
-        "(image alone, binary: 0.17 to 0.25). BDGP and the other trials had no part in that."
-    )
-    sections.append("![usage](infinite_usage_wikipedia.png)\n\n![usage](infinite_usage_bdgp.png)")
-    body, command = "\n\n".join(sections), "python benchmarks/infinite_views.py"
-    write("infinite_views", "Infinite harmoniums of two views", body, command)
+        rows = [[value, *sensitivity[(CURVES, what, value)]] for value in values]
+        result.table(what, {words: None, "accuracy": "{:.3f}", "units used": "{:.0f}"}, rows)
+    for name in LOADERS:
+        result.figure(f"infinite_usage_{name}.png", f"usage of units, {name}")
+    return result
 
 
-def usage_pictures() -> None:
-    """Average expectation of each unit, and its spread among classes, as in Fig. 5-6."""
+def usage_pictures(folder: Path) -> None:
+    """Draw the average expectation of each unit, and its spread among classes, as in Fig. 5-6."""
     for name in LOADERS:
         train, y, _, _ = split(name, 0)
         model = HarmoniumClassifier(views=families(name, train), hidden=IBP(truncation=TRUNCATION), random_state=0).fit(
             train, y
         )
         display = UsageDisplay.from_estimator(model, train, y)
-        display.figure_.savefig(RESULTS / f"infinite_usage_{name}.png", dpi=120)
-
-
-if __name__ == "__main__":
-    main()
+        display.figure_.savefig(folder / f"infinite_usage_{name}.png", dpi=120)

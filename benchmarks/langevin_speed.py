@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from common import alternate, median, table, write
-from harmonium import Bernoulli, Gaussian, GaussianUnits, Langevin, SampledCD, Stochastic
-from harmonium.estimators.preparation import prepare
-from harmonium.kernels.threads import compute
-from harmonium.training import Training
-from harmonium.training.initialise import initial_parameters
-from harmonium.training.posterior import Chain, Posterior
-from harmonium.training.priors import GaussianPrior
-from harmonium.training.progress import Silent
-from harmonium.views import Views
+from benchmarks.internals import Posterior, PosteriorChain, Silent, Training, compute, initial_parameters, prepare
+from benchmarks.measuring import alternate, median
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from harmonium import Bernoulli, Gaussian, GaussianPrior, GaussianUnits, Langevin, SampledCD, Stochastic, Views
 
-STEPS = 50
+BENCHMARK = Benchmark(
+    title="What a Langevin step costs",
+    claim="a Langevin step against a CD-1 step of the same model",
+    minutes=1,
+    settings={"steps": 50, "rounds": 7},
+    quick={"steps": 1, "rounds": 1},
+)
 
 
 def cases() -> dict[str, tuple[dict[str, Any], dict[str, Any], int]]:
+    """Return views, families and number of units by name."""
     rng = np.random.default_rng(0)
     small = (rng.random((200, 100)) < 0.5).astype(np.float32)
     words = scipy.sparse.random_array((1000, 5000), density=0.01, rng=rng, format="csr", dtype=np.float32)
@@ -42,7 +45,8 @@ def cases() -> dict[str, tuple[dict[str, Any], dict[str, Any], int]]:
     }
 
 
-def tasks(data: dict[str, Any], families: dict[str, Any], n_units: int) -> dict[str, Any]:
+def tasks(data: dict[str, Any], families: dict[str, Any], n_units: int, n_steps: int) -> dict[str, Any]:
+    """Return functions that take so many steps of either kind."""
     views = Views(data)
     problem = prepare(views, families, GaussianUnits().bind(n_units))
     rng = np.random.default_rng(0)
@@ -52,7 +56,7 @@ def tasks(data: dict[str, Any], families: dict[str, Any], n_units: int) -> dict[
     training = Training({name: value.copy() for name, value in parameters.items()})
     stochastic = Stochastic(batch_size=len(views), learning_rate=1e-4)
     driver = Langevin(n_warmup=10**6)
-    chain = Chain({name: value.copy() for name, value in parameters.items()}, rng)
+    chain = PosteriorChain({name: value.copy() for name, value in parameters.items()}, rng)
     prior = {view: GaussianPrior(scale=0.05).start(parameters[f"{view}.weights"], 1.0) for view in families}
     posterior = Posterior([chain], prior, n_warmup=10**6)
     with compute():
@@ -60,27 +64,27 @@ def tasks(data: dict[str, Any], families: dict[str, Any], n_units: int) -> dict[
 
     def learn() -> None:
         with compute():
-            for _ in range(STEPS):
+            for _ in range(n_steps):
                 stochastic.epoch(problem, objective, views, rows, training, rng, Silent())
 
     def draw() -> None:
         with compute():
-            for _ in range(STEPS):
+            for _ in range(n_steps):
                 driver.move(problem, objective, views, rows, chain, posterior)
 
     return {"CD-1": learn, "Langevin": draw}
 
 
-def main() -> None:
-    rows: list[list[object]] = []
+def run(options: SimpleNamespace) -> Result:
+    """Time both kinds of steps alternately."""
+    rows = []
     for name, case in cases().items():
-        seconds = alternate(tasks(*case), rounds=7)
-        step = {task: median(values) / STEPS * 1000 for task, values in seconds.items()}
-        ratios = sorted(b / a for a, b in zip(seconds["CD-1"], seconds["Langevin"], strict=True))
-        rows.append([name, step["CD-1"], step["Langevin"], f"{median(ratios):.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f})"])
-    body = table(["model", "CD-1 step, ms", "Langevin step, ms", "ratio"], rows)
-    write("langevin_speed", "What a Langevin step costs", body, "python benchmarks/langevin_speed.py")
-
-
-if __name__ == "__main__":
-    main()
+        seconds = alternate(tasks(*case, options.steps), options.rounds)
+        step = {task: median(values) / options.steps * 1000 for task, values in seconds.items()}
+        ratios = [b / a for a, b in zip(seconds["CD-1"], seconds["Langevin"], strict=True)]
+        ratio = {"median": median(ratios), "smallest": min(ratios), "largest": max(ratios)}
+        rows.append([name, step["CD-1"], step["Langevin"], ratio])
+    columns = dict.fromkeys(["model", "CD-1 step, ms", "Langevin step, ms"])
+    result = Result()
+    result.table("steps", {**columns, "ratio": "{median:.2f} ({smallest:.2f}–{largest:.2f})"}, rows)
+    return result

@@ -9,18 +9,14 @@ views; R² over cells is against the means of the training rows, the correlation
 
 from __future__ import annotations
 
-import contextlib
-import importlib.metadata
-import io
 import itertools
 import time
 import warnings
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from cca_zoo.linear import MCCA
-from mofapy2.run.entry_point import entry_point
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -28,13 +24,20 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from common import median, table, write
-from harmonium import Bernoulli, Gaussian, HarmoniumClassifier, Stochastic
+from benchmarks.measuring import median, with_error
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from benchmarks.rivals.mofa import factor_expectations
+from harmonium import Bernoulli, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.datasets import load_cll
-from harmonium.heads import Hinge
-from harmonium.hidden import BernoulliUnits, GaussianUnits
 
-N_FOLDS = 5
+BENCHMARK = Benchmark(
+    title="Patients who lack views",
+    claim="leukaemia patients who lack views: prediction and imputation against MOFA, MCCA and mean imputation",
+    minutes=2,
+    data=("cll",),
+    settings={"folds": 5},
+)
 N_KEPT = {"methylation": 500, "mrna": 500}
 LINEAR_C = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 RIDGE = (1e1, 1e2, 1e3, 1e4, 1e5)
@@ -199,6 +202,8 @@ def mean_imputation(inner: Fold, outer: Fold) -> dict[str, Any]:
 def multiset_cca(inner: Fold, outer: Fold) -> dict[str, Any]:
     """Fitted to training patients with all views; the others get means of the training rows."""
 
+    from cca_zoo.linear import MCCA
+
     def fit(fold: Fold, settings: tuple[int, float]) -> tuple[MCCA, list[np.ndarray]]:
         views = filled(fold.views, fold.train)
         has_all = np.all([~np.isnan(view).all(axis=1) for view in fold.views.values()], axis=0)
@@ -252,15 +257,7 @@ def fit_mofa(
         mean, deviation = np.nanmean(view[train], axis=0), np.nanstd(view[train], axis=0)
         matrices.append(((view - mean) / np.where(deviation > 0, deviation, 1.0)).astype(np.float64))
     likelihoods = ["bernoulli" if name == "mutations" else "gaussian" for name in views]
-    with contextlib.redirect_stdout(io.StringIO()):
-        entry = entry_point()
-        entry.set_data_options(scale_views=False)
-        entry.set_data_matrix([[matrix] for matrix in matrices], likelihoods=likelihoods)
-        entry.set_model_options(factors=n_factors)
-        entry.set_train_options(iter=n_steps, convergence_mode="fast", seed=0, quiet=True)
-        entry.build()
-        entry.run()
-    expectations = entry.model.getExpectations()
+    expectations = factor_expectations(matrices, likelihoods, n_factors, n_steps)
     return expectations["Z"]["E"], [part["E"] for part in expectations["W"]]
 
 
@@ -348,68 +345,72 @@ METHODS = {
 
 
 # ---- report ----------------------------------------------------------------------------------------------------------
-def shown(values: list[float]) -> str:
-    if not values:
-        return ""
-    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
-
-
-def report(results: dict[str, list[Any]], majority: list[float]) -> None:
+def report(results: dict[str, list[Any]], majority: list[float]) -> Result:
+    """Return who was measured, the table of methods, and how the harmonium stands in it."""
     rows = []
     for method, found in results.items():
         done = [result for result in found if isinstance(result, dict)]
         if len(done) < 2:
-            rows.append([method, next((r for r in found if isinstance(r, str)), "not run"), "", "", "", "", len(done)])
+            reason = next((one for one in found if isinstance(one, str)), "not run")
+            rows.append([method, reason, None, None, None, None, len(done)])
             continue
-        encode = [result["encode"] for result in done if "encode" in result]
+        measured = [[one[key] for one in done if key in one] for key in ("accuracy", "R²", "correlation")]
+        encode = [one["encode"] for one in done if "encode" in one]
         rows.append(
             [
                 method,
-                *(shown([r[key] for r in done if key in r]) for key in ("accuracy", "R²", "correlation")),
-                f"{median([result['fit'] for result in done]):.2g}",
-                f"{median(encode):.2g}" if encode else "no latent space",
+                *(with_error(values) if values else None for values in measured),
+                median([one["fit"] for one in done]),
+                median(encode) if encode else "no latent space",
                 len(done),
             ]
         )
-    header = [
-        "method",
-        "(a) accuracy",
-        "(b) R² of drugs",
-        "(b) correlation",
-        "median fit, s",
-        "encode one unseen patient, s",
-        "folds",
-    ]
     chosen = [
         f"(a) {type(a[0]).__name__}, C {a[1]}, reach {a[2]}, (b) {type(b[0]).__name__}, C {b[1]}, reach {b[2]}"
-        for a, b in (result["settings"] for result in next(iter(results.values())) if isinstance(result, dict))
+        for a, b in (one["settings"] for one in next(iter(results.values())) if isinstance(one, dict))
     ]
-    body = [
-        "200 patients, of whom 188 have a known IGHV status; 184 have drugs, 196 methylation, 136 mRNA, all mutations "
-        "(with unknown cells). Mean ± standard error over the folds in the last column, of 5; the folds "
-        "share training patients, so the standard "
-        f"error is a rough one. The more frequent class alone: {shown(majority)}.",
+    alone = with_error(majority)
+    result = Result()
+    result.text(
+        f"{patients()} Mean ± standard error over the folds in the last column, of {len(majority)}; the folds share "
+        "training patients, so the standard error is a rough one. The more frequent class alone: "
+        f"{alone['mean']:.3f} ± {alone['spread']:.3f}."
+    )
+    result.text(
         "The harmonium is fitted to training patients only and encodes an unseen patient by one call of `transform`; "
         "its drugs come from `predict_view` given the other views. Mean imputation and MCCA are fitted to training "
-        f"patients only. MOFA (Bernoulli mutations, 5 or 10 factors, at most {MOFA_STEPS[-1]} iterations, for (b) "
-        f"{MOFA_STEPS[0]} or {MOFA_STEPS[-1]}) has no call for "
-        "unseen patients: it is refitted with the held-out patients' views among its rows, so that it has seen more "
-        "than the others, and the time to encode a patient is that of the refit. Seconds are "
-        "wall-clock, one thread, on a machine busy with other work. "
-        + ", ".join(f"{package} {importlib.metadata.version(package)}" for package in ("cca-zoo", "mofapy2"))
-        + ".",
-        table(header, rows),
-        "How MOFA's rows came about: with 100 iterations alone its own means gave R² of -0.51, -0.45 and -0.48 on the "
-        "first three folds. After that was seen, 20 iterations were added to its choices for (b), and the row of ridge "
-        "on its factors; nothing else was changed.",
-        f"Settings of the harmonium, chosen on training rows, fold by fold: {'; '.join(chosen)}.",
-        comparison(results),
-    ]
-    write("missing_views", "Patients who lack views", "\n\n".join(body), "python benchmarks/missing_views.py")
+        f"patients only. MOFA (Bernoulli mutations, {FACTORS[0]} or {FACTORS[1]} factors, at most {MOFA_STEPS[-1]} "
+        f"iterations, for (b) {MOFA_STEPS[0]} or {MOFA_STEPS[-1]}) has no call for unseen patients: it is refitted "
+        "with the held-out patients' views among its rows, so that it has seen more than the others, and the time to "
+        "encode a patient is that of the refit. Seconds are wall-clock, one thread."
+    )
+    columns = {
+        "method": None,
+        "(a) accuracy": "{:.3f}",
+        "(b) R² of drugs": "{:.3f}",
+        "(b) correlation": "{:.3f}",
+        "median fit, s": "{:.2g}",
+        "encode one unseen patient, s": "{:.2g}",
+        "folds": None,
+    }
+    result.table("methods", columns, rows)
+    result.text(f"Settings of the harmonium, chosen on training rows, fold by fold: {'; '.join(chosen)}.")
+    for line in comparison(results):
+        result.text(line)
+    return result
 
 
-def comparison(results: dict[str, list[Any]]) -> str:
-    """Our mean beside that of the best rival."""
+def patients() -> str:
+    """Return how many patients there are, and how many have each view."""
+    data = load_cll()
+    having = {name: int((~np.isnan(view).all(axis=1)).sum()) for name, view in data.views.items()}
+    n_patients, n_known = len(data.target), int((np.asarray(data.target) >= 0).sum())
+    counts = ", ".join(f"{'all' if count == n_patients else count} {name}" for name, count in having.items())
+    return f"{n_patients} patients, of whom {n_known} have a known IGHV status; of the views they have: {counts}."
+
+
+def comparison(results: dict[str, list[Any]]) -> list[str]:
+    """Return our mean beside that of the best rival."""
     lines = []
     for key, task in (("accuracy", "(a) accuracy"), ("R²", "(b) R²")):
         means = {
@@ -424,15 +425,15 @@ def comparison(results: dict[str, list[Any]]) -> str:
         lines.append(
             f"{task}: harmonium {means[own]:.3f}, best rival {means[best]:.3f} (standard error {error:.3f}; {best})."
         )
-    return "\n\n".join(lines)
+    return lines
 
 
-def make_folds() -> Iterator[tuple[Fold, Fold]]:
+def make_folds(number_of_folds: int) -> Iterator[tuple[Fold, Fold]]:
     """The inner split and the whole of every fold."""
     data = load_cll()
     y = np.asarray(data.target)
     known, unknown = np.flatnonzero(y >= 0), np.flatnonzero(y < 0)
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+    folds = StratifiedKFold(number_of_folds, shuffle=True, random_state=0)
     for number, (train, test) in enumerate(folds.split(known, y[known])):
         fit_rows, check = train_test_split(known[train], test_size=0.2, stratify=y[known[train]], random_state=number)
         everyone, fit_rows = np.concatenate([known[train], unknown]), np.concatenate([fit_rows, unknown])
@@ -448,8 +449,8 @@ def majority_accuracy(fold: Fold) -> float:
     return fold.accuracy(np.bincount(fold.y[fold.labelled]).argmax())
 
 
-def run(method: str, inner: Fold, outer: Fold) -> Any:
-    """What a method reaches, or why it fails."""
+def reached(method: str, inner: Fold, outer: Fold) -> Any:
+    """Return what a method reaches, or why it fails."""
     try:
         with threadpool_limits(1):
             return METHODS[method](inner, outer)
@@ -457,17 +458,14 @@ def run(method: str, inner: Fold, outer: Fold) -> Any:
         return f"{type(error).__name__}: {str(error)[:120]}"
 
 
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Run every method on every fold."""
     warnings.simplefilter("ignore")
     results: dict[str, list[Any]] = {method: [] for method in METHODS}
     majority = []
-    for number, (inner, outer) in enumerate(make_folds()):
+    for number, (inner, outer) in enumerate(make_folds(options.folds)):
         majority.append(majority_accuracy(outer))
         for method, found in results.items():
-            found.append(run(method, inner, outer))
+            found.append(reached(method, inner, outer))
             print(number, method, found[-1], sep="|", flush=True)
-    report(results, majority)
-
-
-if __name__ == "__main__":
-    main()
+    return report(results, majority)

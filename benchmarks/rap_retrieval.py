@@ -6,29 +6,36 @@ the test documents are used once, at the end.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse
 from sklearn.decomposition import TruncatedSVD
 
-from common import RESULTS, alternate, median, table, write
-from features.weights import tf_idf
-from harmonium import ReplicatedSoftmax, Stochastic
+from benchmarks.features.weights import tf_idf
+from benchmarks.measuring import alternate, median
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from benchmarks.rivals.lda import LDA
+from benchmarks.rivals.plsi import PLSI, vectorised_fold_in
+from harmonium import RAP, ReplicatedSoftmax, Stochastic
 from harmonium.datasets import load_newsgroups, load_reuters21578
 from harmonium.features.text import select_by_mutual_information, text_counts
 from harmonium.metrics import RetrievalReport, retrieval_report
-from harmonium.recipes import RAP
-from rivals.lda import LDA
-from rivals.plsi import PLSI, vectorised_fold_in
 
+BENCHMARK = Benchmark(
+    title="RAP: document retrieval",
+    claim="RAP against LSI, PLSI, LDA and tf-idf on Reuters-21578 and 20 Newsgroups",
+    minutes=15,
+    data=("newsgroups", "reuters21578"),
+    settings={"sets": ("newsgroups", "reuters")},
+)
+AREA_GOAL, SPEED_GOAL = 1.4, 50
+TIMED_TOPICS, FOLD_IN_STEPS, ROUNDS = 100, 25, 7
 Encoded = tuple[object, object]
 
 
@@ -85,7 +92,7 @@ def encode_lsi(corpus: Corpus, topics: int) -> Encoded:
 
 def encode_plsi(corpus: Corpus, topics: int) -> Encoded:
     model = PLSI(topics, random_state=0).fit(corpus.train)
-    return model.transform(corpus.train, n_iter=25), model.transform(corpus.test, n_iter=25)
+    return tuple(model.transform(part, n_iter=FOLD_IN_STEPS) for part in (corpus.train, corpus.test))
 
 
 def encode_lda(corpus: Corpus, topics: int) -> Encoded:
@@ -132,7 +139,7 @@ def report(corpus: Corpus, encoded: Encoded) -> RetrievalReport:
     return retrieval_report(test, train, corpus.test_labels, corpus.train_labels)
 
 
-def run(corpus: Corpus, slug: str) -> tuple[list[list[object]], dict[str, float]]:
+def compare(corpus: Corpus, file: Path) -> list[list[object]]:
     """Choose settings on validation documents, evaluate on test documents, draw the curves."""
     part = corpus.validation()
     rows: list[list[object]] = []
@@ -153,15 +160,19 @@ def run(corpus: Corpus, slug: str) -> tuple[list[list[object]], dict[str, float]
         result = curves[name]
         rows.append([name, shown, max(scores), result.area, result.first_precision, result.average_precision])
         print(f"{corpus.name}: {name} took {time.perf_counter() - begin:.0f} s", flush=True)
-    draw(corpus, curves, by_topics, slug)
+    draw(corpus, curves, by_topics, file)
     areas = {name: curve.area for name, curve in curves.items()}
     for row in rows:
         row.append(areas[str(row[0])] / areas["LSI (tf-idf)"])
-    return rows, areas
+    return rows
 
 
-def draw(corpus: Corpus, curves: dict[str, RetrievalReport], by_topics: dict[str, dict[int, float]], slug: str) -> None:
-    """Recall-precision curves, and the area over the number of topics (on validation documents)."""
+def draw(
+    corpus: Corpus, curves: dict[str, RetrievalReport], by_topics: dict[str, dict[int, float]], file: Path
+) -> None:
+    """Draw recall-precision curves, and the area over the number of topics (on validation documents)."""
+    import matplotlib.pyplot as plt
+
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     for name, curve in curves.items():
         left.semilogx(curve.recall, curve.precision, marker="o", markersize=3, label=name)
@@ -171,69 +182,54 @@ def draw(corpus: Corpus, curves: dict[str, RetrievalReport], by_topics: dict[str
         right.plot(list(values), list(values.values()), marker="o", markersize=3, label=name)
     right.set(xlabel="number of topics", ylabel="area under the curve", title="validation documents, best settings")
     right.legend()
-    RESULTS.mkdir(exist_ok=True)
-    figure.savefig(RESULTS / f"rap_retrieval_{slug}.png", dpi=110)
+    figure.savefig(file, dpi=110)
 
 
 def encoding_times(corpus: Corpus) -> str:
-    """Time to encode the test documents with 100 topics: RAP, and PLSI's folding-in written two ways."""
-    rap = RAP(100, driver=Stochastic(max_iter=1), random_state=0).fit(corpus.train)
-    plsi = PLSI(100, max_iter=3, random_state=0).fit(corpus.train)
+    """Return the time to encode the test documents: RAP, and PLSI's folding-in written two ways."""
+    rap = RAP(TIMED_TOPICS, driver=Stochastic(max_iter=1), random_state=0).fit(corpus.train)
+    plsi = PLSI(TIMED_TOPICS, max_iter=3, random_state=0).fit(corpus.train)
     seconds = alternate(
         {
             "RAP": lambda: rap.transform(corpus.test),
-            "vectorised": lambda: vectorised_fold_in(corpus.test, plsi.word_given_topic_.astype(np.float32)),
-            "kernel": lambda: plsi.transform(corpus.test, n_iter=25),
+            "vectorised": lambda: vectorised_fold_in(
+                corpus.test, plsi.word_given_topic_.astype(np.float32), FOLD_IN_STEPS
+            ),
+            "kernel": lambda: plsi.transform(corpus.test, n_iter=FOLD_IN_STEPS),
         },
-        7,
+        ROUNDS,
     )
     rap_time = median(seconds["RAP"])
     ratio = {
         name: median([b / a for a, b in zip(seconds["RAP"], values, strict=True)]) for name, values in seconds.items()
     }
     return (
-        f"Encoding the {corpus.test.shape[0]:,} test documents with 100 topics: RAP {rap_time * 1e3:.1f} ms; PLSI's "
-        f"folding-in, 25 iterations, takes {ratio['vectorised']:.0f} times as long vectorised in NumPy and SciPy, and "
-        f"{ratio['kernel']:.0f} times as long as a compiled kernel on two threads."
+        f"Encoding the {corpus.test.shape[0]:,} test documents with {TIMED_TOPICS} topics: RAP {rap_time * 1e3:.1f} "
+        f"ms; PLSI's folding-in, {FOLD_IN_STEPS} iterations, takes {ratio['vectorised']:.0f} times as long "
+        f"vectorised in NumPy and SciPy, and {ratio['kernel']:.0f} times as long as a compiled kernel on two threads."
     )
 
 
-def main() -> None:
-    only = sys.argv[1:]
-    body = [
+def run(options: SimpleNamespace) -> Result:
+    """Compare the methods on each collection."""
+    result = Result()
+    result.text(
         "Settings are chosen by the area under the recall-precision curve on a tenth of the training documents; test "
-        "documents are ranked by cosine against all training documents. Goals: RAP's area at least 1.4 times LSI's on "
-        "20 Newsgroups, best of all on both, and encoding at least 50 times faster than PLSI's folding-in. The grid of "
-        "RAP was narrowed (decay 0.1 dropped), smaller PLSI and LDA models and the ReplicatedSoftmax row added after a "
-        "first run had shown test areas; RAP chose the same setting in both."
-    ]
-    for slug, load in (("newsgroups", newsgroups), ("reuters", reuters)):
-        if only and slug not in only:
-            continue
-        corpus = load()
-        rows, _ = run(corpus, slug)
-        shape = f"{corpus.train.shape[0]:,} training and {corpus.test.shape[0]:,} test documents, "
-        body += [
-            f"## {corpus.name}",
-            shape + f"{corpus.train.shape[1]:,} words, {len(np.unique(corpus.train_labels))} classes.",
-            table(
-                [
-                    "method",
-                    "chosen",
-                    "validation area",
-                    "test area",
-                    "1-NN precision",
-                    "average precision",
-                    "area / LSI's",
-                ],
-                rows,
-            ),
-            encoding_times(corpus),
-            f"![curves](rap_retrieval_{slug}.png)",
-        ]
-    name = "rap_retrieval" + "".join(f"_{slug}" for slug in only)
-    write(name, "RAP: document retrieval", "\n\n".join(body), "python benchmarks/rap_retrieval.py")
-
-
-if __name__ == "__main__":
-    main()
+        f"documents are ranked by cosine against all training documents. Goals: RAP's area at least {AREA_GOAL} times "
+        f"LSI's on 20 Newsgroups, best of all on both, and encoding at least {SPEED_GOAL} times faster than PLSI's "
+        "folding-in."
+    )
+    for name in options.sets:
+        corpus = {"newsgroups": newsgroups, "reuters": reuters}[name]()
+        figure = f"rap_retrieval_{name}.png"
+        rows = compare(corpus, options.output / figure)
+        result.heading(corpus.name)
+        result.text(
+            f"{corpus.train.shape[0]:,} training and {corpus.test.shape[0]:,} test documents, "
+            f"{corpus.train.shape[1]:,} words, {len(np.unique(corpus.train_labels))} classes."
+        )
+        measures = ["validation area", "test area", "1-NN precision", "average precision", "area / LSI's"]
+        result.table(name, ["method", "chosen", *measures], rows)
+        result.text(encoding_times(corpus))
+        result.figure(figure, "curves")
+    return result

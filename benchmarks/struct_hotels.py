@@ -11,14 +11,14 @@ All settings are chosen on training items. Harmoniums have the Gaussian units of
 on digits; those with a head choose C and epochs inside `fit`, and for digits a weight decay of 0.5 or 0.05 by the
 held-out error that `fit` records. Harmoniums without a head are followed by a linear SVM, whose C is chosen by
 cross-validation, as for all SVMs.
-
-Run: ``python benchmarks/struct_hotels.py``.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,9 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
 from sklearn.svm import LinearSVC
 
-from common import RESULTS, table, write
+from benchmarks.measuring import with_error
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
 from harmonium import (
     DWH,
     MMH,
@@ -43,11 +45,16 @@ from harmonium import (
 )
 from harmonium.datasets import load_hotels, load_mfeat
 
-SIZES = (5, 10, 20)
-SPLITS = 3
-DIGIT_SIZES = (20, 50)
-DIGIT_SPLITS = 3
+BENCHMARK = Benchmark(
+    title="Order of paragraphs, and of rows of digits",
+    claim="structMMH against MMH, DWH and SVMs on paragraphs of hotel reviews and on digits read row by row; shuffled"
+    " controls",
+    minutes=20,
+    data=("hotels", "mfeat"),
+    settings={"sizes": (5, 10, 20), "splits": 3, "digit_sizes": (20, 50), "digit_splits": 3, "processes": 2},
+)
 Scores = dict[tuple[str, int], float]
+Gathered = dict[str, dict[int, list[float]]]  # by method and number of topics, 0 without any: splits
 
 
 def driver(weight_decay: float = 0.5) -> Stochastic:
@@ -90,7 +97,8 @@ def by_place(sequences: Sequences) -> scipy.sparse.csr_array:
 
 
 # ---- hotels --------------------------------------------------------------------------------------------------------
-def hotels(seed: int) -> Scores:
+def hotels(seed: int, sizes: tuple[int, ...]) -> Scores:
+    """Return accuracies on one split of the reviews."""
     loaded = load_hotels("paragraphs")
     paragraphs, y = loaded.views["paragraphs"], loaded.target.astype(int)
     rows, held = next(StratifiedShuffleSplit(1, train_size=1500, test_size=1500, random_state=seed).split(y, y))
@@ -108,7 +116,7 @@ def hotels(seed: int) -> Scores:
         scores[name, 0] = float(svm().fit(X, y).score(new, truth))
     bag, new_bag = Views({"words": train.presence()}), Views({"words": test.presence()})
     mixed, new_mixed = train.shuffled(seed), test.shuffled(seed)
-    for K in SIZES:
+    for K in sizes:
         parts: dict[str, Any] = {"hidden": GaussianUnits(), "random_state": seed, "n_jobs": 1}
         scores["structMMH", K] = structMMH(K, **parts).fit(train, y).score(test, truth)
         scores["structMMH, shuffled paragraphs", K] = structMMH(K, **parts).fit(mixed, y).score(new_mixed, truth)
@@ -122,7 +130,8 @@ def hotels(seed: int) -> Scores:
 
 
 # ---- digits --------------------------------------------------------------------------------------------------------
-def digits(seed: int) -> Scores:
+def digits(seed: int, sizes: tuple[int, ...]) -> Scores:
+    """Return accuracies on one split of the digits."""
     loaded = load_mfeat()
     y = np.asarray(loaded.target).astype(int)
     images = (np.asarray(loaded.views["pix"]).reshape(-1, 16, 15) > 3).astype(np.float32)
@@ -139,7 +148,7 @@ def digits(seed: int) -> Scores:
     for name, (X, new) in inputs.items():
         scores[name, 0] = float(svm().fit(X, y).score(new, truth))
     mixed, new_mixed = train.shuffled(seed), test.shuffled(seed)
-    for K in DIGIT_SIZES:
+    for K in sizes:
 
         def variants(recipe: Any, K: int = K, **more: Any) -> list[Callable[[], Any]]:
             return [
@@ -159,78 +168,70 @@ def digits(seed: int) -> Scores:
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------
-def gathered(runs: list[Scores]) -> dict[str, dict[int, list[float]]]:
-    result: dict[str, dict[int, list[float]]] = defaultdict(dict)
+def gathered(runs: list[Scores]) -> Gathered:
+    """Return the scores of all splits by method and number of topics."""
+    result: Gathered = defaultdict(dict)
     for name, K in runs[0]:
         result[name][K] = [run[name, K] for run in runs]
     return result
 
 
-def shown(values: list[float]) -> str:
-    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
-
-
-def rows_of(results: dict[str, dict[int, list[float]]], sizes: tuple[int, ...]) -> list[list[object]]:
-    return [
-        [name, *(shown(by_size[K]) if K in by_size else "" for K in sizes), shown(by_size[0]) if 0 in by_size else ""]
-        for name, by_size in results.items()
+def add_table(result: Result, name: str, found: Gathered, sizes: tuple[int, ...]) -> None:
+    """Add accuracies over the number of topics."""
+    columns = {"model": None, **{f"K={K}": "{:.3f}" for K in sizes}, "no topics": "{:.3f}"}
+    rows = [
+        [model, *(with_error(by_size[K]) if K in by_size else None for K in (*sizes, 0))]
+        for model, by_size in found.items()
     ]
+    result.table(name, columns, rows)
 
 
-def gain(results: dict[str, dict[int, list[float]]], one: str, two: str, K: int) -> str:
-    return shown([a - b for a, b in zip(results[one][K], results[two][K], strict=True)])
+def gain(found: Gathered, one: str, two: str, K: int) -> str:
+    """Return the mean difference of two methods over splits, with its standard error."""
+    difference = with_error([a - b for a, b in zip(found[one][K], found[two][K], strict=True)])
+    return f"{difference['mean']:.3f} ± {difference['spread']:.3f}"
 
 
-def draw(results: dict[str, dict[int, list[float]]]) -> None:
+def draw(found: Gathered, sizes: tuple[int, ...], file: Path) -> None:
+    """Draw accuracies over the number of topics."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4), layout="constrained")
     ax = figure.subplots()
-    for name, by_size in results.items():
+    for name, by_size in found.items():
         if 0 in by_size:
             ax.axhline(np.mean(by_size[0]), linestyle=":", label=name, color=f"C{len(ax.lines)}")
             continue
-        means = [np.mean(by_size[K]) for K in SIZES]
-        errors = [np.std(by_size[K], ddof=1) / np.sqrt(SPLITS) for K in SIZES]
-        ax.errorbar(SIZES, means, errors, marker="o", label=name, color=f"C{len(ax.lines)}")
-    ax.set(xlabel="topics", ylabel="test accuracy", xticks=SIZES)
+        points = [with_error(by_size[K]) for K in sizes]
+        means, errors = ([point[key] for point in points] for key in ("mean", "spread"))
+        ax.errorbar(sizes, means, errors, marker="o", label=name, color=f"C{len(ax.lines)}")
+    ax.set(xlabel="topics", ylabel="test accuracy", xticks=sizes)
     ax.legend(fontsize="small")
-    figure.savefig(RESULTS / "struct_hotels.png", dpi=120)
+    figure.savefig(file, dpi=120)
 
 
-def main() -> None:
-    by_rating = gathered(Parallel(n_jobs=2)(delayed(hotels)(seed) for seed in range(SPLITS)))
-    by_digit = gathered(Parallel(n_jobs=2)(delayed(digits)(seed) for seed in range(DIGIT_SPLITS)))
-    draw(by_rating)
-    K, D = SIZES[-1], DIGIT_SIZES[-1]
-    lines = [
-        f"Ratings of hotels, test accuracy over the number of topics, mean and standard error over {SPLITS} splits:",
-        "",
-        table(["model", *(f"K={K}" for K in SIZES), "no topics"], rows_of(by_rating, SIZES)),
-        "",
-        f"Pairwise over splits, K={K}: structMMH - MMH {gain(by_rating, 'structMMH', 'MMH', K)}, structMMH - its "
-        f"shuffled control {gain(by_rating, 'structMMH', 'structMMH, shuffled paragraphs', K)}.",
-        "",
-        "A first run, stopped after K=5 on two splits as it took too long, also chose between Bernoulli and Gaussian "
-        "units by the held-out error of `fit`: structMMH 0.478 and 0.477, with shuffled paragraphs 0.469 and 0.479, "
-        "MMH 0.477 and 0.468.",
-        "",
-        "![accuracy over K](struct_hotels.png)",
-        "",
-        f"Digits read row by row, test accuracy over {DIGIT_SPLITS} splits:",
-        "",
-        table(["model", *(f"K={K}" for K in DIGIT_SIZES), "no topics"], rows_of(by_digit, DIGIT_SIZES)),
-        "",
-        f"Pairwise over splits, K={D}: structMMH - MMH on counts {gain(by_digit, 'structMMH', 'MMH, counts', D)}, "
-        f"structMMH - its shuffled control {gain(by_digit, 'structMMH', 'structMMH, shuffled rows', D)}.",
-    ]
-    write(
-        "struct_hotels",
-        "Order of paragraphs, and of rows of digits",
-        "\n".join(lines),
-        "python benchmarks/struct_hotels.py",
+def run(options: SimpleNamespace) -> Result:
+    """Measure accuracies on splits of hotels and of digits."""
+    parallel = Parallel(n_jobs=options.processes)
+    by_rating = gathered(parallel(delayed(hotels)(seed, options.sizes) for seed in range(options.splits)))
+    by_digit = gathered(parallel(delayed(digits)(seed, options.digit_sizes) for seed in range(options.digit_splits)))
+    draw(by_rating, options.sizes, options.output / "struct_hotels.png")
+    K, D = options.sizes[-1], options.digit_sizes[-1]
+    result = Result()
+    result.text(
+        "Ratings of hotels, test accuracy over the number of topics, mean and standard error over "
+        f"{options.splits} splits:"
     )
-
-
-if __name__ == "__main__":
-    main()
+    add_table(result, "hotels", by_rating, options.sizes)
+    result.text(
+        f"Pairwise over splits, K={K}: structMMH - MMH {gain(by_rating, 'structMMH', 'MMH', K)}, structMMH - its "
+        f"shuffled control {gain(by_rating, 'structMMH', 'structMMH, shuffled paragraphs', K)}."
+    )
+    result.figure("struct_hotels.png", "accuracy over K")
+    result.text(f"Digits read row by row, test accuracy over {options.digit_splits} splits:")
+    add_table(result, "digits", by_digit, options.digit_sizes)
+    result.text(
+        f"Pairwise over splits, K={D}: structMMH - MMH on counts {gain(by_digit, 'structMMH', 'MMH, counts', D)}, "
+        f"structMMH - its shuffled control {gain(by_digit, 'structMMH', 'structMMH, shuffled rows', D)}."
+    )
+    return result

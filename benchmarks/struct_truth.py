@@ -4,30 +4,31 @@
 With 4 units everything can be enumerated, so held-out log-likelihoods are exact. Rivals: the same model without
 links (Binomial counts of each feature, whose likelihood is turned into that of a sequence), learned in the same way,
 and each feature's chain without units. Five draws of model and data; means and standard errors.
-
-Run: ``python benchmarks/struct_truth.py``.
 """
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize
 from scipy.special import gammaln, logsumexp
 
-from common import table, write
+from benchmarks.internals import Energy, Parameters, chain_states, exact_log_partition, gibbs_step
+from benchmarks.measuring import with_error
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
 from harmonium import BernoulliUnits, Binomial, Chain, Harmonium, Sequences, Stochastic, Views
-from harmonium.energy import Energy
-from harmonium.families.chain import chain_states
-from harmonium.inference.exact import exact_log_partition
-from harmonium.inference.gibbs import gibbs_step
-from harmonium.params import Parameters
 
+BENCHMARK = Benchmark(
+    title="Known truth: chains",
+    claim="chains of a known model: links recovered, exact held-out likelihood with and without links",
+    minutes=5,
+    settings={"seeds": 5, "sizes": (1000, 8000), "test": 4000, "updates": 200_000},
+    quick={"seeds": 2, "sizes": (100,), "test": 50, "updates": 200},
+)
 FEATURES, LENGTH, UNITS = 40, 6, 4
-SEEDS = range(5)
-SIZES = (1000, 8000)
-TEST = 4000
 
 
 def truth(rng: np.random.Generator) -> tuple[Energy, Parameters]:
@@ -77,15 +78,13 @@ def recovered(true: Parameters, found: Parameters) -> tuple[float, float, float]
     return weights, float(np.corrcoef(*links)[0, 1]), float(np.abs(links[0] - links[1]).mean())
 
 
-def driver(n_items: int) -> Stochastic:
-    return Stochastic(max_iter=max(10, 200_000 // n_items), learning_rate=0.01, weight_decay=0.0)
-
-
-def run(seed: int, n_items: int) -> dict[str, Any]:
+def trial(seed: int, n_items: int, options: SimpleNamespace) -> dict[str, Any]:
+    """Return exact held-out likelihoods and how well links are recovered, for one draw of model and data."""
     rng = np.random.default_rng(seed)
     energy, parameters = truth(rng)
-    train, test = draw(energy, parameters, n_items, rng), draw(energy, parameters, TEST, rng)
-    parts: dict[str, Any] = {"hidden": BernoulliUnits(), "driver": driver(n_items), "random_state": seed}
+    train, test = draw(energy, parameters, n_items, rng), draw(energy, parameters, options.test, rng)
+    driver = Stochastic(max_iter=max(10, options.updates // n_items), learning_rate=0.01, weight_decay=0.0)
+    parts: dict[str, Any] = {"hidden": BernoulliUnits(), "driver": driver, "random_state": seed}
     result: dict[str, Any] = {"true model": log_likelihood(energy, parameters, test)}
     chain = Harmonium(UNITS, views={"x": Chain()}, **parts).fit({"x": train})
     result["links"] = log_likelihood(chain.energy_, chain.parameters_, test)
@@ -109,35 +108,30 @@ def fitted_alone(train: Sequences) -> np.ndarray:
     return np.array(found).T.ravel().astype(np.float32)
 
 
-def shown(values: list[float], digits: int = 2) -> str:
-    return f"{np.mean(values):.{digits}f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.{digits}f}"
-
-
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Learn from several draws of each size."""
     likelihoods: list[list[object]] = []
     links: list[list[object]] = []
-    for n_items in SIZES:
-        results = [run(seed, n_items) for seed in SEEDS]
-        row = [shown([result[name] for result in results]) for name in ("true model", "links", "no links", "no units")]
-        gains = [shown([result["links"] - result[name] for result in results]) for name in ("no links", "no units")]
+    for n_items in options.sizes:
+        trials = [trial(seed, n_items, options) for seed in range(options.seeds)]
+        row = [with_error([one[name] for one in trials]) for name in ("true model", "links", "no links", "no units")]
+        gains = [with_error([one["links"] - one[name] for one in trials]) for name in ("no links", "no units")]
         likelihoods.append([n_items, *row, *gains])
-        found = np.array([result["recovered"] for result in results])
-        links.append([n_items, *(shown(list(column), 3) for column in found.T)])
+        found = np.array([one["recovered"] for one in trials])
+        links.append([n_items, *(with_error(column) for column in found.T)])
         print(likelihoods[-1], links[-1], flush=True)
-    header = ["items", "true model", "chains", "without links", "without units"]
-    lines = [
+    result = Result()
+    result.text(
         f"Exact held-out log-likelihood of a sequence ({FEATURES} features, {LENGTH} vectors, {UNITS} units), in nats; "
-        "all models but the true one and the last learned by sampled CD-1:",
-        "",
-        table([*header, "chains - without links", "chains - without units"], likelihoods),
-        "",
+        "all models but the true one and the last learned by sampled CD-1:"
+    )
+    models = ["true model", "chains", "without links", "without units"]
+    gains = ["chains - without links", "chains - without units"]
+    result.table("likelihood", {"items": None, **dict.fromkeys(models + gains, "{:.2f}")}, likelihoods)
+    result.text(
         "Links: correlation of true and found edge weights (units matched), correlation of mean links, and mean "
-        "absolute error of these.",
-        "",
-        table(["items", "edge weights", "mean links", "error of mean links"], links),
-    ]
-    write("struct_truth", "Known truth: chains", "\n".join(lines), "python benchmarks/struct_truth.py")
-
-
-if __name__ == "__main__":
-    main()
+        "absolute error of these."
+    )
+    measures = ["edge weights", "mean links", "error of mean links"]
+    result.table("links", {"items": None, **dict.fromkeys(measures, "{:.3f}")}, links)
+    return result

@@ -2,35 +2,51 @@
 
 K=20, the words of 2,500 reviews to train on and of 2,500 to predict. Fits are of one model at fixed settings: 40 epochs
 for the harmoniums, 200 sweeps for SLDA. Predictions are timed alternately.
-
-Run: ``python benchmarks/supervised_speed.py``.
 """
 
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 from typing import Any
 
 from sklearn.svm import LinearSVR
 
-from common import alternate, median, table, write
+from benchmarks.hotel_regression import data
+from benchmarks.measuring import alternate, median
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from benchmarks.rivals.slda import SLDA
 from harmonium import DWH, MMH, TWH, BernoulliUnits, Stochastic
-from hotel_regression import data
-from rivals.slda import SLDA
 
-K = 20
+BENCHMARK = Benchmark(
+    title="Speed of supervised models",
+    claim="seconds of fit and predict against TWH, DWH + SVR and SLDA",
+    minutes=2,
+    data=("hotels",),
+    settings={"topics": 20, "epochs": 40, "sweeps": 200, "rounds": 3},
+)
 
 
-def main() -> None:
+def run(options: SimpleNamespace) -> Result:
+    """Time one fit of each model, and predictions alternately."""
+    K = options.topics
     views, y, unseen, _, _, _ = data()
     words, new = views["words"], unseen["words"]
-    driver = Stochastic(max_iter=40, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True)
+    driver = Stochastic(
+        max_iter=options.epochs,
+        learning_rate=0.01,
+        reach=0.5,
+        schedule="constant",
+        weight_decay=0.5,
+        average=True,
+    )
     settings: dict[str, Any] = {"driver": driver, "random_state": 0}
     models: dict[str, Any] = {
         "MMH": MMH(K, task="regression", C=0.4, validation_fraction=0, **settings),
         "TWH": TWH(K, task="regression", hidden=BernoulliUnits(), validation_fraction=0, **settings),
         "DWH + SVR": DWH(K, hidden=BernoulliUnits(), **settings),
-        "tomotopy SLDA": SLDA(K, n_iter=200),
+        "tomotopy SLDA": SLDA(K, n_iter=options.sweeps),
     }
     models["MMH"].fit(words[:200], y[:200])  # kernels are compiled once
     seconds = {}
@@ -47,19 +63,13 @@ def main() -> None:
             "DWH + SVR": lambda: svr.predict(models["DWH + SVR"].transform(new)),
             "tomotopy SLDA": lambda: models["tomotopy SLDA"].predict(new),
         },
-        rounds=3,
+        options.rounds,
     )
     reference = median(predicting["MMH"])
-    rows: list[list[object]] = [
-        [name, seconds[name], 1000 * median(predicting[name]), median(predicting[name]) / reference] for name in models
-    ]
-    write(
-        "supervised_speed",
-        "Speed of supervised models",
-        table(["model", "fit, s", "predict 2,500 reviews, ms", "predict / MMH"], rows),
-        "python benchmarks/supervised_speed.py",
+    result = Result()
+    result.table(
+        "seconds",
+        ["model", "fit, s", f"predict {new.shape[0]:,} reviews, ms", "predict / MMH"],
+        [[name, seconds[name], 1000 * median(times), median(times) / reference] for name, times in predicting.items()],
     )
-
-
-if __name__ == "__main__":
-    main()
+    return result

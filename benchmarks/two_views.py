@@ -9,20 +9,16 @@ processes of one thread each; seconds are those of the last fit, with the settin
 
 from __future__ import annotations
 
-import contextlib
-import importlib.metadata
-import io
 import itertools
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from cca_zoo.linear import MCCA
-from mofapy2.run.entry_point import entry_point
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -30,23 +26,42 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from common import median, table, write
-from harmonium import Bernoulli, Gaussian, HarmoniumClassifier, Stochastic
+from benchmarks.measuring import median
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from benchmarks.rivals.mofa import factor_expectations
+from harmonium import (
+    DWH,
+    TWH,
+    Bernoulli,
+    BernoulliUnits,
+    Gaussian,
+    GaussianUnits,
+    HarmoniumClassifier,
+    Hinge,
+    Stochastic,
+)
 from harmonium.datasets import load_bdgp, load_mfeat, load_wikipedia
-from harmonium.heads import Hinge
-from harmonium.hidden import BernoulliUnits, GaussianUnits
-from harmonium.recipes import DWH, TWH
 
-N_TRIALS = {"wikipedia": 5, "bdgp": 5, "mfeat": 5}
+LOADERS = {"wikipedia": load_wikipedia, "bdgp": load_bdgp, "mfeat": load_mfeat}
+BENCHMARK = Benchmark(
+    title="Classes from several views",
+    claim="MMH against SVMs, DWH, TWH, MCCA and MOFA on Wikipedia, BDGP and mfeat",
+    minutes=20,
+    data=tuple(LOADERS),
+    settings={"sets": tuple(LOADERS), "trials": 5, "processes": 2},
+)
+EPOCHS = 40  # of the harmoniums
+TRAINING_SHARE, HELD_OUT = 0.75, 0.2  # of Wikipedia's training rows; of the training rows of a trial
 LINEAR_C = (1e-3, 1e-2, 1e-1, 1.0)
 RBF = tuple(itertools.product((1.0, 10.0, 100.0), (1.0, 0.25)))  # C, share of scikit-learn's gamma="scale"
-MCCA_GRID = tuple(itertools.product((5, 10, 20), (0.1, 0.9)))  # latent dimensions, shrinkage
+MCCA_SIZES, MCCA_SHRINKAGES = (5, 10, 20), (0.1, 0.9)
+MCCA_GRID = tuple(itertools.product(MCCA_SIZES, MCCA_SHRINKAGES))
 UNITS = (20, 50)
 MMH_GRID = tuple(itertools.product((BernoulliUnits(), GaussianUnits()), (0.4, 1.6), (0.1, 0.3)))  # units, C, reach
 FACTORS = (10, 20)
 MOFA_STEPS = 60
-MOFA_TRIALS = {"wikipedia": 5, "bdgp": 2, "mfeat": 5}
-LOADERS = {"wikipedia": load_wikipedia, "bdgp": load_bdgp, "mfeat": load_mfeat}
+MOFA_TRIALS = {"wikipedia": 5, "bdgp": 2, "mfeat": 5}  # it is slow on BDGP
 Views = dict[str, np.ndarray]
 Predict = Callable[[Views], np.ndarray]
 Encode = Callable[[Views], np.ndarray]
@@ -92,7 +107,7 @@ def fit_mmh(name: str) -> Callable[..., Predict]:
     def fit(views: Views, y: np.ndarray, settings: tuple[Any, float, float]) -> Predict:
         hidden, C, reach = settings
         driver = Stochastic(
-            max_iter=40,
+            max_iter=EPOCHS,
             batch_size=None,
             learning_rate=0.01,
             reach=reach,
@@ -119,7 +134,9 @@ def fit_mmh(name: str) -> Callable[..., Predict]:
 
 
 def wing_driver() -> Stochastic:
-    return Stochastic(max_iter=40, learning_rate=0.005, batch_size=None, reach=0.3, schedule="constant", average=True)
+    return Stochastic(
+        max_iter=EPOCHS, learning_rate=0.005, batch_size=None, reach=0.3, schedule="constant", average=True
+    )
 
 
 def make_twh(name: str, views: Views, y: np.ndarray, size: int) -> Any:
@@ -137,6 +154,8 @@ def encode_dwh(name: str) -> Callable[..., Encode]:
 
 def encode_mcca(views: Views, y: np.ndarray, settings: tuple[int, float]) -> Encode:
     """Scores of all views side by side; there are at most as many as the narrowest view has columns."""
+    from cca_zoo.linear import MCCA
+
     size, shrinkage = settings
     scalers = {name: StandardScaler().fit(view) for name, view in views.items()}
 
@@ -155,15 +174,7 @@ def encode_mofa(views: Views, y: np.ndarray, settings: tuple[int]) -> Encode:
     def scaled(X: Views) -> list[np.ndarray]:
         return [scalers[name].transform(view) for name, view in X.items()]
 
-    with contextlib.redirect_stdout(io.StringIO()):
-        entry = entry_point()
-        entry.set_data_options(scale_views=False)
-        entry.set_data_matrix([[view] for view in scaled(views)], likelihoods=["gaussian"] * len(views))
-        entry.set_model_options(factors=settings[0])
-        entry.set_train_options(iter=MOFA_STEPS, convergence_mode="fast", seed=0, quiet=True)
-        entry.build()
-        entry.run()
-    expectations = entry.model.getExpectations()
+    expectations = factor_expectations(scaled(views), ["gaussian"] * len(views), settings[0], MOFA_STEPS)
     weights = np.concatenate([part["E"] for part in expectations["W"]])
     precision = np.concatenate([part["E"][0] for part in expectations["Tau"]])
     weighted = weights * precision[:, None]
@@ -245,7 +256,7 @@ def rows_of_trial(data: Any, trial: int) -> tuple[np.ndarray, np.ndarray]:
     if data.split is None:
         return tuple(train_test_split(everything, test_size=0.5, stratify=data.target, random_state=trial))
     train = everything[data.split == "train"]
-    train, _ = train_test_split(train, train_size=0.75, stratify=data.target[train], random_state=trial)
+    train, _ = train_test_split(train, train_size=TRAINING_SHARE, stratify=data.target[train], random_state=trial)
     return train, everything[data.split == "test"]
 
 
@@ -257,7 +268,7 @@ def run_trial(name: str, trial: int, skip: tuple[str, ...] = ()) -> dict[str, An
     train, test = rows_of_trial(data, trial)
     y = data.target
     outer = rows_of(data.views, train), y[train], rows_of(data.views, test), y[test]
-    fit_rows, check = train_test_split(train, test_size=0.2, stratify=y[train], random_state=trial)
+    fit_rows, check = train_test_split(train, test_size=HELD_OUT, stratify=y[train], random_state=trial)
     inner = rows_of(data.views, fit_rows), y[fit_rows], rows_of(data.views, check), y[check]
     costs = [(C,) for C in LINEAR_C]
     methods: dict[str, tuple] = {
@@ -293,25 +304,22 @@ def summary(accuracies: list[float]) -> tuple[float, float]:
     return float(np.mean(accuracies)), float(error)
 
 
-def section(name: str, trials: dict[int, dict[str, tuple]]) -> str:
+def add_section(result: Result, name: str, trials: dict[int, dict[str, tuple]]) -> None:
+    """Add the table of a data set, and how MMH stands in it."""
     accuracies: dict[str, dict[int, float]] = {}
     rows = []
     for method in trials[min(trials)]:
         done = {t: found[method] for t, found in trials.items() if isinstance(found.get(method), tuple)}
         failed = [found[method] for found in trials.values() if isinstance(found.get(method), str)]
         if not done:
-            rows.append([method, failed[0], "", "", 0])
+            rows.append([method, failed[0], None, None, 0])
             continue
         accuracies[method] = {t: result[0] for t, result in done.items()}
         mean, error = summary(list(accuracies[method].values()))
-        rows.append([method, mean, error, median([result[1] for result in done.values()]), len(done)])
+        shown = error if np.isfinite(error) else "one trial"
+        rows.append([method, mean, shown, median([found[1] for found in done.values()]), len(done)])
     means = {method: summary(list(values.values()))[0] for method, values in accuracies.items()}
     best = max(means, key=means.get)  # type: ignore[arg-type]
-    for row in rows:
-        if isinstance(row[1], float):
-            row[1:4] = [f"{row[1]:.4f}", f"{row[2]:.4f}" if row[2] == row[2] else "one trial", f"{row[3]:.2g}"]
-        if row[0] in means and means[row[0]] >= means[best] - 1e-9:
-            row[0], row[1] = f"**{row[0]}**", f"**{row[1]}**"
     error = summary(list(accuracies[best].values()))[1]
     gap = means[best] - means["MMH"]
     ties = [method for method in means if method != "MMH" and abs(means[method] - means["MMH"]) < 1e-9]
@@ -328,57 +336,69 @@ def section(name: str, trials: dict[int, dict[str, tuple]]) -> str:
         if rival in means
     ]
     chosen = [
-        f"{type(result[2][0]).__name__}, C {result[2][1]}, reach {result[2][2]}"
-        for result in (found["MMH"] for found in trials.values())
-        if isinstance(result, tuple)
+        f"{type(found[2][0]).__name__}, C {found[2][1]}, reach {found[2][2]}"
+        for found in (one["MMH"] for one in trials.values())
+        if isinstance(found, tuple)
     ]
-    header = ["method", "mean accuracy", "standard error", "median fit, s", "trials"]
-    lines = [
-        f"## {name}",
-        table(header, rows),
-        first,
-        f"MMH at least as good: {'; '.join(parts)}.",
-        f"MMH's settings, chosen on training rows, trial by trial: {'; '.join(chosen)}.",
-    ]
-    return "\n\n".join(lines)
+    result.heading(name)
+    columns = dict.fromkeys(["method", "mean accuracy", "standard error", "median fit, s", "trials"])
+    columns |= {"mean accuracy": "{:.4f}", "standard error": "{:.4f}", "median fit, s": "{:.2g}"}
+    result.table(name, columns, rows)
+    result.text(first)
+    result.text(f"MMH at least as good: {'; '.join(parts)}.")
+    result.text(f"MMH's settings, chosen on training rows, trial by trial: {'; '.join(chosen)}.")
 
 
-def report(results: dict[str, dict[int, dict[str, tuple]]]) -> None:
-    finished = ", ".join(f"{name} {len(results[name])} of {N_TRIALS[name]}" for name in LOADERS)
-    body = [
-        f"Trials finished: {finished}; what is missing was cut off by time alone. Wikipedia: its own 693 test rows, "
-        "random 75 % of its 2,173 training rows. BDGP "
-        "(2,500 rows) and "
-        "mfeat (2,000 rows): random stratified halves. All settings chosen on one 80/20 split of the training rows of "
-        "a trial. Wikipedia's trials share their test rows and most of their training rows, so its standard error "
-        "speaks of the training rows alone.",
+def rows_in_words(name: str) -> str:
+    """Return which rows of a data set train and test."""
+    data = LOADERS[name]()
+    if data.split is None:
+        return f"{name} ({len(data.target):,} rows): random stratified halves"
+    train, test = (int((np.asarray(data.split) == part).sum()) for part in ("train", "test"))
+    return f"{name}: its own {test:,} test rows, random {100 * TRAINING_SHARE:g} % of its {train:,} training rows"
+
+
+def report(results: dict[str, dict[int, dict[str, tuple]]]) -> Result:
+    """Return what was done, and a section for each data set."""
+    result = Result()
+    narrowest = {name: min(view.shape[1] for view in LOADERS[name]().views.values()) for name in results}
+    result.text(
+        f"{'. '.join(rows_in_words(name) for name in results)}. All settings chosen on one "
+        f"{100 * (1 - HELD_OUT):g}/{100 * HELD_OUT:g} split of the training rows of a trial. Wikipedia's trials share "
+        "their test rows and most of their training rows, so its standard error speaks of the training rows alone."
+    )
+    result.text(
         "Families of all harmoniums: Gaussian, but Bernoulli for the text of BDGP. Among the views of mfeat are whole "
-        "numbers; they are large, and Gaussian too. Harmoniums run 40 epochs. MCCA: scores of all views side by side, "
-        "dimensions 5, 10 or 20 but at most the width of the narrowest view (10 for Wikipedia, 6 for mfeat), shrinkage "
-        f"0.1 or 0.9. MOFA: Gaussian likelihoods on standardised columns, 10 or 20 factors, at most {MOFA_STEPS} "
-        "iterations; the factors of training and test rows are projected by least squares on the weights (noise "
-        "precisions, unit prior), without a refit; where it is slow, it has fewer trials than the rest (last column), "
-        "so that its mean is not of the same splits. Seconds are wall-clock, one thread, on a machine busy with other "
-        "work: they show orders of magnitude at best. Bold: the highest mean. "
-        + ", ".join(f"{package} {importlib.metadata.version(package)}" for package in ("cca-zoo", "mofapy2"))
-        + ".",
-    ]
-    body += [section(name, dict(sorted(results[name].items()))) for name in LOADERS if results[name]]
-    write("two_views", "Classes from several views", "\n\n".join(body), "python benchmarks/two_views.py")
+        f"numbers; they are large, and Gaussian too. Harmoniums run {EPOCHS} epochs. MCCA: scores of all views side by "
+        f"side, dimensions {any_of(MCCA_SIZES)} but at most the width of the narrowest view "
+        f"({', '.join(f'{width} for {name}' for name, width in narrowest.items())}), shrinkage "
+        f"{any_of(MCCA_SHRINKAGES)}. MOFA: Gaussian likelihoods on standardised columns, {any_of(FACTORS)} factors, at "
+        f"most {MOFA_STEPS} iterations; the factors of training and test rows are projected by least squares on the "
+        "weights (noise precisions, unit prior), without a refit; where it is slow, it has fewer trials than the rest "
+        "(last column), so that its mean is not of the same splits. Seconds are wall-clock, one thread."
+    )
+    for name, trials in results.items():
+        add_section(result, name, dict(sorted(trials.items())))
+    return result
 
 
-def main() -> None:
+def any_of(values: tuple[float, ...]) -> str:
+    """Return "5, 10 or 20"."""
+    *first, last = (f"{value:g}" for value in values)
+    return f"{', '.join(first)} or {last}"
+
+
+def run(options: SimpleNamespace) -> Result:
+    """Run all trials."""
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    results: dict[str, dict[int, dict[str, tuple]]] = {name: {} for name in LOADERS}
-    with ProcessPoolExecutor(2) as pool:
+    results: dict[str, dict[int, dict[str, tuple]]] = {name: {} for name in options.sets}
+    with ProcessPoolExecutor(options.processes) as pool:
         jobs = {
-            pool.submit(run_trial, name, trial): (name, trial) for name in LOADERS for trial in range(N_TRIALS[name])
+            pool.submit(run_trial, name, trial): (name, trial)
+            for name in options.sets
+            for trial in range(options.trials)
         }
         for job in as_completed(jobs):
             name, trial = jobs[job]
             results[name][trial] = job.result()
-            report(results)
-
-
-if __name__ == "__main__":
-    main()
+    return report(results)

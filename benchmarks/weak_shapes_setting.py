@@ -1,4 +1,4 @@
-"""How windows, features, beginning and C of `weak_shapes.py` were chosen, on development photographs alone.
+"""How windows, features, beginning and C of `weak_shapes` were chosen, on development photographs alone.
 
 The development part is 30 % of each class, drawn once; no test split holds any of it. It is split 60/40 twice.
 Rules, in this order; none of them looks at how far one method is ahead of another:
@@ -19,23 +19,43 @@ loss, worse for the other, and much worse on digits) were tried as well.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from joblib import Memory
 from threadpoolctl import threadpool_limits
 
-from common import CACHE, table, write
-from harmonium.exceptions import HarmoniumWarning
-from weak_shapes_data import C_GRID, GRID, KINDS, LOSSES, Grid, beginning, fit, parts, photographs, split
+from benchmarks.prepared import CACHE
+from benchmarks.prepared.shapes_windows import (
+    C_GRID,
+    GRID,
+    KINDS,
+    LOSSES,
+    Grid,
+    beginning,
+    fit,
+    parts,
+    photographs,
+    split,
+)
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from harmonium import HarmoniumWarning
 
+BENCHMARK = Benchmark(
+    title="SYSU-Shapes: choice of the setting",
+    claim="how its windows, features, beginning and C were chosen, on photographs that no test holds",
+    minutes=10,
+    data=("shapes",),
+    settings={"processes": 2, "resume": False},
+)
 FEW_C = (0.1, 1.0, 10.0)
 N_SPLITS = 2
 GRIDS = {
@@ -52,8 +72,8 @@ Task = tuple[Grid, str, str, str, float, int]
 RunAll = Callable[[list[Task]], Iterable[dict[str, float]]]
 
 
-def run(task: Task) -> dict[str, float]:
-    """Losses of one fit; the beginning "known" gives the right windows instead."""
+def losses_of(task: Task) -> dict[str, float]:
+    """Return the losses of one fit; the beginning "known" gives the right windows instead."""
     grid, begin, name, loss_name, C, fold = task
     warnings.simplefilter("ignore", HarmoniumWarning)  # weights of zero are counted here
     with threadpool_limits(1):
@@ -84,12 +104,9 @@ def losses_by_C(found: dict[tuple[Any, ...], dict[str, float]], *key: Any) -> di
     return {each[4]: result[key[3]] for each, result in found.items() if each[:4] == key}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--resume", action="store_true", help="keep finished fits on disk, and take them from there")
-    options = parser.parse_args()
-    task_of = Memory(CACHE, verbose=0).cache(run) if options.resume else run
+def run(options: SimpleNamespace) -> Result:
+    """Follow the rules; with ``resume`` finished fits are kept on disk, and taken from there."""
+    task_of = Memory(CACHE, verbose=0).cache(losses_of) if options.resume else losses_of
     for grid in [*DESCRIPTIONS.values(), *GRIDS.values()]:
         photographs(grid)
     with ProcessPoolExecutor(options.processes) as pool:
@@ -101,7 +118,7 @@ def main() -> None:
             for name, grid in DESCRIPTIONS.items()
         }
         described = min(known, key=lambda name: sum(known[name]))
-        show("features", list(LOSSES), known)
+        print(known, flush=True)
         grid = DESCRIPTIONS[described]
         found = results(run_all, [grid], BEGINNINGS, KINDS, LOSSES, FEW_C)
         begun = {
@@ -109,14 +126,14 @@ def main() -> None:
             for begin in BEGINNINGS
         }
         begin = min(begun, key=lambda each: float(np.mean(begun[each])))
-        show("beginning", [f"{loss}: {name}" for loss in LOSSES for name in KINDS], begun)
+        print(begun, flush=True)
         found = results(run_all, [grid], [begin], [*KINDS, "MI-SVM"], LOSSES, C_GRID)
         by_C = {
             f"{name}, {loss}": list(losses_by_C(found, grid, begin, name, loss).values())
             for name in [*KINDS, "MI-SVM"]
             for loss in LOSSES
         }
-        show("method, loss", [f"C = {C:g}" for C in C_GRID], by_C)
+        print(by_C, flush=True)
         rivals = list(KINDS)[:2]
         found = results(run_all, GRIDS.values(), BEGINNINGS, rivals, ["0/1"], [1.0])
     learned = {
@@ -126,27 +143,23 @@ def main() -> None:
         ]
         for name, grid in GRIDS.items()
     }
-    body = "\n\n".join(
-        [
-            f"Means over {N_SPLITS} splits of the development part. Losses in per cent, in the first two tables at the "
-            f"best of C = 0.1, 1, 10.\n\nWith the right windows given in training. Chosen: {described}.",
-            show("features", list(LOSSES), known),
-            f"Without. Chosen: {begin}.",
-            show("beginning", [f"{loss}: {name}" for loss in LOSSES for name in KINDS], begun),
-            "Chosen: the C of each row's lowest loss, the smallest on a tie.",
-            show("method, loss", [f"C = {C:g}" for C in C_GRID], by_C),
-            "Per cent of the fits for the 0/1 loss, over all beginnings, that found weights other than zero.",
-            show("grid", rivals, learned),
-        ]
+    result = Result()
+    result.text(
+        f"Means over {N_SPLITS} splits of the development part. Losses in per cent, in the first two tables at the "
+        f"best of C = {', '.join(f'{C:g}' for C in FEW_C)}."
     )
-    write("weak_shapes_setting", "SYSU-Shapes: choice of the setting", body, "python benchmarks/weak_shapes_setting.py")
+    result.text(f"With the right windows given in training. Chosen: {described}.")
+    add_table(result, "features", list(LOSSES), known)
+    result.text(f"Without. Chosen: {begin}.")
+    add_table(result, "beginning", [f"{loss}: {name}" for loss in LOSSES for name in KINDS], begun)
+    result.text("Chosen: the C of each row's lowest loss, the smallest on a tie.")
+    add_table(result, "method, loss", [f"C = {C:g}" for C in C_GRID], by_C)
+    result.text("Per cent of the fits for the 0/1 loss, over all beginnings, that found weights other than zero.")
+    add_table(result, "grid", rivals, learned)
+    return result
 
 
-def show(what: str, columns: list[str], rows: dict[str, list[float]]) -> str:
-    text = table([what, *columns], [[name, *(f"{value:.1f}" for value in values)] for name, values in rows.items()])
-    print(text, flush=True)
-    return text
-
-
-if __name__ == "__main__":
-    main()
+def add_table(result: Result, what: str, columns: list[str], rows: dict[str, list[float]]) -> None:
+    """Add a table of per cents, named like its first column."""
+    forms = {what: None, **dict.fromkeys(columns, "{:.1f}")}
+    result.table(what, forms, [[name, *values] for name, values in rows.items()])

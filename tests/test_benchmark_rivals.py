@@ -1,18 +1,8 @@
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
-if not (BENCHMARKS / "rivals").is_dir():
-    pytest.skip("the benchmarks are not part of this installation", allow_module_level=True)
-sys.path.insert(0, str(BENCHMARKS))
-try:
-    from rivals import gm_lda, plsi
-finally:
-    sys.path.remove(str(BENCHMARKS))
+from benchmarks.rivals import gm_lda, plsi
 
 
 def make_counts(seed=0, n_documents=240, n_topics=4, words_per_topic=12, n_shared=6, length=60):

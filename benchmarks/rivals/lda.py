@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
-import tomotopy
+
+if TYPE_CHECKING:
+    import tomotopy
 
 
 def documents(counts: scipy.sparse.csr_array) -> Iterator[list[str]]:
@@ -27,6 +30,8 @@ class LDA:
 
     def fit_transform(self, counts: scipy.sparse.csr_array) -> np.ndarray:
         """Train, and return the training documents' proportions."""
+        import tomotopy
+
         self.model_ = tomotopy.LDAModel(k=self.n_topics, seed=self.seed, alpha=0.1, eta=0.01)
         rows = []
         for row, tokens in enumerate(documents(counts)):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse
-import tomotopy
 
-from rivals.lda import documents
+from benchmarks.rivals.lda import documents
 
 
 class SLDA:
@@ -20,6 +19,8 @@ class SLDA:
 
     def fit(self, counts: scipy.sparse.csr_array, responses: np.ndarray) -> SLDA:
         """Train on counts and responses (rows, columns)."""
+        import tomotopy
+
         self.model_ = tomotopy.SLDAModel(
             k=self.n_topics, vars=self.kind * responses.shape[1], alpha=0.1, eta=0.01, seed=self.seed
         )

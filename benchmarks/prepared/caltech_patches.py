@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common import CACHE
+from benchmarks.prepared import CACHE
 from harmonium.datasets import load_caltech4
 from harmonium.features.images import VisualWords, interest_patches
 

@@ -1,6 +1,6 @@
 """SYSU-Shapes for weak supervision: windows of the photographs, a development part, splits, losses.
 
-`weak_shapes_setting.py` uses the development part, `weak_shapes.py` the other photographs.
+`weak_shapes_setting` uses the development part, `weak_shapes` the other photographs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from common import CACHE
+from benchmarks.internals import speaking_candidates
+from benchmarks.prepared import CACHE
+from benchmarks.rivals.mi_svm import MISVM
 from harmonium.datasets import load_shapes
 from harmonium.features.windows import hog_bags
 from harmonium.weak import Bags, DissimilarityClassifier, IterativeLatentSVM, LatentSVM, Loss, OverlapLoss, ZeroOneLoss
-from harmonium.weak.initial import speaking_candidates
-from rivals.mi_svm import MISVM
 
 LONGER_SIDE = 256
 DEVELOPMENT_SHARE, DEVELOPMENT_SEED = 0.3, 0

@@ -1,0 +1,127 @@
+"""Command line: ``python -m benchmarks list``, ``run NAME``, ``all`` and ``render [--check]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from benchmarks import readme, registry, results, runner
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run benchmarks, render their results.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="what there is, with claim, expected time and data")
+    run = commands.add_parser("run", help="run one benchmark; its settings are options", add_help=False)
+    run.add_argument("name")
+    every = commands.add_parser("all", help="run all benchmarks")
+    _add_common(every)
+    render = commands.add_parser("render", help="make the Markdown of all results and the tables of the READMEs")
+    render.add_argument("--check", action="store_true", help="only say whether they are as they should be")
+    given, rest = parser.parse_known_args(arguments)
+    if given.command != "run" and rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        if given.command == "list":
+            return show_all()
+        if given.command == "run":
+            return run_one(given.name, rest)
+        if given.command == "all":
+            return run_all(given.quick, given.output)
+        return check() if given.check else write_all()
+    except (registry.UnknownBenchmark, runner.PlaceNeeded, results.InvalidResult, readme.UnknownPlace) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def show_all() -> int:
+    """Print name, expected time, data and claim of every benchmark."""
+    found = {name: registry.load(name)[0] for name in registry.names()}
+    rows = [("name", "takes", "data", "claim")]
+    rows += [(name, one.takes, ", ".join(one.data) or "–", one.claim) for name, one in found.items()]
+    widths = [max(len(row[place]) for row in rows) for place in range(3)]
+    for row in rows:
+        print(*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[-1], sep="  ")
+    return 0
+
+
+def run_one(name: str, arguments: list[str]) -> int:
+    """Run a benchmark with the settings that were given."""
+    benchmark, _ = registry.load(name)
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks run {name}", description=benchmark.claim)
+    _add_common(parser)
+    for setting, standard in benchmark.settings.items():
+        _add_setting(parser, setting, standard)
+    given = vars(parser.parse_args(arguments))
+    quick, output = given.pop("quick"), given.pop("output")
+    if quick and benchmark.quick is None:
+        parser.error("this benchmark has no quick mode")
+    settings = dict(benchmark.quick or {}) if quick else {}
+    settings |= {setting: value for setting, value in given.items() if value is not None}
+    runner.run(name, settings, output)
+    return 0
+
+
+def run_all(quick: bool, output: Path | None) -> int:
+    """Run every benchmark (with ``quick`` those that have a quick mode), and say which failed."""
+    failed = []
+    for name in registry.names():
+        benchmark, _ = registry.load(name)
+        if quick and benchmark.quick is None:
+            continue
+        try:
+            runner.run(name, benchmark.quick if quick else {}, output)
+        except runner.PlaceNeeded:
+            raise
+        except Exception:  # the others can still run
+            traceback.print_exc()
+            failed.append(name)
+    if failed:
+        print(f"Failed: {', '.join(failed)}.", file=sys.stderr)
+    return int(bool(failed))
+
+
+def write_all() -> int:
+    """Write every generated page."""
+    for path, text in readme.pages().items():
+        path.write_text(text)
+    return 0
+
+
+def check() -> int:
+    """Say in one sentence which generated pages are not what the data give."""
+    stale = [path.name for path, text in readme.pages().items() if not path.exists() or path.read_text() != text]
+    stale += [path.name for path in results.FOLDER.glob("*.md") if path.stem not in results.names()]
+    if stale:
+        print(f"{', '.join(stale)} differ from the data; run `python -m benchmarks render`.", file=sys.stderr)
+    return int(bool(stale))
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quick", action="store_true", help="tiny settings, to see that it runs; needs --output")
+    parser.add_argument("--output", type=Path, help="folder of results and figures (benchmarks/results)")
+
+
+def _add_setting(parser: argparse.ArgumentParser, name: str, standard: Any) -> None:
+    option, shown = f"--{name.replace('_', '-')}", f"standard: {standard}".replace("%", "%%")
+    if isinstance(standard, bool):
+        parser.add_argument(option, action=argparse.BooleanOptionalAction, default=None, help=shown)
+    elif isinstance(standard, tuple):
+        parser.add_argument(option, nargs="+", type=type(standard[0]), help=shown, action=_Tuple)
+    else:
+        parser.add_argument(option, type=type(standard), help=shown)
+
+
+class _Tuple(argparse.Action):
+    """Keep several values as a tuple, like the standard they replace."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        setattr(namespace, self.dest, tuple(values))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Parts of harmonium's inside that some benchmarks need: the only module here that imports what is not public.
+
+Exact posteriors, known truths and single steps of learning cannot be had from fitted estimators.
+"""
+
+from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import Energy
+from harmonium.estimators.preparation import prepare
+from harmonium.families.chain import chain_states
+from harmonium.inference.ais import LogPartition, annealed_log_partition
+from harmonium.inference.exact import exact_expectations, exact_log_partition
+from harmonium.inference.gibbs import gibbs_step
+from harmonium.inference.naive import naive_log_partition
+from harmonium.inference.perfect import perfect_sample
+from harmonium.inference.pseudo import pseudo_log_likelihood
+from harmonium.kernels.threads import compute
+from harmonium.objectives import Problem, Statistics
+from harmonium.params import Parameters, bias_of
+from harmonium.training import Driver, Prior, Training
+from harmonium.training.initialise import initial_parameters
+from harmonium.training.posterior import Chain as PosteriorChain
+from harmonium.training.posterior import Posterior
+from harmonium.training.progress import Silent
+from harmonium.weak.initial import speaking_candidates
+
+__all__ = [
+    "Batch",
+    "Driver",
+    "Energy",
+    "LogPartition",
+    "Parameters",
+    "Posterior",
+    "PosteriorChain",
+    "Prior",
+    "Problem",
+    "Silent",
+    "Statistics",
+    "Training",
+    "ViewBatch",
+    "annealed_log_partition",
+    "bias_of",
+    "chain_states",
+    "compute",
+    "exact_expectations",
+    "exact_log_partition",
+    "gibbs_step",
+    "initial_parameters",
+    "naive_log_partition",
+    "perfect_sample",
+    "prepare",
+    "pseudo_log_likelihood",
+    "speaking_candidates",
+]

@@ -1,0 +1,166 @@
+"""The tables of the READMEs, made from what the results and the benchmarks say.
+
+``readme_table.toml`` holds the rows of the results table of the main README: text with names in braces, and for each
+name the place in a stored result that its number comes from.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks import registry, results
+from benchmarks.rendering import markdown, table
+
+FOLDER = Path(__file__).parent
+ROWS = FOLDER / "readme_table.toml"
+README = FOLDER.parent / "README.md"
+OWN_README = FOLDER / "README.md"
+COLUMNS = ("what", "harmonium", "rivals")
+KEYS = {
+    "benchmark",
+    "table",
+    "row",
+    "column",
+    "field",
+    "take",
+    "minus",
+    "times",
+    "format",
+    "setting",
+    "quoted",
+    "source",
+}
+TAKE: dict[str, Callable[[list[Decimal]], list[Decimal]]] = {
+    "all": lambda values: values,
+    "smallest": lambda values: [min(values)],
+    "largest": lambda values: [max(values)],
+    "sum": lambda values: [sum(values, Decimal(0))],
+    "mean": lambda values: [sum(values, Decimal(0)) / len(values)],
+    "range": lambda values: [min(values), max(values)],
+}
+
+
+class UnknownPlace(LookupError):
+    """A number of the README names a place that no result has."""
+
+
+def pages() -> dict[Path, str]:
+    """Return what every generated page should say."""
+    found = {results.FOLDER / f"{name}.md": markdown(results.read(name)) for name in results.names()}
+    found[README] = between(README.read_text(), "results", results_table())
+    found[OWN_README] = between(OWN_README.read_text(), "benchmarks", benchmarks_table())
+    return found
+
+
+def between(page: str, marker: str, text: str) -> str:
+    """Return a page with new text between ``<!-- marker:begin -->`` and ``<!-- marker:end -->``."""
+    begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
+    if page.count(begin) != 1 or page.count(end) != 1:
+        raise ValueError(f"A page must have {begin} and {end} once each; put them where the table belongs.")
+    return page[: page.index(begin) + len(begin)] + f"\n{text}\n" + page[page.index(end) :]
+
+
+def benchmarks_table() -> str:
+    """Return what there is to run, as a Markdown table."""
+    rows = []
+    for name in registry.names():
+        benchmark, _ = registry.load(name)
+        rows.append([f"`{name}`", benchmark.claim, benchmark.takes, ", ".join(benchmark.data)])
+    return table(["name", "claim", "takes", "data"], rows)
+
+
+def results_table() -> str:
+    """Return the results of the main README, as a Markdown table."""
+    rows = tomllib.loads(ROWS.read_text())["row"]
+    return table(COLUMNS, ([_filled(row, column) for column in COLUMNS] for row in rows))
+
+
+def _filled(row: Mapping[str, Any], column: str) -> str:
+    def number(match: re.Match[str]) -> str:
+        if match[1] not in row.get("numbers", {}):
+            raise UnknownPlace(f"The row {row['what']!r} of {ROWS.name} names no place for {match[0]}.")
+        return _number(_merged(row.get("from", {}), row["numbers"][match[1]]))
+
+    return re.sub(r"\{(\w+)\}", number, row[column])
+
+
+def _merged(common: Mapping[str, Any], own: Any) -> dict[str, Any]:
+    """Return a place with what all places of a row have in common; a string is short for a row of the table."""
+    place = own if isinstance(own, dict) else {"row": own}
+    both = {**common, **place}
+    if isinstance(common.get("row"), dict) and isinstance(place.get("row"), dict):
+        both["row"] = {**common["row"], **place["row"]}
+    return both
+
+
+def _number(place: Mapping[str, Any]) -> str:
+    """Return the number at a place, formatted; ``readme_table.toml`` explains the keys."""
+    if unknown := set(place) - KEYS:
+        raise UnknownPlace(
+            f"A number of {ROWS.name} has no {', '.join(sorted(unknown))}; its keys are explained there."
+        )
+    if "quoted" in place:
+        if not place.get("source"):
+            raise UnknownPlace(f"The quoted number {place['quoted']!r} of {ROWS.name} needs a source.")
+        return str(place["quoted"])
+    values = _settings(place) if "setting" in place else _values(place)
+    if "minus" in place:
+        (other,) = _values(_merged(place, place["minus"]))
+        values = [value - other for value in values]
+    values = [value * Decimal(str(place.get("times", 1))) for value in values]
+    if "take" not in place and len(values) != 1:
+        raise UnknownPlace(f"{dict(place)} of {ROWS.name} stands for {len(values)} numbers; say which to take.")
+    take = place.get("take", "all")
+    if take not in TAKE:
+        raise UnknownPlace(f"A number of {ROWS.name} can take {', '.join(TAKE)} of several numbers, got {take!r}.")
+    kept = TAKE[take](values)
+    # numbers in results are rounded already: a last digit of 5 is rounded up, as one would by hand
+    with localcontext(rounding=ROUND_HALF_UP):
+        texts = [format(value, place.get("format", "f")).replace("-", "−") for value in kept]
+    return "–".join(dict.fromkeys(texts)) if take == "range" else ", ".join(texts)
+
+
+def _settings(place: Mapping[str, Any]) -> list[Decimal]:
+    settings = _result(place["benchmark"])["settings"]
+    if place["setting"] not in settings:
+        raise UnknownPlace(f"{place['benchmark']} has no setting {place['setting']!r}, only {', '.join(settings)}.")
+    return [Decimal(str(value)) for value in _listed(settings[place["setting"]])]
+
+
+def _values(place: Mapping[str, Any]) -> list[Decimal]:
+    """Return the numbers in the cells of some rows and columns of a table."""
+    for key in ("benchmark", "table", "column"):
+        if key not in place:
+            raise UnknownPlace(f"{dict(place)} of {ROWS.name} names no {key}.")
+    tables = results.tables(_result(place["benchmark"]))
+    if place["table"] not in tables:
+        raise UnknownPlace(f"{place['benchmark']} has no table {place['table']!r}, only {', '.join(tables)}.")
+    part = tables[place["table"]]
+    first = next(iter(part["columns"]))
+    wanted = [one if isinstance(one, dict) else {first: one} for one in _listed(place.get("row", {}))]
+    rows = [row for one in wanted for row in part["rows"] if all(row.get(key) == one[key] for key in one)]
+    found = []
+    for row in rows:
+        for column in _listed(place["column"]):
+            if column not in row:
+                raise UnknownPlace(f"Table {place['table']!r} of {place['benchmark']} has no column {column!r}.")
+            cell = row[column]
+            found += _listed(cell.get(place.get("field", "mean")) if isinstance(cell, dict) else cell)
+    if not found or not all(isinstance(value, int | float) for value in found):
+        raise UnknownPlace(f"{dict(place)} of {ROWS.name} stands for {found}; name a row and column with numbers.")
+    return [Decimal(str(value)) for value in found]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+@lru_cache
+def _result(name: str) -> dict[str, Any]:
+    return results.read(name)

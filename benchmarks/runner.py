@@ -1,0 +1,49 @@
+"""Run a benchmark and store what it found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from benchmarks import registry, results
+from benchmarks.rendering import markdown
+
+
+class PlaceNeeded(ValueError):
+    """A run with other than the standard settings must not replace a standard result."""
+
+
+def run(name: str, settings: Mapping[str, Any] | None = None, output: Path | None = None) -> Path:
+    """Run a benchmark, store its result and figures, and return where the result is.
+
+    Parameters
+    ----------
+    name : str
+        Of the benchmark.
+    settings : mapping, default=None
+        Settings that differ from the standard ones.
+    output : path, default=None
+        Folder of the result; ``results/`` if the settings are the standard ones.
+    """
+    benchmark, function = registry.load(name)
+    used = {**benchmark.settings, **(settings or {})}
+    if output is None:
+        if used != dict(benchmark.settings):
+            raise PlaceNeeded("These are not the standard settings; name a folder for the result with --output.")
+        output = results.FOLDER
+    output.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("MPLBACKEND", "Agg")  # figures go to files
+    result = function(SimpleNamespace(output=output, **used))
+    # the history is that of the protocol, wherever this run is stored; remarks are of the run that is replaced
+    history = results.read(name)["history"] if name in results.names() else []
+    remarks = results.read(name, output)["remarks"] if name in results.names(output) else []
+    document = results.stored(name, benchmark.title, result, used, history)
+    path = results.write(document, output)
+    path.with_suffix(".md").write_text(markdown(document))
+    print(markdown(document))
+    if remarks:
+        print("The result before had remarks; add those that still hold:", *remarks, sep="\n\n")
+    return path
