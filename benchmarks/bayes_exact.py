@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from benchmarks.internals import Energy, Problem, Silent, Training, compute
+from benchmarks.internals import Data, Energy, Problem, Silent, Training, compute
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import Bernoulli, BernoulliUnits, ExactLikelihood, GaussianPrior, Langevin, Metropolis, SampledCD, Views
@@ -63,7 +63,7 @@ def sampled_moments(driver: Any, objective: Any, data: np.ndarray) -> np.ndarray
         "x.bias": BIAS.astype(np.float32),
     }
     training = Training(parameters)
-    driver.run(problem, objective, Views({"x": data}), training, np.random.default_rng(0), Silent())
+    driver.run(problem, objective, Data(Views({"x": data})), training, np.random.default_rng(0), Silent())
     assert training.posterior is not None
     weights = training.posterior.array("x.weights")[..., 0]
     return np.einsum("cki,ckj->cij", weights, weights) / weights.shape[1]

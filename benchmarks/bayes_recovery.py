@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.internals import (
+    Data,
     Driver,
     Energy,
     Parameters,
@@ -99,14 +100,14 @@ class Ascent(Driver):
     def epochs(self, n_rows: int) -> int:
         return self.n_steps
 
-    def run(self, problem: Problem, objective: Any, views: Views, training: Training, rng: Any, *rest: Any) -> None:
+    def run(self, problem: Problem, objective: Any, data: Data, training: Training, rng: Any, *rest: Any) -> None:
         """Ascend in place."""
-        for _ in self.steps(problem, objective, views, training, rng):
+        for _ in self.steps(problem, objective, data, training, rng):
             pass
 
-    def steps(self, problem: Problem, objective: Any, views: Views, training: Training, rng: Any) -> Iterator[int]:
+    def steps(self, problem: Problem, objective: Any, data: Data, training: Training, rng: Any) -> Iterator[int]:
         """One step after the other."""
-        batch = views.batch(slice(None), problem.energy.families)
+        batch = data.batch(np.arange(len(data)), problem.energy.families)
         optimiser, moving = Adam(), {"x.weights": training.parameters["x.weights"]}
         slots = optimiser.start(moving)
         statistics = Statistics.zeros_like(training.parameters)
@@ -118,10 +119,10 @@ class Ascent(Driver):
 
 
 def ascend(values: np.ndarray, start: np.ndarray, seed: int, rate: float, n_steps: int) -> Training:
-    views = Views({"x": values})
+    data = Data(Views({"x": values}))
     training = Training(parameters_of(start))
     problem = Problem(ENERGY, {"x": values.mean(axis=0)})
-    Ascent(rate, n_steps).run(problem, SampledCD(), views, training, np.random.default_rng(seed))
+    Ascent(rate, n_steps).run(problem, SampledCD(), data, training, np.random.default_rng(seed))
     return training
 
 
@@ -131,9 +132,9 @@ def early_stopping(values: np.ndarray, start: np.ndarray, seed: int) -> tuple[fl
     batch = Views({"x": values[:held]}).batch(slice(None), ENERGY.families)
     scores: dict[tuple[float, int], float] = {}
     for rate in RATES:
-        problem, views = Problem(ENERGY, {"x": values[held:].mean(axis=0)}), Views({"x": values[held:]})
+        problem, data = Problem(ENERGY, {"x": values[held:].mean(axis=0)}), Data(Views({"x": values[held:]}))
         training = Training(parameters_of(start))
-        steps = Ascent(rate).steps(problem, SampledCD(), views, training, np.random.default_rng(seed))
+        steps = Ascent(rate).steps(problem, SampledCD(), data, training, np.random.default_rng(seed))
         for step in itertools.islice(steps, CHECK_EVERY - 1, None, CHECK_EVERY):
             found = [
                 pseudo_log_likelihood(ENERGY, training.parameters, batch, np.random.default_rng(i)).mean()
@@ -147,7 +148,7 @@ def sample(values: np.ndarray, start: np.ndarray, seed: int, prior: Prior, begin
     driver = Langevin(N_DRAWS, WARMUP, THIN, N_CHAINS, prior=prior, biases="fixed", start=begin)
     training = Training(parameters_of(start))
     problem = Problem(ENERGY, {"x": values.mean(axis=0)})
-    driver.run(problem, SampledCD(), Views({"x": values}), training, np.random.default_rng(seed), Silent())
+    driver.run(problem, SampledCD(), Data(Views({"x": values})), training, np.random.default_rng(seed), Silent())
     assert training.posterior is not None
     return training.posterior
 
@@ -208,7 +209,7 @@ def draw_chains(file: Path) -> None:
         prior = GaussianPrior(scale=0.1)
         driver = Langevin(600, 0, 1, 1, 0.03, precondition=False, prior=prior, biases="fixed", start=None)
         problem = Problem(ENERGY, {"x": values.mean(axis=0)})
-        driver.run(problem, SampledCD(), Views({"x": values}), training, rng, Silent())
+        driver.run(problem, SampledCD(), Data(Views({"x": values})), training, rng, Silent())
         assert training.posterior is not None
         draws = training.posterior.array("x.weights")[0]
         for panel, (i, j) in zip(panels, [(0, 0), (0, 1)], strict=True):

@@ -6,7 +6,7 @@ Exact posteriors, known truths and single steps of learning cannot be had from f
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.estimators.preparation import prepare
-from harmonium.families.chain import chain_states
+from harmonium.families.chain_states import chain_states
 from harmonium.inference.ais import LogPartition, annealed_log_partition
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.gibbs import gibbs_step
@@ -18,19 +18,20 @@ from harmonium.objectives import Problem, Statistics
 from harmonium.params import Parameters, bias_of
 from harmonium.training import Driver, Prior, Training
 from harmonium.training.initialise import initial_parameters
-from harmonium.training.posterior import Chain as PosteriorChain
-from harmonium.training.posterior import Posterior
+from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.progress import Silent
+from harmonium.views import Data
 from harmonium.weak.initial import speaking_candidates
 
 __all__ = [
     "Batch",
+    "Data",
     "Driver",
     "Energy",
     "LogPartition",
+    "MarkovChain",
     "Parameters",
     "Posterior",
-    "PosteriorChain",
     "Prior",
     "Problem",
     "Silent",

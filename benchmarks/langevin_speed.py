@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from benchmarks.internals import Posterior, PosteriorChain, Silent, Training, compute, initial_parameters, prepare
+from benchmarks.internals import Data, MarkovChain, Posterior, Training, compute, initial_parameters, prepare
 from benchmarks.measuring import alternate, median
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
@@ -45,9 +45,10 @@ def cases() -> dict[str, tuple[dict[str, Any], dict[str, Any], int]]:
     }
 
 
-def tasks(data: dict[str, Any], families: dict[str, Any], n_units: int, n_steps: int) -> dict[str, Any]:
+def tasks(given: dict[str, Any], families: dict[str, Any], n_units: int, n_steps: int) -> dict[str, Any]:
     """Return functions that take so many steps of either kind."""
-    views = Views(data)
+    views = Views(given)
+    data = Data(views)
     problem = prepare(views, families, GaussianUnits().bind(n_units))
     rng = np.random.default_rng(0)
     parameters = initial_parameters(problem.energy, views, problem.reference, rng)
@@ -56,21 +57,21 @@ def tasks(data: dict[str, Any], families: dict[str, Any], n_units: int, n_steps:
     training = Training({name: value.copy() for name, value in parameters.items()})
     stochastic = Stochastic(batch_size=len(views), learning_rate=1e-4)
     driver = Langevin(n_warmup=10**6)
-    chain = PosteriorChain({name: value.copy() for name, value in parameters.items()}, rng)
+    chain = MarkovChain({name: value.copy() for name, value in parameters.items()}, rng)
     prior = {view: GaussianPrior(scale=0.05).start(parameters[f"{view}.weights"], 1.0) for view in families}
     posterior = Posterior([chain], prior, n_warmup=10**6)
     with compute():
-        driver.prepare(problem, objective, views, chain, posterior)
+        driver.prepare(problem, objective, data, chain, posterior)
 
     def learn() -> None:
         with compute():
             for _ in range(n_steps):
-                stochastic.epoch(problem, objective, views, rows, training, rng, Silent())
+                stochastic.update(problem, objective, data, training, rng)
 
     def draw() -> None:
         with compute():
             for _ in range(n_steps):
-                driver.move(problem, objective, views, rows, chain, posterior)
+                driver.move(problem, objective, data, rows, chain, posterior)
 
     return {"CD-1": learn, "Langevin": draw}
 

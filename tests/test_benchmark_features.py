@@ -2,23 +2,14 @@
 
 import doctest
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from benchmarks.features import contextual, weights
 from harmonium.datasets import load_hotels
-
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
-if not (BENCHMARKS / "features").is_dir():
-    pytest.skip("the benchmarks are not part of this installation", allow_module_level=True)
-sys.path.insert(0, str(BENCHMARKS))
-try:
-    from features import contextual, weights
-finally:
-    sys.path.remove(str(BENCHMARKS))
 
 HOTELS = Path(os.environ.get("HARMONIUM_DATA", "")) / "hotels" / "ratings.jsonl.gz"
 
