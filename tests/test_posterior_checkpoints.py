@@ -26,7 +26,7 @@ def test_interrupted_runs_go_on_exactly(
     whole = BDWH(3, driver=driver, random_state=0).fit(two_views())
     monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
     path = tmp_path / "run.safetensors"
-    kept = driver.bound().set_params(checkpoint=path)
+    kept = driver.with_fitted().set_params(checkpoint=path)
     move, count = type(driver).move, 0
 
     def interrupted(self: Any, *arguments: Any) -> None:

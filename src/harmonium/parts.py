@@ -56,7 +56,7 @@ class Part(BaseEstimator):
         """Refuse settings that make no sense, before anything is computed."""
         check_settings(self, self.settings)
 
-    def bound(self, **fitted: Any) -> Any:
+    def with_fitted(self, **fitted: Any) -> Any:
         """Return a copy of the part with fitted attributes.
 
         The part itself belongs to the user and stays as it is.

@@ -98,7 +98,7 @@ class Family(Part):
     # ---- between the user's data and the statistic -------------------------------------------------------------
     def bind(self, summary: Any) -> Self:
         """Copy of the family that knows the width and the constants of the data (see `views.Summary`)."""
-        return self.bound(n_features_=summary.n_columns)
+        return self.with_fitted(n_features_=summary.n_columns)
 
     @property
     def n_sites(self) -> int:
@@ -162,7 +162,7 @@ class Family(Part):
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
         """Inverse of `bind` and `constants`: a bound copy."""
-        return self.bound(n_features_=n_features, **{f"{name}_": value for name, value in constants.items()})
+        return self.with_fitted(n_features_=n_features, **{f"{name}_": value for name, value in constants.items()})
 
     # ---- the exponential family --------------------------------------------------------------------------------
     def own_parameters(self) -> dict[str, np.ndarray]:

@@ -63,7 +63,7 @@ class Categorical(Exclusive):
                     f"code {found[column] - 1}; raise n_categories or recode the column."
                 )
         groups = np.concatenate([[0], np.cumsum(counts)])
-        return self.bound(n_features_=int(groups[-1]), groups_=groups)
+        return self.with_fitted(n_features_=int(groups[-1]), groups_=groups)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Layout of the blocks."""
@@ -71,7 +71,7 @@ class Categorical(Exclusive):
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
         """Rebuild the layout."""
-        return self.bound(n_features_=n_features, groups_=np.asarray(constants["groups"], dtype=np.int64))
+        return self.with_fitted(n_features_=n_features, groups_=np.asarray(constants["groups"], dtype=np.int64))
 
     @property
     def keeps_zeros(self) -> bool:

@@ -67,7 +67,7 @@ class Chain(Family):
     def bind(self, summary: Any) -> Self:
         """Remember the mean length, that of items that are not observed."""
         typical = np.array(max(1.0, round(summary.mean_length)))
-        return self.bound(n_features_=2 * summary.n_columns, typical_size_=typical)
+        return self.with_fitted(n_features_=2 * summary.n_columns, typical_size_=typical)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Mean length."""

@@ -62,7 +62,7 @@ class Gaussian(Family):
         rounding = 1e-6 if summary.is_sparse else 1e-10
         scale = np.where(scale > rounding * np.maximum(np.abs(summary.mean), 1e-30), scale, 1.0)
         location = np.zeros_like(summary.mean) if summary.is_sparse else summary.mean
-        return self.bound(n_features_=summary.n_columns, location_=location, scale_=scale)
+        return self.with_fitted(n_features_=summary.n_columns, location_=location, scale_=scale)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Location and scale of the columns."""

@@ -51,7 +51,7 @@ class ReplicatedSoftmax(Exclusive):
     def bind(self, summary: Any) -> Self:
         """Remember the mean total, the size of rows that are not observed."""
         typical = np.array(max(1.0, round(float(summary.mean.sum()))))
-        return self.bound(n_features_=summary.n_columns, typical_size_=typical)
+        return self.with_fitted(n_features_=summary.n_columns, typical_size_=typical)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Mean total."""

@@ -60,7 +60,7 @@ class EpsilonInsensitive(LinearHead):
         return self._with_outputs(NumberOutputs.standard(labels.targets.values))
 
     def _with_outputs(self, outputs: NumberOutputs) -> Self:
-        return self.bound(outputs_=outputs, n_outputs_=len(outputs.location))
+        return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.location))
 
     def constants(self) -> dict[str, np.ndarray]:
         """Mean and standard deviation."""

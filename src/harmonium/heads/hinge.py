@@ -86,7 +86,7 @@ class Hinge(LinearHead):
         """Costs follow from the settings alone."""
         numbers = meaning.n_classes
         costs = [_cost_matrix(self.cost, number) for number in numbers]
-        head = self.bound(outputs_=ClassOutputs(numbers), n_outputs_=int(sum(numbers)), _costs=costs)
+        head = self.with_fitted(outputs_=ClassOutputs(numbers), n_outputs_=int(sum(numbers)), _costs=costs)
         return head._with_factors(constants["factors"])
 
     def targets(self, labels: Labels) -> Targets:

@@ -78,7 +78,7 @@ class LabelView(Head):
         return self._with_outputs("label", LabelOutputs(), len(meaning.classes))
 
     def _with_outputs(self, kind: Kind, outputs: Outputs, n_outputs: int) -> Self:
-        return self.bound(_kind=kind, outputs_=outputs, n_outputs_=n_outputs)
+        return self.with_fitted(_kind=kind, outputs_=outputs, n_outputs_=n_outputs)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Mean and standard deviation of numbers."""

@@ -57,7 +57,7 @@ class MultiLabelHinge(LinearHead):
 
     def _with_frequency(self, frequency: np.ndarray) -> Self:
         outputs = LabelOutputs(float(self.positive_weight))
-        return self.bound(outputs_=outputs, frequency_=frequency, n_outputs_=len(frequency))
+        return self.with_fitted(outputs_=outputs, frequency_=frequency, n_outputs_=len(frequency))
 
     def constants(self) -> dict[str, np.ndarray]:
         """Frequencies."""

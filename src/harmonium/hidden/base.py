@@ -42,7 +42,7 @@ class HiddenLayer(Part):
 
     def restore(self, n_units: int) -> Self:
         """Copy of the layer with so many units, whatever its settings ask for: all of them, or those that are left."""
-        return self.bound(n_units_=n_units)
+        return self.with_fitted(n_units_=n_units)
 
     def goes_on_from(self, began: HiddenLayer) -> bool:
         """Whether training that began with another bound layer can go on with this one."""
