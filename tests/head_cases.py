@@ -43,7 +43,7 @@ def targets_for(kind: str, n_rows: int, seed: int = 0, columns: int | None = Non
     return values, [] if kind == "number" else [2, 2, 2]
 
 
-def with_fitted(name: str, kind: str | None = None, n_rows: int = 40, **settings: Any) -> tuple[Any, Targets]:
+def bound(name: str, kind: str | None = None, n_rows: int = 40, **settings: Any) -> tuple[Any, Targets]:
     """A head, and targets it takes, as it encodes them."""
     head_class: Any = registered("head")[name]
     head = head_class(C=1.0, **settings) if issubclass(head_class, LinearHead) else head_class(**settings)

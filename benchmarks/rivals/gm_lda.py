@@ -115,9 +115,9 @@ class GMLDA:
                 # an item starts afresh, as it may have settled under topics that were not yet any good; but what it had
                 # is kept where it was better, so that the bound never falls
                 kept = self._infer(block, before[part])
-                worse = block.with_fitted(gamma[part]) < block.with_fitted(kept)
+                worse = block.bound(gamma[part]) < block.bound(kept)
                 gamma[part][worse] = kept[worse]
-            bound += float(block.with_fitted(gamma[part]).sum())
+            bound += float(block.bound(gamma[part]).sum())
             block.add_statistics(gamma[part], by_word, moments)
         return gamma, bound, by_word, *moments
 
@@ -201,7 +201,7 @@ class _Block:
         of_features = np.matmul(1 / of_features[:, None, :], self.feature_likelihood)[:, 0]
         return weights * (share @ self.word_likelihood + of_features)
 
-    def with_fitted(self, gamma: np.ndarray) -> np.ndarray:
+    def bound(self, gamma: np.ndarray) -> np.ndarray:
         """Lower bound of each item's log-likelihood, at the best q of its words' and features' topics."""
         of_words, of_features = self.normalisers(weights_of(gamma))
         logarithms = self.words.data * np.log(of_words)
