@@ -21,7 +21,7 @@ from harmonium.families import (
     Poisson,
     ReplicatedSoftmax,
 )
-from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLabelHinge
+from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLabelHinge, Ordinal
 from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
@@ -89,6 +89,7 @@ __all__ = [
     "Momentum",
     "MultiLabelHinge",
     "NegativeBinomial",
+    "Ordinal",
     "PersistentCD",
     "Poisson",
     "ReplicatedSoftmax",

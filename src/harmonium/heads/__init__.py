@@ -6,5 +6,6 @@ from harmonium.heads.hinge import Hinge
 from harmonium.heads.label_view import LabelView
 from harmonium.heads.linear import LinearHead
 from harmonium.heads.multi_label import MultiLabelHinge
+from harmonium.heads.ordinal import Ordinal
 
-__all__ = ["EpsilonInsensitive", "Head", "Hinge", "LabelView", "LinearHead", "MultiLabelHinge"]
+__all__ = ["EpsilonInsensitive", "Head", "Hinge", "LabelView", "LinearHead", "MultiLabelHinge", "Ordinal"]

@@ -1,0 +1,287 @@
+"""Ratings: levels in order, told apart by thresholds on one score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+
+from harmonium.heads.base import Constants, constant
+from harmonium.heads.linear import LinearHead, LossWeight
+from harmonium.heads.outputs import Outputs
+from harmonium.hidden import HiddenLayer
+from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.targets import Labels, Meaning, Targets
+from harmonium.validation import Anything, Choice
+
+# more different numbers than this are a measurement, not a rating: a convention
+_MOST_LEVELS = 100
+# shares of rows at or above a level, from which thresholds start, are kept this far from 0 and 1
+_RAREST = 0.01
+
+
+class Ordinal(LinearHead):
+    """Levels in order, such as ratings from 1 to 5: one score, and a threshold between each level and the next.
+
+    The score v·E[h | x] should be above the thresholds below a row's level and below those above it, each by a margin
+    of 1. A mistake costs more the more levels it is off, which neither `Hinge` (all mistakes alike) nor
+    `EpsilonInsensitive` (distances between levels are given) can say.
+
+    Of `HarmoniumClassifier` the classes are the levels, in ascending order or as ``levels`` says. Of
+    `HarmoniumRegressor` the levels are the different numbers in y; it predicts their expectation.
+
+    Parameters
+    ----------
+    C : float or "auto", default="auto"
+        Weight of the prediction loss, in units of what an item costs to describe; see `LinearHead`.
+    ridge : float, default=0.001
+        Half of it times the squared norm of v is added to the mean loss.
+    solver : {"joint", "alternate"}, default="joint"
+        Move v and the thresholds with all other parameters, or solve for them after every epoch.
+    margins : {"all", "nearest"}, default="all"
+        Which thresholds a row's score should keep its distance from: all of them, which keeps them in order by itself
+        and suits absolute errors, or only those next to the row's level.
+    levels : sequence, optional
+        The levels, the lowest first; default: in ascending order, for which classes have to be numbers.
+
+    References
+    ----------
+    Shashua & Levin (2003), Ranking with large margin principle: two approaches ("nearest", with a fixed margin);
+    Chu & Keerthi (2007), Support vector ordinal regression ("all": implicit constraints); Rennie & Srebro (2005), Loss
+    functions for preference levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import HarmoniumClassifier, Ordinal
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 5))
+    >>> stars = np.digitize(X[:, 0] + 0.3 * rng.normal(size=300), [-1, -0.3, 0.3, 1]) + 1
+    >>> model = HarmoniumClassifier(5, head=Ordinal(), random_state=0).fit(X, stars)
+    >>> bool(np.abs(model.predict(X) - stars).mean() < 0.5)
+    True
+    >>> model.predict_proba(X[:1]).shape
+    (1, 5)
+    """
+
+    kinds = ("class", "number")
+    settings = {
+        **LinearHead.settings,
+        "margins": Choice(("all", "nearest"), remedy="'all' is usual"),
+        "levels": Anything(),  # checked against y
+    }
+    outputs_: LevelOutputs
+    frequency_: np.ndarray
+
+    def __init__(
+        self,
+        C: LossWeight = "auto",
+        ridge: float = 1e-3,
+        solver: Literal["joint", "alternate"] = "joint",
+        margins: Literal["all", "nearest"] = "all",
+        levels: Any = None,
+    ) -> None:
+        super().__init__(C, ridge, solver)
+        self.margins = margins
+        self.levels = levels
+
+    # ---- levels --------------------------------------------------------------------------------------------------
+    def bind(self, labels: Labels) -> Self:
+        """Put the levels in order, and count how many rows are at or above each."""
+        meaning, values = labels.meaning, labels.targets.values
+        if meaning.n_columns > 1:
+            raise ValueError(f"Ordinal takes one column of levels; got {meaning.n_columns}; fit a model for each.")
+        head = self._with_levels(meaning, _levels(meaning, values, self.levels))
+        codes = head._codes(values)
+        codes = codes[codes >= 0]
+        at_or_above = (codes[:, None] >= np.arange(1, head.n_outputs_ + 1)).mean(axis=0)
+        head.frequency_ = at_or_above
+        return head
+
+    def _with_levels(self, meaning: Meaning, levels: np.ndarray) -> Self:
+        outputs = LevelOutputs(levels, expects=meaning.kind == "number")
+        return self.with_fitted(outputs_=outputs, n_outputs_=len(levels) - 1)
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Levels, and the share of rows at or above each."""
+        return super().constants() | {"levels": self.outputs_.levels, "frequency": self.frequency_}
+
+    def restore(self, meaning: Meaning, constants: Constants) -> Self:
+        """Inverse of `bind`, from the constants."""
+        n_levels = len(meaning.classes[0]) if meaning.kind == "class" else len(constants["levels"])
+        levels = constant(constants, "levels", n_levels)
+        if meaning.kind == "class" and not np.array_equal(np.sort(levels), np.arange(n_levels)):
+            raise ValueError(f"levels of the head must be the {n_levels} classes in some order")
+        head = self._with_levels(meaning, levels)
+        head.frequency_ = constant(constants, "frequency", n_levels - 1)
+        return head._with_factors(constants["factors"])
+
+    def targets(self, labels: Labels) -> Targets:
+        """Numbers of the levels, -1 where they are unknown."""
+        return Targets(self._codes(labels.targets.values)[:, None], labels.targets.weight)
+
+    def _codes(self, values: np.ndarray) -> np.ndarray:
+        column, levels = values[:, 0], self.outputs_.levels
+        matches = column[:, None] == levels
+        unknown = column < 0 if np.issubdtype(values.dtype, np.integer) else np.isnan(column)
+        strange = ~unknown & ~matches.any(axis=1)
+        if strange.any():
+            raise ValueError(
+                f"y may only hold the levels that training began with, {', '.join(f'{level:g}' for level in levels)}; "
+                f"got {column[strange][0]:g}; fit anew."
+            )
+        return np.where(unknown, -1, np.argmax(matches, axis=1))
+
+    # ---- learning ------------------------------------------------------------------------------------------------
+    @property
+    def n_directions(self) -> int:
+        """One, which all thresholds share."""
+        return 1
+
+    def initial_parameters(self, layer: HiddenLayer) -> Parameters:
+        """Thresholds at the log-odds of being at or above a level."""
+        parameters = super().initial_parameters(layer)
+        share = np.clip(self.frequency_, _RAREST, 1 - _RAREST)
+        parameters[HEAD_BIAS] = (np.log(share) - np.log1p(-share)).astype(np.float32)
+        return parameters
+
+    def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Violations of the margins of the thresholds; scores are those of being at or above each level."""
+        sign, counts = self._sides(targets[:, 0])
+        violation = np.where(counts, np.maximum(1 - sign * scores, 0.0), 0.0)
+        by_score = np.where(violation > 0, -sign, 0.0).astype(scores.dtype)
+        return violation.sum(axis=1, dtype=np.float64), by_score
+
+    def _sides(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """On which side of each threshold a row belongs, ±1, and whether that counts, (rows, thresholds) each."""
+        thresholds = np.arange(1, self.n_outputs_ + 1)
+        sign = np.where(codes[:, None] >= thresholds, 1.0, -1.0)
+        counts = np.broadcast_to(codes[:, None] >= 0, sign.shape)
+        if self.margins == "nearest":
+            counts = counts & (np.abs(codes[:, None] - thresholds + 0.5) < 1)
+        return sign, counts
+
+    def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Number of levels a class is off; for numbers, the squared error in units of their variance."""
+        codes, outputs = targets[:, 0], self.outputs_
+        known = codes >= 0
+        if not outputs.expects:
+            return np.where(known, np.abs(outputs.level_numbers(scores) - codes), 0.0)
+        shares = -np.diff(np.concatenate([[1.0], self.frequency_, [0.0]]))
+        variance = shares @ np.square(outputs.levels - shares @ outputs.levels)
+        off = outputs.predict(scores, self.factors_)[:, 0] - outputs.levels[codes]
+        return np.where(known, np.square(off), 0.0) / (variance or 1.0)
+
+    def solve(
+        self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
+    ) -> tuple[Parameters, Any]:
+        """A binary hinge loss on a copy of the rows for each threshold, with a feature that says which one it is."""
+        n_thresholds = self.n_outputs_
+        sign, counts = self._sides(targets.values[:, 0])
+        which = np.tile(np.eye(n_thresholds), (len(hidden_mean), 1))
+        copies = np.hstack([np.repeat(hidden_mean.astype(np.float64), n_thresholds, axis=0), which])
+        weight = (targets.weight[:, None] * counts).ravel()
+        sides = (sign > 0).reshape(-1, 1).astype(np.float64)
+        ridge = self.ridge / n_thresholds  # the loss of a row is a sum over thresholds, not a mean
+        weights, dual = solve_binary_hinge(copies, sides, weight, 1.0, ridge, dual, tolerance)
+        direction, thresholds, common = np.split(weights[:, 0], [hidden_mean.shape[1], len(weights) - 1])
+        return {HEAD_WEIGHTS: direction[:, None], HEAD_BIAS: thresholds + common}, dual
+
+
+@dataclass(frozen=True, eq=False)
+class LevelOutputs(Outputs):
+    """Scores of being at or above each level but the lowest.
+
+    A level is reached where its score, and those of all levels below it, are positive. P(level ≥ j) = σ(a s_j), with
+    one factor a. ``expects`` says whether predictions are expected values of levels rather than class numbers.
+    """
+
+    levels: np.ndarray
+    expects: bool
+    n_factors = 1
+
+    def level_numbers(self, scores: np.ndarray) -> np.ndarray:
+        """Number of the level that is reached."""
+        return (_falling(scores) > 0).sum(axis=1)
+
+    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """Numbers of classes, or expected values."""
+        if self.expects:
+            return (self.probabilities(scores, factors)[0] @ self.levels)[:, None]
+        return self.levels[self.level_numbers(scores)].astype(np.int64)[:, None]
+
+    def decisions(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
+        """Sums of the scores up to each class, the largest at the level that is reached; of two classes the score."""
+        if len(self.levels) == 2:
+            return [scores[:, 0] if self.levels[0] == 0 else -scores[:, 0]]
+        sums = np.hstack([np.zeros((len(scores), 1)), np.cumsum(_falling(scores), axis=1)])
+        return [self._by_class(sums)]
+
+    def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
+        """Differences of P(level ≥ j); of classes in their own order."""
+        shares = _level_shares(scores, float(factors[0]) if len(factors) else 1.0)
+        return [shares if self.expects else self._by_class(shares)]
+
+    def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
+        """The factor that makes held-out levels most probable."""
+        rows = np.flatnonzero(targets.counting)
+        if not len(rows):
+            return np.ones(1)
+        codes = targets.values[rows, 0]
+
+        def loss(log_factor: float) -> float:
+            shares = _level_shares(scores[rows], np.exp(log_factor))[np.arange(len(rows)), codes]
+            return -float(targets.weight[rows] @ np.log(np.maximum(shares, 1e-12)))
+
+        return np.array([np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x)])
+
+    def _by_class(self, by_level: np.ndarray) -> np.ndarray:
+        result = np.empty_like(by_level)
+        result[:, self.levels.astype(np.int64)] = by_level
+        return result
+
+
+def _falling(scores: np.ndarray) -> np.ndarray:
+    """Scores that do not rise from one level to the next: what is below a level is below those above it."""
+    return np.minimum.accumulate(scores, axis=1)
+
+
+def _level_shares(scores: np.ndarray, factor: float) -> np.ndarray:
+    """Probability of each level."""
+    at_or_above = expit(factor * _falling(scores.astype(np.float64)))
+    ends = np.ones((len(scores), 1)), np.zeros((len(scores), 1))
+    return -np.diff(np.hstack([ends[0], at_or_above, ends[1]]), axis=1)
+
+
+def _levels(meaning: Meaning, values: np.ndarray, given: Any) -> np.ndarray:
+    """Numbers of the classes, or the different numbers in y, the lowest level first."""
+    if meaning.kind == "number":
+        found = np.unique(values[~np.isnan(values)])
+        known: list[Any] = found.tolist()
+        if len(known) > _MOST_LEVELS:
+            raise ValueError(
+                f"Ordinal needs numbers that are levels, at most {_MOST_LEVELS} different ones; y has {len(known)}; "
+                "use EpsilonInsensitive()."
+            )
+        if len(known) < 2:
+            raise ValueError(f"Ordinal needs two levels at least; y has only {known[0]:g}; leave head out.")
+    else:
+        known, found = meaning.classes[0].tolist(), np.arange(len(meaning.classes[0]))
+    if given is None:
+        if meaning.kind == "class" and meaning.classes[0].dtype.kind == "U":
+            raise ValueError(
+                f"Ordinal needs to know which level comes first, as texts have no order of their own; got "
+                f"{', '.join(known[:5])}; pass them in order as levels=[…]."
+            )
+        return found
+    listed = list(given)
+    if len(listed) != len(known) or any(level not in listed for level in known):
+        raise ValueError(
+            f"levels must name each level of y once, {', '.join(map(str, known[:10]))}; got "
+            f"{', '.join(map(str, listed[:10]))}; correct them."
+        )
+    return found[[known.index(level) for level in listed]]
