@@ -279,6 +279,8 @@ def test_entries_of_sparse_and_dense_matrices_answer_alike() -> None:
         expected = full * centre * np.where(mask, 2.0, 1.0)
         np.testing.assert_allclose(cells.row_totals(terms), expected.sum(axis=1), atol=1e-12)
         np.testing.assert_allclose(cells.column_totals(terms), expected.sum(axis=0), atol=1e-12)
+        moments = [np.full(4, 6), (full - centre).sum(axis=0), ((full - centre) ** 2).sum(axis=0)]
+        np.testing.assert_allclose(cells.moments(centre), moments, atol=1e-12)
         np.testing.assert_array_equal(cells.extremes(), [full.min(axis=0), full.max(axis=0)])
         assert cells.mean_distance(centre) == pytest.approx(np.abs(full - centre).sum(axis=1).mean())
         assert cells.mean_square_distance(centre) == pytest.approx(np.square(full - centre).sum(axis=1).mean())

@@ -45,6 +45,10 @@ class Entries:
         """Sum of the terms of every column."""
         raise NotImplementedError
 
+    def moments(self, about: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of all cells of every column that are not NaN: number, sum of x - about and of its square, in float64."""
+        raise NotImplementedError
+
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest value of every column, in float64; infinite where none is known."""
         raise NotImplementedError
@@ -81,6 +85,11 @@ class _DenseEntries(Entries):
 
     def column_totals(self, terms: np.ndarray) -> np.ndarray:
         return terms.sum(axis=0)
+
+    def moments(self, about: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        seen = ~np.isnan(self.values)
+        centred = np.where(seen, self.values.astype(np.float64, copy=False) - about, 0)
+        return seen.sum(axis=0), centred.sum(axis=0), (centred**2).sum(axis=0)
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
         values = self.values.astype(np.float64, copy=False)
@@ -123,6 +132,12 @@ class _StoredEntries(Entries):
 
     def column_totals(self, terms: np.ndarray) -> np.ndarray:
         return np.bincount(self.columns, weights=terms, minlength=self.shape[1])
+
+    def moments(self, about: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n_rows, n_columns = self.shape
+        values = self.values.astype(np.float64)
+        total, square = self.column_totals(values), self.column_totals(values**2)
+        return np.full(n_columns, n_rows), total - n_rows * about, square - (2 * total - n_rows * about) * about
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
         n_rows, n_columns = self.shape

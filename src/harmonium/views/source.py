@@ -136,18 +136,14 @@ class Source:
         shift: np.ndarray | None = None
         for _, block in self.raw_blocks():
             cells = entries(block)
-            values = cells.values.astype(np.float64)
-            seen = ~np.isnan(values)
             # sums about the first block's mean: variances of large values would otherwise cancel
             shift = cells.level() if shift is None else shift
-            centred = np.where(seen, values - cells.at(shift), 0)
-            count += cells.shape[0] - cells.column_totals(~seen)
-            total += cells.column_totals(centred)
-            square += cells.column_totals(centred**2)
+            for sums, more in zip((count, total, square), cells.moments(shift), strict=True):
+                sums += more
             lowest, highest = cells.extremes()
             low, high = np.fmin(low, lowest), np.fmax(high, highest)
-            known = values[seen]
-            all_integer = all_integer and bool(np.equal(np.floor(known), known).all())
+            whole = np.equal(np.floor(cells.values), cells.values)
+            all_integer = all_integer and bool(whole.all() or (whole | np.isnan(cells.values)).all())
         safe = np.maximum(count, 1)
         mean = total / safe
         variance = np.maximum(square / safe - mean**2, 0)
