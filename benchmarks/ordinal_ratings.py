@@ -2,8 +2,8 @@
 
 Overall ratings (1 to 5) of hotels, 2,500 reviews to train on and 2,500 to test on; the view is the 5,000 most frequent
 words, binary. C and the number of epochs are chosen inside ``fit`` on training reviews; nothing is set but the number
-of topics. Rivals get rows of length 1, and choose idf weights and their strength by cross-validation on training reviews. Numbers are
-rounded to the nearest rating where a rating is asked for.
+of topics. Rivals get rows of length 1, and choose idf weights and their strength by cross-validation on training
+reviews. Numbers are rounded to the nearest rating where a rating is asked for.
 """
 
 from __future__ import annotations
