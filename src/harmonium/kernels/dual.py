@@ -3,6 +3,12 @@
 All of them minimise  mean loss + ridge/2 ‖w‖²  over the rows, with the bias as the weight of a constant feature.
 Divided by the ridge, that is an SVM with C_i = weight_i / (rows · ridge). The dual's box does not depend on the
 features, so an earlier dual solution is still feasible after the features have changed: that is the warm start.
+
+Why not liblinear, which scikit-learn wraps as `LinearSVC` and `LinearSVR`? It takes no earlier dual, no matrix of costs
+and no labels that are missing in some outputs, and does not say how far it is from the optimum. It is not always
+slower. Measured on 3,000 rows of 50 features that had moved by 0.3 % of their range, to the gap of 1e-3 that is asked
+for between epochs: 0.03 s against liblinear's 0.1 s for numbers, but 0.6 s against 0.2 s for ten classes. From scratch
+and to a gap of 1e-4, liblinear is 4 to 10 times faster, because it leaves out rows that stay at their bounds.
 """
 
 from __future__ import annotations
