@@ -14,7 +14,7 @@ from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Binomial, Family
 from harmonium.hidden import BinomialUnits, HiddenLayer, SpikeSlab
-from harmonium.params import HIDDEN, HIDDEN_BIAS, LOG_ODDS, Parameters, bias_of, own_of, weights_of
+from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.parts import registered
 from harmonium.training.projection import project
 
@@ -66,8 +66,8 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
             parameters[own_of(name, own_name)] = value + rng.normal(size=value.shape) * 0.2 - 0.5
     for own_name, value in energy.hidden.own_parameters().items():
         parameters[own_of(HIDDEN, own_name)] = value
-    if LOG_ODDS in parameters:
-        parameters[LOG_ODDS] = rng.normal(size=n_units) * 0.7
+    if "log_odds" in energy.hidden.own_names:
+        parameters[own_of(HIDDEN, "log_odds")] = rng.normal(size=n_units) * 0.7
     project(energy, parameters)
     return {name: value.astype(dtype) for name, value in parameters.items()}
 

@@ -8,7 +8,9 @@ import numpy as np
 
 from harmonium import IBP, Harmonium, Stochastic
 from harmonium.energy import Energy
-from harmonium.objectives import Problem, Relevance, Statistics
+from harmonium.hidden.evidence import Evidence
+from harmonium.hidden.useful_units import UsefulUnits
+from harmonium.objectives import Problem, Statistics
 from harmonium.params import Parameters
 
 from .conftest import make_family, make_parameters
@@ -24,9 +26,16 @@ def three_views(relevance: float = 1.0, strength: float = 0.0) -> tuple[Problem,
     return Problem(energy, REFERENCE, strength=strength), make_parameters(energy, seed=3)
 
 
+def evidence_of(problem: Problem, n_items: int) -> Evidence:
+    """What speaks for the units of a problem whose layer selects them."""
+    selection = problem.selection(n_items)
+    assert isinstance(selection, UsefulUnits)
+    return selection._evidence
+
+
 def cost(problem: Problem, parameters: Parameters, n_items: int, n_rows: int) -> Statistics:
     statistics = Statistics.zeros_like(parameters)
-    Relevance(problem, n_items).add(statistics, parameters, n_rows)
+    statistics.loss += evidence_of(problem, n_items).charge(statistics.gradient, parameters, n_rows)
     return statistics
 
 

@@ -15,7 +15,7 @@ from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, Problem, SampledCD, Statistics
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.parts import registered
-from harmonium.targets import Targets
+from harmonium.targets import Labels, Meaning, Targets
 
 from .conftest import compatible_pairs, make_family, make_hidden, make_parameters, random_batch, sizes_for
 
@@ -124,7 +124,8 @@ def test_statistics_are_additive(name: str, hidden: str) -> None:
     """Counts of how often units are there included, where the layer learns from them."""
     problem, parameters = small_problem("Bernoulli", hidden)
     if name == "Discriminative":
-        head = LabelView().bind(Targets(np.array([[0], [1], [2]]), np.ones(3)), [3])
+        classes = Targets(np.array([[0], [1], [2]]), np.ones(3))
+        head = LabelView().bind(Labels(Meaning("class", [np.arange(3)]), classes))
         energy = Energy({"x": make_family("Bernoulli"), "label": make_family("Categorical")}, problem.energy.hidden)
         problem, parameters = Problem(energy, problem.reference, head), make_parameters(energy, seed=1)
     batch = random_batch(problem.energy, parameters, 8)
@@ -144,10 +145,26 @@ def test_statistics_are_additive(name: str, hidden: str) -> None:
     assert together.count == accumulated.count == 8
     for key in parameters:
         np.testing.assert_allclose(together.gradient[key], accumulated.gradient[key], atol=1e-12)
+    assert np.shape(one.counts) == ((2,) if hidden == "SpikeSlab" else ())
+    np.testing.assert_allclose(together.counts, accumulated.counts, atol=1e-12)
     if objective.has_loss:  # deterministic: also equal to the whole batch at once
         whole = statistics_of(objective, problem, parameters, batch)
         for key in parameters:
             np.testing.assert_allclose(together.gradient[key], whole.gradient[key], atol=1e-10)
+        np.testing.assert_allclose(together.counts, whole.counts, atol=1e-10)
+
+
+def test_sums_of_statistics_have_the_counts_of_both() -> None:
+    gradient = {"x.bias": np.ones(2)}
+    one = Statistics(gradient, 1.0, 3.0, np.array([2.0, 0.5]))
+    two = Statistics(gradient, 2.0, 4.0, np.array([1.0, 3.0]))
+    together = one + two
+    np.testing.assert_array_equal(together.counts, [3.0, 3.5])
+    assert (together.loss, together.count) == (3.0, 7.0)
+    np.testing.assert_array_equal(one.counts, [2.0, 0.5])  # which stay as they are
+    # nothing counted yet, or by a layer that counts nothing
+    np.testing.assert_array_equal((one + Statistics.zeros_like(gradient)).counts, one.counts)
+    assert (Statistics(gradient) + Statistics(gradient)).counts == 0.0
 
 
 @pytest.mark.parametrize(

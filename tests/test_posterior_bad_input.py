@@ -12,6 +12,7 @@ import harmonium
 from harmonium import (
     BDWH,
     IBP,
+    LBFGS,
     EmpiricalBayes,
     GaussianPrior,
     Harmonium,
@@ -83,5 +84,7 @@ def test_what_cannot_be_sampled_is_refused() -> None:
         BDWH(3, objective=MeanFieldCD(), driver=Metropolis(**QUICK)).fit(X)
     with pytest.raises(IncompatiblePartsError, match="remembers nothing"):
         BDWH(3, objective=PersistentCD(), driver=Langevin(**QUICK, checkpoint="run.safetensors")).fit(X)
+    with pytest.raises(ValueError, match="LBFGS needs an objective with a loss"):
+        BDWH(3, driver=Langevin(**{**QUICK, "start": LBFGS(max_iter=5)})).fit(X)
     with pytest.raises(ValueError, match="pass it to the driver"):
         BDWH(3, prior=GaussianPrior(), driver=Langevin())

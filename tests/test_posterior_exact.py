@@ -32,7 +32,7 @@ from harmonium.training import Driver, Training
 from harmonium.training.metropolis import _log_ratio_of_partitions
 from harmonium.training.priors import Moments, Normal
 from harmonium.training.progress import Silent
-from harmonium.views import Sequences, Views
+from harmonium.views import Data, Sequences, Views
 
 from .conftest import compatible_pairs, make_family, make_hidden, make_parameters, random_batch
 from .posterior_cases import QUICK
@@ -120,7 +120,7 @@ def exact_moments(problem: Problem, views: Views, parameters: Parameters, scale:
 def sampled_moments(driver: Driver, objective: Objective, parts: tuple[Problem, Views, Parameters]) -> np.ndarray:
     problem, views, parameters = parts
     training = Training({name: value.copy() for name, value in parameters.items()})
-    driver.run(problem, objective, views, training, np.random.default_rng(0), Silent())
+    driver.run(problem, objective, Data(views), training, np.random.default_rng(0), Silent())
     assert training.posterior is not None
     weights = training.posterior.array("x.weights")[..., 0]
     return np.einsum("cki,ckj->cij", weights, weights) / weights.shape[1]
@@ -187,9 +187,10 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
     training = Training(parameters)
     if isinstance(energy.hidden, SpikeSlab):
         with pytest.raises(IncompatiblePartsError, match="selects units"):
-            driver.run(problem, SampledCD(), views, training, np.random.default_rng(0), Silent())
+            driver.check_model(problem, SampledCD())
         return
-    driver.run(problem, SampledCD(), views, training, np.random.default_rng(0), Silent())
+    driver.check_model(problem, SampledCD())
+    driver.run(problem, SampledCD(), Data(views), training, np.random.default_rng(0), Silent())
     assert training.posterior is not None and training.posterior.array("x.weights").shape[:2] == (2, 4)
     assert np.isfinite(energy.free_energy(training.parameters, batch)).all()
 

@@ -23,7 +23,7 @@ def case():
 
 
 def test_losses_by_row_are_those_that_training_watches(case):
-    problem, parameters = case.model._problem, case.model.parameters_
+    problem, parameters = case.model.fitted_.problem, case.model.parameters_
     batch = Views(case.X).batch(np.arange(N_ROWS), case.model.families_)
     hidden_mean = problem.energy.hidden.mean(problem.energy.hidden_natural(parameters, batch))
     losses = view_losses(problem, parameters, batch, hidden_mean)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from harmonium import Adam, Hinge, MeanFieldCD
-from harmonium.batch import Targets
 from harmonium.kernels.threads import compute
-from harmonium.objectives import Relevance, Statistics
-from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, LOG_ODDS, Parameters, weights_of
+from harmonium.objectives import Statistics
+from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, weights_of
+from harmonium.targets import Labels, Meaning, Targets
 
 from .conftest import random_batch
-from .selection_cases import cost, three_views
+from .selection_cases import cost, evidence_of, three_views
 
 INFORMATIVE = 0.2  # share of the items that counts, from the definition of the cost
 
@@ -63,15 +65,18 @@ def test_a_relevance_of_zero_costs_nothing() -> None:
 
 def test_evidence_is_one_at_what_chance_would_give() -> None:
     problem, parameters = three_views()
-    relevance = Relevance(problem, 500)
-    np.testing.assert_allclose(relevance.evidence(parameters), spread_of(parameters) * 500 * 0.2 / 9, rtol=1e-4)
+    evidence = evidence_of(problem, 500)
+    np.testing.assert_allclose(evidence.of_all(parameters), spread_of(parameters) * 500 * 0.2 / 9, rtol=1e-4)
     # weights of standard deviation 1/√(D ρ), each in units of its feature: what chance would give them
     at_chance = dict(parameters)
     for name, variance in VARIANCE.items():
         at_chance[weights_of(name)] = np.tile(1 / np.sqrt(500 * 0.2 * np.array(variance))[:, None], (1, 4))
-    np.testing.assert_allclose(relevance.evidence(at_chance), 1, rtol=1e-3)
-    with_head = Relevance(three_views(strength=4.0)[0], 500).evidence(parameters)
-    np.testing.assert_allclose(with_head, 5 * relevance.evidence(parameters), rtol=1e-6)
+    np.testing.assert_allclose(evidence.of_all(at_chance), 1, rtol=1e-3)
+    with_head = evidence_of(three_views(strength=4.0)[0], 500)
+    np.testing.assert_allclose(with_head.of_all(parameters), 5 * evidence.of_all(parameters), rtol=1e-6)
+    # what the views say alone is the same, head or none
+    np.testing.assert_allclose(with_head.of_views(parameters), evidence.of_all(parameters), rtol=1e-6)
+    np.testing.assert_array_equal(evidence.of_views(parameters), evidence.of_all(parameters))
 
 
 # ---- shared second moments -------------------------------------------------------------------------------------------
@@ -135,12 +140,13 @@ def test_targets_do_not_reach_the_counts() -> None:
     alone = Statistics.zeros_like(parameters)
     MeanFieldCD().accumulate(problem, parameters, batch, alone, np.random.default_rng(0))
     targets = Targets(np.arange(12)[:, None] % 2, np.ones(12))
-    head = Hinge(C=1.0).bind(targets, [2])
-    problem.head, problem.strength = head, 5.0
+    head = Hinge(C=1.0).bind(Labels(Meaning("class", [np.arange(2)]), targets))
+    problem = replace(problem, head=head, strength=5.0)
     parameters = {**parameters, **head.initial_parameters(problem.energy.hidden)}
     parameters[HEAD_WEIGHTS] = np.random.default_rng(0).normal(size=parameters[HEAD_WEIGHTS].shape)
     batch.targets = targets
     together = Statistics.zeros_like(parameters)
     MeanFieldCD().accumulate(problem, parameters, batch, together, np.random.default_rng(0))
-    np.testing.assert_array_equal(together.gradient[LOG_ODDS], alone.gradient[LOG_ODDS])
+    np.testing.assert_array_equal(together.counts, alone.counts)
+    assert np.shape(alone.counts) == (4,)
     assert not np.allclose(together.gradient[HIDDEN_BIAS], alone.gradient[HIDDEN_BIAS])

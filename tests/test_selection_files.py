@@ -34,10 +34,13 @@ def test_saved_models_are_the_same_and_go_on(selected: Harmonium, tmp_path: Path
     assert again.history_ == selected.history_ and repr(again) == repr(selected)
     for name, value in selected.parameters_.items():
         np.testing.assert_array_equal(again.parameters_[name], value)
-    training = again._training
-    assert (training.n_items, training.n_settled) == (300, selected._training.n_settled) and training.n_settled > 1
+    training = again.fitted_.training
+    assert (training.n_items, training.n_settled) == (
+        300,
+        selected.fitted_.training.n_settled,
+    ) and training.n_settled > 1
     again.partial_fit(X[:60])
-    assert again.n_components_ == 3 and again._training.n_items == 360
+    assert again.n_components_ == 3 and again.fitted_.training.n_items == 360
     again.set_params(warm_start=True, driver=FEW).fit(X)
     assert again.n_components_ == 3 and again.n_iter_ == selected.n_iter_ + 4
 
@@ -89,8 +92,8 @@ BROKEN = {
     "odds that are infinite": (tensor("parameters/hidden.log_odds", np.full(3, np.inf, np.float32)), "finite"),
     "sticks of another shape": (tensor("parameters/hidden.beta", np.ones((3, 3), np.float32)), "of shape"),
     "two alphas": (tensor("parameters/hidden.alpha", np.ones(2, np.float32)), "of shape"),
-    "usage of other units": (fact("unit_usage_", [0.5, 0.5]), "unit_usage_ must have 3 numbers"),
-    "usage that is text": (fact("unit_usage_", "often"), "unit_usage_"),
+    "usage of other units": (tensor("usage", np.full(2, 0.5, np.float32)), "usage must have 3 numbers"),
+    "usage that is text": (tensor("usage", np.frombuffer(b"yes", np.uint8)), "usage must have 3 numbers"),
     "number that is text": (fact("n_items", "many"), "can be put together"),
     "lost number": (lost_fact, "n_settled"),
     "more units than memory": (setting("n_units", 10**15), "of shape"),

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from harmonium import LBFGS, BernoulliUnits, Harmonium, MeanFieldCD, Stochastic
-from harmonium.params import LOG_ODDS
 
 from .selection_cases import FEW, HAS, X, assert_found, quick, select
 
@@ -28,24 +27,24 @@ def test_partial_fit_again_and_again_keeps_all_units() -> None:
     assert_found(model, HAS, X)
     # units nothing speaks for are the same for every row
     assert (model.transform(X).std(axis=0) > 0.1).sum() <= 5
-    assert model._training.n_items == 9000
+    assert model.fitted_.training.n_items == 9000
 
 
 def test_partial_fit_goes_on_after_fit(selected: Harmonium) -> None:
     model = pickle.loads(pickle.dumps(selected))
-    settled = model._training.n_settled
+    settled = model.fitted_.training.n_settled
     model.partial_fit(X[:50])
-    assert model.n_components_ == 3 and model._training.n_settled > settled
+    assert model.n_components_ == 3 and model.fitted_.training.n_settled > settled
     assert_found(model, HAS, X)
 
 
 def test_lbfgs_counts_its_steps_so_that_batches_can_follow() -> None:
     model = quick(objective=MeanFieldCD(), driver=LBFGS(max_iter=30)).fit(X)
-    odds = model.parameters_[LOG_ODDS].copy()
-    assert model._training.n_settled >= 1
+    odds = model.parameters_["hidden.log_odds"].copy()
+    assert model.fitted_.training.n_settled >= 1
     model.set_params(driver=Stochastic(batch_size=300, learning_rate=1e-9)).partial_fit(X)
     # the units are not sent to the queue of those that know nothing yet
-    np.testing.assert_allclose(model.parameters_[LOG_ODDS], odds, atol=0.5)
+    np.testing.assert_allclose(model.parameters_["hidden.log_odds"], odds, atol=0.5)
 
 
 def test_warm_start_goes_on_with_the_units_that_are_left(selected: Harmonium) -> None:

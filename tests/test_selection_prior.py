@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harmonium.training.selection import Selection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -16,12 +15,10 @@ from scipy.stats import beta as beta_distribution
 from harmonium import IBP, MeanFieldCD, SpikeSlab
 from harmonium.batch import Batch, ViewBatch
 from harmonium.hidden import sticks
-from harmonium.hidden.spike_slab import wakefulness
-from harmonium.objectives import Relevance, Statistics
-from harmonium.params import LOG_ODDS
+from harmonium.objectives import Statistics
 
 from .conftest import random_batch
-from .selection_cases import cost, three_views
+from .selection_cases import cost, evidence_of, three_views
 
 
 # ---- sticks ----------------------------------------------------------------------------------------------------------
@@ -200,9 +197,13 @@ def test_units_without_evidence_queue() -> None:
     odds = layer.settle(own_of_layer(layer, rng), counts, 100.0, evidence)["log_odds"]
     # those with evidence by use, the others by evidence whatever their use
     assert odds[3] > odds[1]
-    np.testing.assert_allclose(odds[[2, 4, 0]], wakefulness(np.arange(3)))
-    assert np.all(np.diff(wakefulness(np.arange(200))) <= 0) and np.isfinite(wakefulness(np.arange(2000))).all()
-    assert expit(wakefulness(np.array([0]))[0]) == pytest.approx(0.2)
+    np.testing.assert_allclose(odds[[2, 4, 0]], layer.waiting_log_odds(3))
+    assert np.all(np.diff(layer.waiting_log_odds(200)) <= 0) and np.isfinite(layer.waiting_log_odds(2000)).all()
+    assert expit(layer.waiting_log_odds(1)[0]) == pytest.approx(0.2)
+    # with a head more of them learn at a time
+    np.testing.assert_allclose(expit(layer.waiting_log_odds(3, has_head=True)), 0.2 * 0.95 ** np.arange(3))
+    waiting = layer.settle(own_of_layer(layer, rng), counts, 100.0, evidence, has_head=True)["log_odds"][[2, 4, 0]]
+    np.testing.assert_allclose(waiting, layer.waiting_log_odds(3, has_head=True))
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -214,7 +215,7 @@ def test_use_is_counted_over_batches(missing: bool) -> None:
         gap = np.zeros((30, 3), dtype=bool)
         gap[::4] = True
         batch.views["b"] = ViewBatch(np.where(gap, 0, batch.views["b"].statistic), missing=gap)
-    statistics, selection = Statistics.zeros_like(parameters), Selection(problem, 60)
+    statistics, selection = Statistics.zeros_like(parameters), problem.selection(60)
     for rows in (slice(0, 11), slice(11, 30)):
         views = {
             name: ViewBatch(view.statistic[rows], missing=None if view.missing is None else view.missing[rows])
@@ -222,25 +223,28 @@ def test_use_is_counted_over_batches(missing: bool) -> None:
         }
         part = Batch(views, len(range(30)[rows]))
         MeanFieldCD().accumulate(problem, parameters, part, statistics, np.random.default_rng(0))
-        selection.charge(statistics, parameters, part.n_rows)
+        selection.charge(statistics.gradient, parameters, part.n_rows)
     layer = energy.layer(parameters)
     assert isinstance(layer, IBP)
     counts = layer.presence(energy.hidden_natural(parameters, problem.complete(parameters, batch))).sum(axis=0)
-    np.testing.assert_allclose(statistics.gradient[LOG_ODDS], counts, rtol=1e-6)
+    np.testing.assert_allclose(statistics.counts, counts, rtol=1e-6)
     # half of the items were seen, so that each stands for two
     own = {name: parameters[f"hidden.{name}"].copy() for name in ("log_odds", "beta", "alpha")}
-    expected = layer.settle(own, 2 * counts, 60, Relevance(problem, 60).evidence(parameters))
-    selection.settle(parameters, statistics)
+    expected = layer.settle(own, 2 * counts, 60, evidence_of(problem, 60).of_all(parameters))
+    selection.settle(parameters, statistics.counts, 30)
     for name, value in expected.items():
         np.testing.assert_allclose(parameters[f"hidden.{name}"], value, rtol=1e-6)
-    assert not statistics.gradient[LOG_ODDS].any()
+    assert not statistics.gradient["hidden.log_odds"].any()  # no gradient moves it
 
 
 def test_all_rows_of_a_pass_are_charged_whatever_the_number_of_batches() -> None:
     for n_batches in (1, 3, 5, 12):
         problem, parameters = three_views()
-        selection, statistics = Selection(problem, 100), Statistics.zeros_like(parameters)
+        selection, statistics = problem.selection(100), Statistics.zeros_like(parameters)
         for number in range(n_batches):
-            selection.charge(statistics, parameters, 10, last=number + 1 == n_batches)
+            is_last = number + 1 == n_batches
+            statistics.loss += selection.charge(statistics.gradient, parameters, 10, last=is_last)
         whole = cost(problem, parameters, 100, 10 * n_batches)
         assert statistics.loss == pytest.approx(whole.loss)
+        for name, value in whole.gradient.items():
+            np.testing.assert_allclose(statistics.gradient[name], value, rtol=1e-5)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from harmonium.training.selection import prune
 
 from harmonium import IBP, Bernoulli, Harmonium, HarmoniumClassifier, Hinge, SpikeSlab, Stochastic
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.estimators.preparation import read
-from harmonium.objectives import Problem, Relevance
+from harmonium.hidden import merging
+from harmonium.hidden.selection import Use
+from harmonium.objectives import Problem
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
-from harmonium.training import merging
+from harmonium.training.pruning import prune
+from harmonium.views import Data
 
-from .selection_cases import HAS, QUICK, X, features, quick, select
+from .selection_cases import HAS, QUICK, X, evidence_of, features, quick, select
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +39,14 @@ def test_turning_units_over_turns_their_usage() -> None:
     model = quick(driver=Stochastic(max_iter=40, batch_size=None, learning_rate=0.09)).fit(data)
     weights = model.parameters_["view0.weights"]
     weights[:, 0] *= -1 if data.mean(axis=0) @ weights[:, 0] > 0 else 1  # so that there is one to turn
-    model.unit_usage_ = model.transform(data).mean(axis=0)
+    model.fitted_ = replace(model.fitted_, usage=model.transform(data).mean(axis=0))
     before = model.score_samples(data)
-    settled = model._training.n_settled, model._training.n_items
+    settled = model.fitted_.training.n_settled, model.fitted_.training.n_items
     model.canonical_signs()
     np.testing.assert_allclose(model.unit_usage_, model.transform(data).mean(axis=0), atol=1e-5)
     difference = model.score_samples(data) - before
     np.testing.assert_allclose(difference, difference.mean(), atol=1e-3)
-    assert (model._training.n_settled, model._training.n_items) == settled
+    assert (model.fitted_.training.n_settled, model.fitted_.training.n_items) == settled
 
 
 def test_pruning_folds_the_others_into_the_biases(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,14 +58,15 @@ def test_pruning_folds_the_others_into_the_biases(monkeypatch: pytest.MonkeyPatc
     # more than a chance effect in a unit that is dropped, so that there is something to fold
     model.parameters_["view0.weights"][:, 7] = 0.02
     model.parameters_[HEAD_WEIGHTS][7] = 1.0
-    views = read(model, X, reset=False)
-    problem, parameters = model._problem, model.parameters_
-    result = prune(problem, parameters, views, len(X))
+    data = Data(model.as_views(X))
+    problem, parameters = model.fitted_.problem, model.parameters_
+    result = prune(problem, parameters, data, len(X))
+    assert result is not None
     left = result.parameters["view0.weights"]
     found = np.array([(column[:, None] == left).all(axis=0).any() for column in parameters["view0.weights"].T])
     assert 1 <= result.n_found < 8 and result.problem.energy.hidden.n_units_ == result.n_found == found.sum()
-    assert (Relevance(problem, len(X)).evidence(parameters)[found] >= 1).all()
-    batch = views.batch(np.arange(len(X)), problem.energy.families)
+    assert (evidence_of(problem, len(X)).of_all(parameters)[found] >= 1).all()
+    batch = data.batch(np.arange(len(X)), problem.energy.families)
     means, natural = {}, {}
     for name, energy, values in (
         ("all", problem.energy, parameters),
@@ -101,7 +105,8 @@ def test_units_that_agree_become_one_and_nothing_else_changes() -> None:
     before = problem.energy.layer(parameters).mean(problem.energy.hidden_natural(parameters, batch))
     assert (np.minimum(before, 1 - before) < 1e-3).all()  # saturated: z is the same as its mean
     correlation, evidence = np.corrcoef(before.T), np.array([3.0, 2.0, 1.0])
-    merged, left = merging.merge_units(problem, parameters, np.ones(3, dtype=bool), correlation, evidence)
+    odds = parameters["hidden.log_odds"]
+    merged, left = merging.merge_units(parameters, odds, np.ones(3, dtype=bool), correlation, evidence)
     assert left.tolist() == [True, False, False]
     assert not merged[weights_of("x")][:, 1:].any() and not merged[HEAD_WEIGHTS][1:].any()
     after = problem.energy.layer(merged).mean(problem.energy.hidden_natural(merged, batch))
@@ -121,9 +126,12 @@ def test_units_that_agree_become_one_and_nothing_else_changes() -> None:
 
 def test_only_candidates_and_binary_units_are_merged() -> None:
     problem, parameters, _ = twin_units()
-    same = np.ones((3, 3))
-    _, left = merging.merge_units(problem, parameters, np.array([True, False, True]), same, np.array([1.0, 2.0, 3.0]))
+    same, odds = np.ones((3, 3)), parameters["hidden.log_odds"]
+    _, left = merging.merge_units(parameters, odds, np.array([True, False, True]), same, np.array([1.0, 2.0, 3.0]))
     assert left.tolist() == [False, False, True]
-    problem, parameters, _ = twin_units("real")
-    merged, left = merging.merge_units(problem, parameters, np.ones(3, dtype=bool), same, np.ones(3))
-    assert left.all() and (merged[weights_of("x")] == parameters[weights_of("x")]).all()
+    use = Use(np.ones(3), np.ones(3), np.ones(3), same)
+    for kind, n_left in (("binary", 1), ("real", 3)):
+        problem, parameters, _ = twin_units(kind)
+        pruned = problem.selection(100).prune(parameters, use)
+        assert pruned is not None and pruned.layer.n_units_ == n_left and pruned.n_found == 3
+    assert (pruned.parameters[weights_of("x")] == parameters[weights_of("x")]).all()

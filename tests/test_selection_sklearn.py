@@ -31,7 +31,7 @@ BY_DESIGN = "rows of weight 0 are unlabelled, not absent; training is stochastic
         HarmoniumClassifier(
             hidden=IBP(truncation=6),
             head=Hinge(C=1.0),
-            driver=Stochastic(8, 25, learning_rate=0.1),
+            driver=Stochastic(25, 25, learning_rate=0.2),
             validation_fraction=0,
             random_state=0,
         ),

@@ -15,7 +15,6 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.symmetry import canonical_signs
-from harmonium.params import LOG_ODDS
 
 from .conftest import make_family, make_parameters
 
@@ -110,6 +109,6 @@ def test_turning_units_over_keeps_the_distribution(seed: int) -> None:
         -energy.free_energy(p, batch) - exact_log_partition(energy, p) for p in (parameters, turned_parameters)
     )
     np.testing.assert_allclose(after, before, atol=1e-10)
-    np.testing.assert_array_equal(turned_parameters[LOG_ODDS], parameters[LOG_ODDS])
+    np.testing.assert_array_equal(turned_parameters["hidden.log_odds"], parameters["hidden.log_odds"])
     means = [energy.layer(p).mean(energy.hidden_natural(p, batch)) for p in (parameters, turned_parameters)]
     np.testing.assert_allclose(means[1], np.where(turned, 1 - means[0], means[0]), atol=1e-12)

@@ -128,7 +128,7 @@ def _under(prefix: str, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]
 
 def _usage(tensors: dict[str, np.ndarray], hidden: HiddenLayer) -> np.ndarray | None:
     usage = tensors.get("usage")
-    if usage is not None and usage.shape != (hidden.n_units_,):
+    if usage is not None and (usage.shape != (hidden.n_units_,) or usage.dtype.kind != "f"):
         raise ValueError(f"usage must have {hidden.n_units_} numbers")
     return usage
 

@@ -332,6 +332,9 @@ class Sampling(Driver):
         if unknown:
             known = ", ".join(map(repr, problem.energy.families))
             raise ValueError(f"prior may only name views that are there ({known}); got {unknown[0]!r}; correct it.")
+        driver = self._starter()
+        if driver is not None:
+            driver.check_model(problem, objective)
 
 
 def _unit_scale(problem: Problem, view: str) -> float:
