@@ -24,16 +24,18 @@ class Objective(Part):
     ----------
     has_loss : bool
         Whether `accumulate` gives a loss that goes with its gradient; line searches (L-BFGS) need it.
-    remembers : bool
-        Whether it keeps a state from batch to batch, such as persistent chains.
     weighs_labels : bool
         Whether labels that are a view count by the weights of their rows.
     """
 
     role = "objective"
     has_loss: bool = False
-    remembers: bool = False
     weighs_labels: bool = False
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it keeps a state from batch to batch, such as persistent chains: whether it has a `start`."""
+        return type(self).start is not Objective.start
 
     @property
     def brief_steps(self) -> int | None:

@@ -80,7 +80,6 @@ class PersistentCD(Objective):
     """
 
     settings = {"n_steps": STEPS, "n_chains": Whole(remedy="100 is usual")}
-    remembers = True
 
     def __init__(self, n_steps: int = 1, n_chains: int = 100) -> None:
         self.n_steps = n_steps
