@@ -31,14 +31,15 @@ from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
-from harmonium.objectives import Objective, Problem, SampledCD
+from harmonium.objectives import Objective, SampledCD
+from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart
 from harmonium.persist import load_model, save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.targets import Kind, Labels
-from harmonium.training import Driver, FittedModel, Plan
+from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
-from harmonium.training.fitting import begin, fit, go_on, update
+from harmonium.training.fitting import Plan, begin, fit, go_on, update
 from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Whole, check_settings
 from harmonium.views import Data, Views

@@ -14,7 +14,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import RESERVED
 from harmonium.targets import Labels
 from harmonium.training import FittedModel

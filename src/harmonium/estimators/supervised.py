@@ -16,12 +16,14 @@ from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels
-from harmonium.training import Driver, FittedModel, Plan
+from harmonium.training import Driver, FittedModel
+from harmonium.training.fitting import Plan
 from harmonium.validation import Number
 from harmonium.views import Data, Views
 

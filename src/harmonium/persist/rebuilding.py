@@ -12,13 +12,14 @@ from harmonium.exceptions import ModelFileError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
 from harmonium.persist.description import _ESTIMATORS, SCHEMA, signature, tensors_of
 from harmonium.persist.posterior import restored_posterior
 from harmonium.persist.values import check_names, decode, decode_part
 from harmonium.targets import Meaning
-from harmonium.training import FittedModel, Training
+from harmonium.training import FittedModel
+from harmonium.training.base import Training
 from harmonium.validation import check_settings
 
 _FIELDS: dict[str, Any] = {

@@ -19,7 +19,8 @@ from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.queries.blocks import completed_blocks
 from harmonium.queries.latent import typical_sizes
-from harmonium.training import FittedModel, Training
+from harmonium.training import FittedModel
+from harmonium.training.base import Training
 from harmonium.views import Views
 from harmonium.views.drawn import as_data
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from harmonium.kernels.dual import TOLERANCE
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.targets import Targets

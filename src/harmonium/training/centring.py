@@ -13,7 +13,7 @@ import numpy as np
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.kernels.rows import entries
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
 
 # totals up to which the steps of the bias itself are enough: documents of a few hundred words train well without

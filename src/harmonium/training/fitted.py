@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.heads import Head
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.targets import Meaning
 from harmonium.training.base import Training

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harmonium.hidden import HiddenLayer
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
 from harmonium.training.base import Driver, Training
 from harmonium.training.fitted import FittedModel

@@ -9,7 +9,9 @@ from typing import Literal
 import numpy as np
 
 from harmonium.kernels.langevin import langevin_step
-from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, record, weights_of
 from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior

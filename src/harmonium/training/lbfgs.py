@@ -7,7 +7,9 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, flatten, own_of, record, unflatten
 from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.monitor import Monitor

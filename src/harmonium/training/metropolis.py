@@ -12,7 +12,8 @@ from scipy.special import logsumexp
 from harmonium.batch import Batch
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, weights_of
 from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior

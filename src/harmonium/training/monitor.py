@@ -11,7 +11,7 @@ from harmonium.energy import log_weight
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
 from harmonium.families.base import Own
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, first_not_finite, weights_of
 from harmonium.views import Data
 

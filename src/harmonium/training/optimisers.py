@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from harmonium.kernels.updates import adam_update, descent_update, momentum_update, shared_adam_update
-from harmonium.objectives import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, record
 from harmonium.parts import Part
 from harmonium.validation import Flag, Number

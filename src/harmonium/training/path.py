@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
 from harmonium.targets import Targets
 from harmonium.training.base import Driver, Training

@@ -10,7 +10,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.inference.symmetry import align
-from harmonium.objectives import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.training.priors import Moments, Normal
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.hidden.selection import Use
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.views import Data
 

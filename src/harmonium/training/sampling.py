@@ -13,7 +13,8 @@ import numpy as np
 
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.kernels.rows import arrays_of
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart
 from harmonium.training.base import Driver, Training, Watch

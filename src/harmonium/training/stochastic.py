@@ -8,7 +8,9 @@ from typing import Literal
 import numpy as np
 
 from harmonium.hidden.selection import Selection
-from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import copy_parameters, weights_of
 from harmonium.parts import IsPart
 from harmonium.training.base import Driver, Training, Watch, solve_head
