@@ -8,7 +8,9 @@ import numpy as np
 
 from harmonium import IBP, Harmonium, Stochastic
 from harmonium.energy import Energy
-from harmonium.objectives import Problem, Relevance, Statistics
+from harmonium.objectives import Relevance
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 
 from .conftest import make_family, make_parameters

@@ -8,7 +8,8 @@ import pytest
 from harmonium import Adam, Hinge, MeanFieldCD
 from harmonium.batch import Targets
 from harmonium.kernels.threads import compute
-from harmonium.objectives import Relevance, Statistics
+from harmonium.objectives import Relevance
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, LOG_ODDS, Parameters, weights_of
 
 from .conftest import random_batch

@@ -17,7 +17,8 @@ from harmonium import IBP, MeanFieldCD, SpikeSlab
 from harmonium.batch import Batch, ViewBatch
 from harmonium.hidden import sticks
 from harmonium.hidden.spike_slab import wakefulness
-from harmonium.objectives import Relevance, Statistics
+from harmonium.objectives import Relevance
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import LOG_ODDS
 
 from .conftest import random_batch

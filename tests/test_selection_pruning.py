@@ -10,7 +10,8 @@ from harmonium import IBP, Bernoulli, Harmonium, HarmoniumClassifier, Hinge, Spi
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.estimators.preparation import read
-from harmonium.objectives import Problem, Relevance
+from harmonium.objectives import Relevance
+from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.training import merging
 
