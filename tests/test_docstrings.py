@@ -70,7 +70,6 @@ NOT_YET = [
     "harmonium.hidden",
     "harmonium.recipes",
     "harmonium.report",
-    "harmonium.training",
     "harmonium.views",
 ]
 
