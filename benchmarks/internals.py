@@ -1,6 +1,6 @@
 """Parts of harmonium's inside that some benchmarks need: the only module here that imports what is not public.
 
-Exact posteriors, known truths and single steps of learning cannot be had from fitted estimators.
+Fitted estimators do not offer exact posteriors, known truths and single steps of learning.
 """
 
 from harmonium.batch import Batch, ViewBatch

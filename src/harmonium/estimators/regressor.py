@@ -29,7 +29,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
     n_components : int, default=50
         Number of hidden units (topics). A hidden layer that states its own number overrides it.
     views : "infer", Family, mapping or list, default="infer"
-        Family of each view: "infer" looks at the data; a family is that of all views; a mapping has a family, "infer"
+        Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
         or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
         the views. ``families_`` shows what was inferred.
     hidden : HiddenLayer, optional

@@ -98,7 +98,7 @@ def _read_tensors(path: Path) -> tuple[dict[str, str], Tensors]:
     """Return the metadata and the tensors of a safetensors file."""
     try:
         with safe_open(path, framework="numpy") as file:
-            # copies, as learning goes on in place
+            # copies, as further learning changes them in place
             tensors = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 (not a mapping)
             return file.metadata() or {}, tensors
     except Exception as error:  # foreign bytes fail in ways that safetensors does not list

@@ -94,7 +94,7 @@ def go_on(
         history=deepcopy(last.history),
         n_items=last.n_items,
         n_settled=last.n_settled,
-        # chains go on where they stopped; other drivers leave a single set of weights
+        # chains continue where they stopped; other drivers leave a single set of weights
         posterior=deepcopy(last.posterior) if plan.driver.keeps_draws else None,
     )
     plan.driver.run(model.problem, plan.objective, data, training, rng, reporter)

@@ -30,7 +30,7 @@ _BLOCK = 1000
 _DECAY = 0.55
 # Share of the warm-up over which steps grow, while little is known of the gradients: a convention.
 _RAMP = 0.1
-# Squared gradients are averaged over about one part in so many of the warm-up, or of 100 moves if it is shorter: a
+# Squared gradients are averaged over about one part in this many of the warm-up, or of 100 moves if it is shorter: a
 # convention.
 _PARTS = 10
 # Typical step of a bias that is learned: a convention.
@@ -83,6 +83,12 @@ class Langevin(Sampling):
     --------
     EmpiricalBayes : A prior that is learned from the draws.
     Metropolis : Draws by random-walk Metropolis-Hastings, to compare with.
+
+    Notes
+    -----
+    The drift of a feature's weights is limited to a root mean square of 2ε, so that a chain far from the posterior does
+    not overshoot. The variance of the noise is reduced so that weights about which the data say little are drawn
+    exactly from the prior, whatever the step.
 
     References
     ----------
@@ -187,7 +193,7 @@ class Langevin(Sampling):
                 slope = (-scale * statistics.gradient[name]).astype(np.float32)
                 self._remember(chain, name, np.square(slope), posterior)
                 chain.parameters[name] += np.float32(_BIAS_STEP) * slope / np.sqrt(self._floored(chain, name))
-            statistics.gradient[name][...] = 0  # as those of the weights are
+            statistics.gradient[name][...] = 0  # langevin_step does so for the weights
 
     def _gradient(
         self,

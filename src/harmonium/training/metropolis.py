@@ -111,7 +111,7 @@ class Metropolis(Sampling):
         chain.memory = {_LOG_STEP: np.array([np.log(step)]), _SHARE: np.zeros(1)}
 
     def _rows_of_step(self, n_rows: int) -> int:
-        return n_rows  # the likelihood of part of the rows would say nothing of whether to accept
+        return n_rows  # the likelihood of part of the rows does not tell whether to accept
 
     def move(
         self,

@@ -21,11 +21,11 @@ from harmonium.training.base import Driver, Training
 from harmonium.training.progress import Reporter
 from harmonium.views import Data
 
-# All four are conventions: no benchmark chooses them. Below so many labelled rows, one set of held-out rows is too
+# All four are conventions: no benchmark chooses them. Below this many labelled rows, one set of held-out rows is too
 # small to choose by, and there are several folds.
 _MANY_ROWS = 400
 _FOLDS = 3
-# Errors are averaged over so many epochs, as those of single epochs are noisy.
+# Errors are averaged over this many epochs, as those of single epochs are noisy.
 _WINDOW = 3
 # A stage ends after half of its epochs, and at least this share of those planned, without a smaller error.
 _PATIENCE = 0.25

@@ -1,4 +1,4 @@
-"""Posterior sampling: several chains that move side by side, warm up, and keep every so many states."""
+"""Posterior sampling: several chains that move side by side, warm up, and keep every few states."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from harmonium.views import Data
 _MOST_ROWS = 1000
 # Entries in the record of a run.
 _RECORDS = 50
-# Starts are shrunk into the prior if they are so many of its standard deviations away. Shrinking all of them loses what
-# the data say: the benchmark bayes_classification tells how that went. The number itself is a convention.
+# Starts are shrunk into the prior if they are this many of its standard deviations away: a convention. Shrinking all of
+# them loses what the data say, as the history of the benchmark bayes_classification tells.
 _FAR = 10.0
 # Rows by which data are recognised.
 _KNOWN_ROWS = 500
-# The prior follows the draws from this share of the warm-up on, in so many steps: conventions.
+# The prior follows the draws from this share of the warm-up on, in this many steps: conventions.
 _PRIOR_FROM, _PRIOR_STEPS = 0.2, 20
 
 

@@ -30,7 +30,7 @@ _EPOCHS = (10, 300)
 _BATCHES, _BATCH_ROWS = 20, (10, 100)
 # Rows by which it is measured how far a step moves naturals: a convention.
 _SAMPLE = 100
-# A running average spans so many epochs, and at least so many updates: conventions.
+# A running average spans this many epochs, and at least this many updates: conventions.
 _HORIZON_EPOCHS, _HORIZON_UPDATES = 2, 200
 # Neither the average nor the prior of the units needs to see every update: a convention.
 _TIMES_AN_EPOCH = 10
