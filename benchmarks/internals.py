@@ -1,6 +1,6 @@
 """Parts of harmonium's inside that some benchmarks need: the only module here that imports what is not public.
 
-Exact posteriors, known truths and single steps of learning cannot be had from fitted estimators.
+Fitted estimators do not offer exact posteriors, known truths and single steps of learning.
 """
 
 from harmonium.batch import Batch, ViewBatch
@@ -14,9 +14,11 @@ from harmonium.inference.naive import naive_log_partition
 from harmonium.inference.perfect import perfect_sample
 from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.kernels.threads import compute
-from harmonium.objectives import Problem, Statistics
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, bias_of
-from harmonium.training import Driver, Prior, Training
+from harmonium.training import Driver, Prior
+from harmonium.training.base import Training
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.progress import Silent

@@ -10,7 +10,9 @@ import pytest
 
 from harmonium.batch import Batch, Targets
 from harmonium.heads import LinearHead
-from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.parts import registered
 

@@ -10,7 +10,8 @@ from harmonium import IBP, Harmonium, Stochastic
 from harmonium.energy import Energy
 from harmonium.hidden.evidence import Evidence
 from harmonium.hidden.useful_units import UsefulUnits
-from harmonium.objectives import Problem, Statistics
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 
 from .conftest import make_family, make_parameters

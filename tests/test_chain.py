@@ -21,7 +21,8 @@ from harmonium.kernels.chain_counts import count_chains
 from harmonium.kernels.chain_samples import draw_chains
 from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
 from harmonium.kernels.sparse import SparseRows
-from harmonium.objectives import Problem, Statistics
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 
 from .conftest import make_parameters
 

@@ -49,31 +49,26 @@ INTERNAL = {
     "cli",
     "energy",
     "estimators",
+    "extras",
     "inference",
     "kernels",
+    "laws",
+    "notices",
     "params",
     "parts",
     "persist",
+    "queries",
     "support",
+    "targets",
     "validation",
 }
 
 #: modules that still have to be documented; a module that passes must leave this list
 NOT_YET = [
-    "harmonium",
     "harmonium.families",
-    "harmonium.features.images",
-    "harmonium.features.images_patches",
-    "harmonium.features.images_points",
-    "harmonium.features.sentences",
-    "harmonium.features.text",
-    "harmonium.features.windows",
-    "harmonium.heads",
     "harmonium.hidden",
-    "harmonium.objectives",
     "harmonium.recipes",
     "harmonium.report",
-    "harmonium.training",
     "harmonium.views",
 ]
 
@@ -108,7 +103,7 @@ def public_objects(module: ModuleType) -> Iterator[Documented]:
         if inspect.isclass(target):
             yield Documented(f"{module.__name__}.{name}", target)
             yield from methods(target)
-        elif inspect.isroutine(target) or inspect.ismodule(target):
+        elif inspect.isroutine(target):
             yield Documented(f"{module.__name__}.{name}", target)
 
 
@@ -125,6 +120,7 @@ def methods(owner: type) -> Iterator[Documented]:
                 continue
             if isinstance(member, classmethod | staticmethod):
                 member = member.__func__
+            member = getattr(member, "fn", member)  # what scikit-learn's `available_if` decorates
             if inspect.isfunction(member) or isinstance(member, property | cached_property):
                 overrides = any(name in vars(other) for other in bases[number + 1 :])
                 yield Documented(f"{base.__module__}.{base.__qualname__}.{name}", member, True, overrides)

@@ -19,7 +19,7 @@ from harmonium.inference.gibbs import gibbs_step
 from harmonium.inference.mean_field import mean_field_free_energy, mean_views
 from harmonium.inference.modes import iterate_modes
 from harmonium.inference.pseudo import pseudo_log_likelihood
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 
 from .conftest import SIZE, compatible_pairs, make_family, make_hidden, make_parameters, random_batch, sizes_for

@@ -10,7 +10,9 @@ import pytest
 from harmonium import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 
 from .conftest import make_family, make_hidden, make_parameters, random_batch

@@ -16,7 +16,8 @@ from harmonium.heads import LABEL
 from harmonium.heads.label_view import class_scores, natural_without_label
 from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing
-from harmonium.objectives import Problem, Statistics
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.targets import Targets
 

@@ -12,7 +12,9 @@ from harmonium.inference.exact import hidden_states
 from harmonium.inference.gibbs import sizes_of
 from harmonium.inference.mean_field import fill_missing, mean_field_free_energy, mean_views
 from harmonium.kernels.sparse import SparseRows
-from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, Problem, SampledCD, Statistics
+from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.parts import registered
 from harmonium.targets import Labels, Meaning, Targets

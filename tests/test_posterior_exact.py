@@ -26,9 +26,11 @@ from harmonium.hidden import HiddenLayer, SpikeSlab
 from harmonium.inference.symmetry import align
 from harmonium.kernels.langevin import langevin_step
 from harmonium.kernels.threads import compute
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
-from harmonium.training import Driver, Training
+from harmonium.training import Driver
+from harmonium.training.base import Training
 from harmonium.training.metropolis import _log_ratio_of_partitions
 from harmonium.training.priors import Moments, Normal
 from harmonium.training.progress import Silent

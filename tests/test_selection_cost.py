@@ -9,7 +9,7 @@ import pytest
 
 from harmonium import Adam, Hinge, MeanFieldCD
 from harmonium.kernels.threads import compute
-from harmonium.objectives import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, weights_of
 from harmonium.targets import Labels, Meaning, Targets
 

@@ -15,7 +15,7 @@ from scipy.stats import beta as beta_distribution
 from harmonium import IBP, MeanFieldCD, SpikeSlab
 from harmonium.batch import Batch, ViewBatch
 from harmonium.hidden import sticks
-from harmonium.objectives import Statistics
+from harmonium.objectives.statistics import Statistics
 
 from .conftest import random_batch
 from .selection_cases import cost, evidence_of, three_views

@@ -12,7 +12,7 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.hidden import merging
 from harmonium.hidden.selection import Use
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.training.pruning import prune
 from harmonium.views import Data

@@ -1,4 +1,4 @@
-"""The scikit-learn face."""
+"""The estimators: harmoniums as scikit-learn knows them."""
 
 from harmonium.estimators.classifier import HarmoniumClassifier
 from harmonium.estimators.harmonium import Harmonium

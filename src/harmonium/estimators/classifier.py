@@ -26,40 +26,97 @@ from harmonium.validation import check_whole
 
 @saveable
 class HarmoniumClassifier(ClassifierMixin, Supervised):
-    """A latent space of one or several views that is told which classes to tell apart while it is learned.
+    """Classification by a latent space that is learned together with the prediction.
 
-    With the default parts it is the max-margin harmonium; `fit` chooses the weight of the prediction loss and the
-    number of epochs on rows held out from training, then trains on all rows.
+    With the default parts it is the max-margin harmonium (`MMH`). `fit` chooses the weight of the prediction loss and
+    the number of epochs on rows held out from training, then trains on all rows.
 
     Parameters
     ----------
     n_components : int, default=50
-        Number of hidden units (topics).
-    views, hidden, objective, output, warm_start, random_state, n_jobs, verbose
-        As for `Harmonium`. With ``warm_start`` the last fit is gone on with, at the C it had chosen.
+        Number of hidden units (topics). A hidden layer that states its own number overrides it.
+    views : "infer", Family, mapping or list, default="infer"
+        Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
+        or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
+        the views. ``families_`` shows what was inferred.
+    hidden : HiddenLayer, optional
+        What a topic is. Default: `BernoulliUnits`.
+    objective : Objective, optional
+        Where gradients of the likelihood come from. Default: `SampledCD`.
     head : Head, optional
-        What is predicted, and by which loss: default `Hinge` for classes, `MultiLabelHinge` for an indicator matrix.
-        ``head__C`` is the weight of the loss, "auto" by default; `LabelView` makes the label one more view.
+        What is predicted, and by which loss. Default: `Hinge` for classes, `MultiLabelHinge` for an indicator matrix.
+        Its C is the weight of the loss, "auto" by default. `LabelView` makes the label one more view.
     driver : Driver, optional
-        How parameters move; default Adam with a step of 0.01, weight decay 0.5 and batches of at most 100 rows.
+        How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of 0.5, an average
+        of the parameters, and batches of a twentieth of the rows, between 10 and 100; for layers that select units with
+        a step of 0.03 and a decay of 1/6.
     validation_fraction : float, default=0.15
-        Share of the labelled rows held out to choose C and the number of epochs and to calibrate probabilities; below
-        400 labelled rows three-fold cross-validation takes its place. 0 switches all that off.
+        Share of the labelled rows held out to choose C and the number of epochs and to calibrate probabilities. Below
+        400 labelled rows three-fold cross-validation takes its place; below 10 nothing is held out, and "auto" is C =
+        1. 0 switches all that off and needs a C that is a number.
+    output : {"mean", "natural", "coordinates"}, default="mean"
+        What `transform` returns: E[h | x], its natural parameter, or Wᵀx alone, which is best for retrieval by cosine.
+    warm_start : bool, default=False
+        Whether `fit` continues from the parameters of the last fit, with the C that it chose.
+    random_state : int, RandomState instance or None, default=None
+        Source of random numbers. The same int gives the same result, on one thread or many.
+    n_jobs : int, optional
+        Number of threads; -1 takes all processors. Default: as many as BLAS may use.
+    verbose : int, default=0
+        1 shows a progress bar.
 
     Attributes
     ----------
-    classes_ : ndarray, or list of ndarray if y has several columns
+    classes_ : ndarray, or list of ndarray if y has several columns of classes
         The classes; for an indicator matrix, the numbers of its columns.
     head_ : Head
-        The head in use.
+        The head in use, with all that it has learned beside its weights.
     C_ : float
-        The weight of the prediction loss in use.
-    validation_ : dict of lists
-        C, epoch and held-out error of everything that was tried.
-    coef_ : ndarray of shape (outputs, n_components_)
+        Weight of the prediction loss in use.
+    validation_ : dict of str to list of float
+        C, epoch and held-out error of everything that was tried. Only if rows were held out.
+    coef_ : ndarray of shape (n_outputs, n_components_)
         Weights of the topics in the scores.
-    families_, n_components_, components_, history_, n_iter_, stopped_
-        As for `Harmonium`.
+    families_ : dict of str to Family
+        Family of each view.
+    feature_names_ : dict of str to list of str
+        Names of the features of each view.
+    input_names_ : list of str
+        Names of the views that X has: all but a label that is a view.
+    n_components_ : int
+        Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
+    components_ : ndarray of shape (n_components_, n_features)
+        Weights, all views side by side.
+    parameters_ : dict of str to ndarray
+        All parameters by name, such as "words.weights" and "head.weights".
+    energy_ : Energy
+        Structure of the fitted model: families and hidden layer.
+    history_ : dict of str to list of float
+        Record of every epoch of the final training.
+    n_iter_ : int
+        Number of epochs of the final training.
+    stopped_ : str
+        Why training ended.
+    unit_usage_ : ndarray of shape (n_components_,)
+        Share of the training rows that have each unit. Only for layers that select units.
+    truncation_reached_ : bool
+        Whether all units that were allowed are needed, so that more of them might be. Only for layers that select
+        units.
+    fitted_ : FittedModel
+        All that was learned, which the other attributes are read from.
+    n_features_in_ : int
+        Number of columns of X, summed over views.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X was one data frame whose columns have names.
+
+    See Also
+    --------
+    HarmoniumRegressor : The same with numbers to predict.
+    Harmonium : The same without anything to predict.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis.
 
     Examples
     --------
@@ -85,17 +142,17 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Views of the same items; missing cells and rows are inferred.
-        y : array of shape (rows,) or (rows, columns)
+            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning.
+        y : array-like of shape (n_rows,) or (n_rows, n_columns)
             Classes; several columns of classes; or, if all are 0 or 1, an indicator matrix of labels. Unknown ones are
-            NaN, None, or -1 (in whole numbers, unless -1 and 1 are the two classes, or there are other negative ones):
-            such rows teach the model about the views only.
-        sample_weight : array of shape (rows,), optional
+            NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or others are negative too): such rows
+            teach the model about the views only.
+        sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
 
         Returns
         -------
-        Self
+        HarmoniumClassifier
             The fitted estimator.
         """
         return self._fit(X, read_classes(y, sample_weight))
@@ -104,23 +161,23 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows in one pass.
 
-        Nothing is held out: with C="auto", C is 1. Probabilities are calibrated on the rows of every call but the
-        first, before the model learns from them.
+        Nothing is held out: "auto" is C = 1. Probabilities are calibrated on the rows of every call but the first,
+        before the model learns from them.
 
         Parameters
         ----------
-        X : dict, list, Views, …
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items, as for `fit`.
-        y : array of shape (rows,) or (rows, columns)
-            As for `fit`.
-        classes : array, or list of arrays if y has several columns, optional
+        y : array-like of shape (n_rows,) or (n_rows, n_columns)
+            Classes or labels, as for `fit`.
+        classes : array-like, or list of them if y has several columns, optional
             All classes there will be; needed in the first call if y does not hold all of them.
-        sample_weight : array of shape (rows,), optional
-            As for `fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows in the prediction loss, as for `fit`.
 
         Returns
         -------
-        Self
+        HarmoniumClassifier
             The estimator, as far as it has learned.
         """
         before: FittedModel | None = getattr(self, "fitted_", None)
@@ -173,45 +230,50 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
     # ---- using ---------------------------------------------------------------------------------------------------
     @property
     def _meaning(self) -> Meaning:
+        """What the targets stand for."""
         check_is_fitted(self)
         assert self.fitted_.meaning is not None
         return self.fitted_.meaning
 
     @property
     def classes_(self) -> Any:
-        """The classes; a list of them if y has several columns; for an indicator matrix the numbers of its columns."""
+        """The classes; a list of them if y has several columns of classes.
+
+        For an indicator matrix, the numbers of its columns.
+        """
         meaning = self._meaning
         if meaning.one_column:
             return meaning.classes[0]
         return np.arange(len(meaning.classes)) if meaning.kind == "label" else meaning.classes
 
     def decision_function(self, X: Any) -> Any:
-        """Return the scores of the classes.
+        """Return the scores of the classes or labels.
 
         Parameters
         ----------
-        X : dict, Views, …
-            Any subset of the views.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
 
         Returns
         -------
-        ndarray of shape (rows, classes), (rows,) for two classes, or (rows, labels); a list for several columns
-            Of two classes, positive for the second; of labels, positive where one is more probable than not.
+        ndarray, or list of ndarray for several columns of classes
+            Of shape (n_rows, n_classes); for two classes (n_rows,), positive for the second; for labels (n_rows,
+            n_labels), positive where a label is more probable than not.
         """
         return self._one(self.head_.decisions(self._scores(X)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of the largest score; of labels, those that are more probable than not.
+        """Return the most probable class of each row, or its labels.
 
         Parameters
         ----------
-        X : dict, Views, …
-            Any subset of the views.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
 
         Returns
         -------
-        ndarray of shape (rows,), or (rows, columns) if y had columns
-            Classes; 0 and 1 for labels.
+        ndarray of shape (n_rows,), or (n_rows, n_columns) if y had columns
+            The class of the largest score; for labels 1 where one is more probable than not, else 0.
         """
         scores, meaning = self._scores(X), self._meaning
         found = self.head_.predict(scores)
@@ -225,39 +287,40 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
         return np.stack(columns, axis=1)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the classes (or of each label), calibrated on held-out training rows.
+        """Return the probabilities of the classes, or of each label.
 
-        Scores are multiplied by one factor, fitted to the held-out rows, before the softmax (temperature scaling); for
-        labels, a factor and a shift come before the logistic function. Where nothing was held out
-        (``validation_fraction=0``, very few labels, the first `partial_fit`) scores are taken as they are.
+        They are calibrated on held-out training rows. Scores are multiplied by one factor, fitted to the held-out rows,
+        before the softmax (temperature scaling); for labels, a factor and a shift come before the logistic function.
+        Where nothing was held out (``validation_fraction=0``, very few labels, the first `partial_fit`) scores are
+        taken as they are.
 
         Parameters
         ----------
-        X : dict, Views, …
-            Any subset of the views.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
 
         Returns
         -------
-        ndarray of shape (rows, classes) or (rows, labels); a list for several columns of classes
-            Probabilities.
+        ndarray, or list of ndarray for several columns of classes
+            Probabilities of shape (n_rows, n_classes), or (n_rows, n_labels).
         """
         return self._one(self.head_.probabilities(self._scores(X)))
 
     def _one(self, by_column: Any) -> Any:
-        """That of the only column, if y had one dimension."""
+        """Return what belongs to the only column, if y had one dimension."""
         return by_column[0] if self._meaning.one_column else by_column
 
     def annotate(self, X: Any, top: int = 5, names: Any = None) -> pd.DataFrame:
-        """Return the most probable classes or labels of each row, with their probabilities.
+        """Return the most probable classes or labels of each row.
 
         Parameters
         ----------
-        X : dict, Views, …
-            Any subset of the views.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
         top : int, default=5
-            How many.
+            Number of classes or labels for each row.
         names : sequence of str, optional
-            Names of the labels; default: their numbers, or the classes.
+            Names of the classes or labels. Default: ``classes_``.
 
         Returns
         -------
@@ -284,5 +347,6 @@ class HarmoniumClassifier(ClassifierMixin, Supervised):
 
 
 def _listed(classes: Any) -> list[np.ndarray]:
+    """Return the classes of each column, sorted."""
     several = isinstance(classes, list | tuple) and len(classes) > 0 and np.ndim(classes[0]) == 1
     return [np.unique(c) for c in classes] if several else [np.unique(np.asarray(classes))]

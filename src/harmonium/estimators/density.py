@@ -25,43 +25,43 @@ class Density:
     random_state: Any
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the unnormalised log-density of each row: minus its free energy, in the units of the data.
+        """Return the unnormalised log-density of each row: minus its free energy.
 
         Subtract ``log_partition().value`` for log p(x). For incomplete rows it is a lower bound of the log-density of
-        what is observed. Rows of `ReplicatedSoftmax` views compare only with rows of the same total, and those of
-        `Chain` views with rows of the same length, each of which has a partition function of its own
+        what is observed. Rows of `ReplicatedSoftmax` views can only be compared with rows of the same total, and rows
+        of `Chain` views with rows of the same length, each of which has a partition function of its own
         (``log_partition(sizes=...)``).
 
         Parameters
         ----------
-        X : dict, list, Views, …
-            Any subset of the views the model was fitted on.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
 
         Returns
         -------
-        ndarray of shape (rows,)
-            In nats.
+        ndarray of shape (n_rows,)
+            Log-densities in nats, in the units of the data.
         """
         views = known_views(self, X)
         with compute(self.n_jobs):
             return density.log_density(self.fitted_, views)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean pseudo-log-likelihood of the rows: comparable between models.
+        """Return the mean pseudo-log-likelihood of the rows.
 
-        One random site of each row and view is asked about.
+        It can be compared between models. One random site of each row and view is asked about.
 
         Parameters
         ----------
-        X : dict, list, Views, …
-            Any subset of the views the model was fitted on.
-        y : ignored
-            There for scikit-learn.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
+        y : None
+            Not used; present as scikit-learn passes it.
 
         Returns
         -------
         float
-            Nats a row; larger is better.
+            Nats per row; larger is better.
         """
         views = known_views(self, X)
         with compute(self.n_jobs):
@@ -84,15 +84,15 @@ class Density:
         n_chains : int, default=100
             Number of chains of the annealing, or of draws of naive Monte Carlo.
         n_temperatures : int, default=1000
-            Steps of each chain of the annealing.
-        sizes : dict, optional
-            Row totals of `ReplicatedSoftmax` views and lengths of `Chain` views, for which the partition function
-            differs from one to another; default: the mean of the training data.
+            Number of steps of each chain of the annealing.
+        sizes : dict of str to float, optional
+            Row totals of `ReplicatedSoftmax` views and lengths of `Chain` views, on which the partition function
+            depends. Default: the typical (mean) ones of the training data.
 
         Returns
         -------
         LogPartition
-            ``value`` and ``standard_error``.
+            The estimate as ``value``, and its ``standard_error``.
         """
         check_whole("log_partition", "n_chains", n_chains, lower=2, remedy="100 is usual")
         check_whole("log_partition", "n_temperatures", n_temperatures, lower=2, remedy="1000 is usual")
@@ -111,14 +111,14 @@ class Density:
         n_samples : int, default=1
             Number of items.
         n_steps : int, default=1000
-            Sweeps from random hidden states.
+            Number of sweeps from random hidden states.
         random_state : int, RandomState instance or None, default=None
-            Default: the estimator's.
+            Source of random numbers. Default: that of the estimator.
 
         Returns
         -------
-        ndarray (`Sequences` of the typical length for a `Chain`), or dict of them if there are several views
-            The items.
+        ndarray (`Sequences` for a `Chain`), or dict of them if there are several views
+            The items. Totals and lengths are the typical (mean) ones of the training data.
         """
         check_is_fitted(self)
         check_whole("sample", "n_samples", n_samples)
@@ -128,18 +128,19 @@ class Density:
             return only(density.sample(self.fitted_, n_samples, n_steps, rng))
 
     def sample_exact(self, n_samples: int = 1, random_state: Any = None, max_sweeps: int = 2**14) -> Any:
-        """Draw items from the model exactly, by coupling from the past: no chain that might not have converged.
+        """Draw items from the model exactly, by coupling from the past.
 
-        For binary views and Gaussian units if no entry of WWᵀ (off its diagonal) is negative, and for binary views and
-        units if no weight is. The time it takes grows with the strength of the couplings, and is different from draw to
-        draw. Needs memory for the square of the number of features.
+        There is no chain that might not have converged. It works for binary views with Gaussian units if no entry of
+        WWᵀ off its diagonal is negative, and for binary views with binary units if no weight is. The time it takes
+        grows with the strength of the couplings and differs from draw to draw; memory grows with the square of the
+        number of features.
 
         Parameters
         ----------
         n_samples : int, default=1
             Number of items.
         random_state : int, RandomState instance or None, default=None
-            Default: the estimator's.
+            Source of random numbers. Default: that of the estimator.
         max_sweeps : int, default=16384
             How far into the past to go before giving up.
 
@@ -161,21 +162,26 @@ class Density:
             return only(density.sample_exact(self.fitted_, n_samples, max_sweeps, rng))
 
     def modes(self, X: Any, max_iterations: int = 100) -> tuple[Any, np.ndarray]:
-        """Climb from each row to the nearest mode of the joint distribution (eq. 4-5 of Gehler et al. 2006).
+        """Climb from each row to the nearest mode of the joint distribution.
 
         Parameters
         ----------
-        X : dict, list, Views, …
-            Any subset of the views the model was fitted on.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
         max_iterations : int, default=100
-            Steps after which to give up climbing.
+            Number of steps after which to stop climbing.
 
         Returns
         -------
         views : ndarray (`Sequences` for a `Chain`), or dict of them if there are several views
             Where the climb ended.
-        hidden : ndarray of shape (rows, n_components_)
+        hidden : ndarray of shape (n_rows, n_components_)
             The hidden units there.
+
+        References
+        ----------
+        Gehler, Holub & Welling (2006), The rate adapting Poisson model for information retrieval and object
+        recognition, eq. 4-5.
         """
         check_whole("modes", "max_iterations", max_iterations)
         views = known_views(self, X)
@@ -184,15 +190,21 @@ class Density:
         return only(drawn), hidden
 
     def canonical_signs(self) -> Self:
-        """Turn binary and binomial units over so that each is aligned with the mean item; p(x) stays the same.
+        """Turn binary and binomial units over so that each aligns with the mean item.
 
-        The sign of such a unit is arbitrary (eq. 8-9 of Gehler et al. 2006): afterwards w·x̄ > 0 for all of them, so
-        that topics read alike in every run. Centred Gaussian views have a mean of zero and no say in it.
+        The sign of such a unit is arbitrary: turning it over leaves p(x) as it is. Afterwards w·x̄ is not negative for
+        any unit, so that topics read alike in every run. Centred Gaussian views have a mean of zero and no influence on
+        it.
 
         Returns
         -------
-        Self
+        Harmonium
             The estimator itself.
+
+        References
+        ----------
+        Gehler, Holub & Welling (2006), The rate adapting Poisson model for information retrieval and object
+        recognition, eq. 8-9.
         """
         check_is_fitted(self)
         self.fitted_ = density.with_canonical_signs(self.fitted_)
@@ -200,5 +212,5 @@ class Density:
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Stream of random numbers for a random state as scikit-learn knows them."""
+    """Return a stream of random numbers for a random state as scikit-learn knows it."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

@@ -1,4 +1,4 @@
-"""What a fitted model makes of data: reconstructions, one view from the others."""
+"""What a fitted model makes of data: reconstructions, and one view from the others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Encoding:
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Any subset of the views the model was fitted on.
+            Any subset of the views that the model was fitted on.
 
         Returns
         -------
@@ -41,17 +41,17 @@ class Encoding:
         return known_views(self, X)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return the expected views given latent representations, in the units of the data.
+        """Return the expected views given latent representations.
 
         Parameters
         ----------
-        X : array of shape (rows, n_components_)
-            Latent representations, as `transform` gives them.
+        X : array-like of shape (n_rows, n_components_)
+            Latent representations, as `transform` returns them.
 
         Returns
         -------
         ndarray, or dict of ndarrays if there are several views
-            Expected values of every feature.
+            Expected values of every feature, in the units of the data.
         """
         check_is_fitted(self)
         model = self.fitted_
@@ -64,12 +64,12 @@ class Encoding:
             return only(latent.expected_views(model, latent.hidden_means(model, given, self.output)))
 
     def reconstruct(self, X: Any) -> Any:
-        """Return the expected views given the hidden means of each row: what the model makes of it.
+        """Return the expected views given the hidden means of each row.
 
         Parameters
         ----------
-        X : dict, list, Views, …
-            Any subset of the views the model was fitted on.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
 
         Returns
         -------
@@ -88,26 +88,32 @@ class Encoding:
         interval: float | None = None,
         of: Literal["value", "mean"] = "value",
     ) -> Any:
-        """Return the expected values of one view given the others: annotation, or filling in a missing view.
+        """Return the expected values of one view given the others.
+
+        It serves annotation, and fills in a view that is missing.
 
         Parameters
         ----------
         name : str
-            The view to predict; if X has it, it is not looked at.
-        X : dict, Views, …
+            The view to predict. If X has it, it is not looked at.
+        X : dict, list or Views
             Other views of the items; for a model fitted on one data frame, ``{"name": frame[columns]}``.
         n_iterations : int, default=10
-            Mean-field steps.
+            Number of mean-field steps.
         interval : float, optional
-            Probability of central intervals to give beside the expected values, such as 0.9.
+            Probability of central intervals to return beside the expected values, such as 0.9.
         of : {"value", "mean"}, default="value"
             What the intervals are of: the values themselves, or their expectation, which only posterior draws of the
             weights (driver `Langevin`) leave uncertain.
 
         Returns
         -------
-        ndarray of shape (rows, features), or (mean, lower, upper) of such arrays with ``interval``
-            Probabilities for binary and categorical views, expected values in the units of the data for others.
+        mean : ndarray of shape (n_rows, n_features)
+            Probabilities for binary and categorical views; for others expected values in the units of the data.
+        lower : ndarray of shape (n_rows, n_features)
+            Lower ends of the intervals; only with ``interval``.
+        upper : ndarray of shape (n_rows, n_features)
+            Upper ends of the intervals; only with ``interval``.
         """
         check_is_fitted(self)
         model = self.fitted_
@@ -129,21 +135,21 @@ class Encoding:
             return prediction.view_interval(model, view, views, interval, of, n_iterations)
 
     def annotate_view(self, name: str, X: Any, top: int = 5) -> pd.DataFrame:
-        """Return the features of a view (tags, words) that are most to be expected given the other views.
+        """Return the features of a view that are expected most given the other views.
 
         Parameters
         ----------
         name : str
-            The view to annotate with.
-        X : dict, Views, …
+            The view to annotate with, such as tags or words.
+        X : dict, list or Views
             Other views of the items.
         top : int, default=5
-            How many features.
+            Number of features for each row.
 
         Returns
         -------
         DataFrame
-            Columns row, rank, label, probability; the last is the expected value for views that are not binary.
+            Columns row, rank, label, probability. The last is the expected value for views that are not binary.
         """
         check_whole("annotate_view", "top", top, remedy="5 is usual")
         expected = self.predict_view(name, X)
@@ -151,6 +157,7 @@ class Encoding:
 
 
 def _check_interval(model: FittedModel, interval: float | None, of: str) -> None:
+    """Refuse intervals that make no sense, and those of means without posterior draws."""
     if of not in ("value", "mean"):
         raise ValueError(f"of must be 'value' or 'mean'; got {of!r}; take one of them.")
     if interval is None:
@@ -166,5 +173,5 @@ def _check_interval(model: FittedModel, interval: float | None, of: str) -> None
 
 
 def only(by_view: dict[str, Any]) -> Any:
-    """The value of the only view, or the dict of all if there are several."""
+    """Return the value of the only view, or the dict of all if there are several."""
     return next(iter(by_view.values())) if len(by_view) == 1 else by_view

@@ -1,4 +1,4 @@
-"""`Harmonium`: the scikit-learn face of the unsupervised models, and what the supervised ones share with it."""
+"""`Harmonium`: the unsupervised estimator, and what the supervised ones share with it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
-from harmonium.objectives import Objective, Problem, SampledCD
+from harmonium.objectives import Objective, SampledCD
+from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart
 from harmonium.persist import load_model, save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.targets import Kind, Labels
-from harmonium.training import Driver, FittedModel, Plan
+from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
-from harmonium.training.fitting import begin, fit, go_on, update
+from harmonium.training.fitting import Plan, begin, fit, go_on, update
 from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Whole, check_settings
 from harmonium.views import Data, Views
@@ -46,9 +47,9 @@ from harmonium.views.reading import FamiliesOfViews
 
 
 def trains_by_batches(estimator: Harmonium) -> bool:
-    """Whether there is a partial_fit; raises an AttributeError with the reason if there is none."""
+    """Return whether there is a partial_fit; raise an AttributeError with the reason if there is none."""
     for part in (estimator.driver, getattr(estimator, "head", None)):
-        # what is no part is refused later
+        # anything that is not a part is refused later
         reason = part.no_batches() if isinstance(part, Driver | Head) else None
         if reason is not None:
             raise AttributeError(reason)
@@ -65,50 +66,80 @@ class Harmonium(
     TransformerMixin,
     BaseEstimator,
 ):
-    """Undirected latent-variable model of one or several views, put together from parts.
+    """Latent-variable model of one or several views, put together from parts.
+
+    Each row of the views is an item. The model is undirected: given its hidden units (topics) the views of an item are
+    independent, and given the views the units are, so that inference takes one matrix product.
 
     Parameters
     ----------
     n_components : int, default=50
-        Number of hidden units (topics).
-    views : "infer", mapping or list, default="infer"
-        Family of each view: name → `Family`, "infer" (look at the data), or `Columns` / a slice / column names when X
-        is one matrix. ``families_`` shows what was inferred.
+        Number of hidden units (topics). A hidden layer that states its own number overrides it.
+    views : "infer", Family, mapping or list, default="infer"
+        Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
+        or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
+        the views. ``families_`` shows what was inferred.
     hidden : HiddenLayer, optional
-        What a topic is; default `BernoulliUnits`.
+        What a topic is. Default: `BernoulliUnits`.
     objective : Objective, optional
-        Where gradients come from; default `SampledCD`.
+        Where gradients come from. Default: `SampledCD`.
     driver : Driver, optional
-        How parameters move; default `Stochastic`.
+        How parameters move. Default: `Stochastic`; for layers that select units with a step of 0.09 and batches of a
+        twentieth of the rows, between 10 and 100.
     output : {"mean", "natural", "coordinates"}, default="mean"
-        What `transform` gives: E[h | x], its natural parameter, or Wᵀx alone (best for retrieval by cosine).
+        What `transform` returns: E[h | x], its natural parameter, or Wᵀx alone, which is best for retrieval by cosine.
     warm_start : bool, default=False
-        Go on from the parameters of the last fit.
-    random_state : int, RandomState or None, default=None
-        Same state, same result, on one thread or many.
+        Whether `fit` continues from the parameters of the last fit.
+    random_state : int, RandomState instance or None, default=None
+        Source of random numbers. The same int gives the same result, on one thread or many.
     n_jobs : int, optional
-        Threads; default: as many as BLAS may use.
+        Number of threads; -1 takes all processors. Default: as many as BLAS may use.
     verbose : int, default=0
         1 shows a progress bar.
 
     Attributes
     ----------
-    families_ : dict
+    families_ : dict of str to Family
         Family of each view.
+    feature_names_ : dict of str to list of str
+        Names of the features of each view.
+    input_names_ : list of str
+        Names of the views that X has.
     n_components_ : int
-        Number of hidden units; of layers that select them (`IBP`, `SpikeSlab`): those that are of use.
-    unit_usage_ : ndarray of shape (n_components_,)
-        Share of the training rows that have each unit; only of layers that select units.
-    truncation_reached_ : bool
-        Whether all units were of use, so that more might be; only of layers that select units.
-    components_ : ndarray of shape (n_components_, total number of features)
-        Weights, views side by side.
-    history_ : dict of lists
+        Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
+    components_ : ndarray of shape (n_components_, n_features)
+        Weights, all views side by side.
+    parameters_ : dict of str to ndarray
+        All parameters by name, such as "words.weights" and "hidden.bias".
+    energy_ : Energy
+        Structure of the fitted model: families and hidden layer.
+    history_ : dict of str to list of float
         Record of every epoch.
     n_iter_ : int
-        Epochs done.
+        Number of epochs done.
     stopped_ : str
         Why training ended.
+    unit_usage_ : ndarray of shape (n_components_,)
+        Share of the training rows that have each unit. Only for layers that select units.
+    truncation_reached_ : bool
+        Whether all units that were allowed are needed, so that more of them might be. Only for layers that select
+        units.
+    posterior_ : dict of str to ndarray
+        Draws of every parameter. Only for the drivers `Langevin` and `Metropolis`.
+    prior_ : dict of str to Normal
+        Prior of the weights of each view. Only for the drivers `Langevin` and `Metropolis`.
+    fitted_ : FittedModel
+        All that was learned, which the other attributes are read from.
+    n_features_in_ : int
+        Number of columns of X, summed over views.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X was one data frame whose columns have names.
+
+    See Also
+    --------
+    HarmoniumClassifier : The same with classes or labels to predict.
+    HarmoniumRegressor : The same with numbers to predict.
+    harmonium.recipes : The models of the papers by name.
 
     Examples
     --------
@@ -125,7 +156,7 @@ class Harmonium(
     (60, 12)
     """
 
-    #: kinds of targets that it predicts
+    #: kinds of targets that the estimator predicts
     kinds: ClassVar[tuple[Kind, ...]] = ()
     fitted_: FittedModel
 
@@ -174,34 +205,35 @@ class Harmonium(
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Views of the same items. NaN cells and all-NaN rows are missing and inferred while learning.
-        y : ignored
-            There for scikit-learn.
+            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning.
+        y : None
+            Not used; present as scikit-learn passes it.
 
         Returns
         -------
-        Self
+        Harmonium
             The fitted estimator.
         """
         return self._fit(X)
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from some more rows in one pass; the first call also chooses the families and starts the parameters.
+        """Learn from some more rows in one pass.
 
-        The step stays at the driver's ``learning_rate``; ``max_iter``, ``schedule`` and early stopping are for `fit`,
-        which knows when it will end, and so is the record in ``history_``.
+        The first call also chooses the families and starts the parameters. The step stays at the driver's
+        ``learning_rate``: ``max_iter``, ``schedule`` and early stopping need an end, which only `fit` knows.
+        ``history_`` is not continued.
 
         Parameters
         ----------
-        X : dict, list, Views, …
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items, as for `fit`.
-        y : ignored
-            There for scikit-learn.
+        y : None
+            Not used; present as scikit-learn passes it.
 
         Returns
         -------
-        Self
+        Harmonium
             The estimator, as far as it has learned.
         """
         return self._partial_fit(X)
@@ -242,7 +274,7 @@ class Harmonium(
     def _problem(
         self, views: Views, labels: Labels | None, layer: HiddenLayer, before: FittedModel | None
     ) -> tuple[Problem, Data]:
-        """A new problem for the data, or that of the last fit, whose data and parts must still be those of it."""
+        """Return a new problem for the data, or that of the last fit if data and parts still fit it."""
         head = None if labels is None else self._bound_head(labels, before)
         data, added = labelled(views, head, labels)
         if before is None:
@@ -267,7 +299,7 @@ class Harmonium(
 
     # ---- parts ---------------------------------------------------------------------------------------------------
     def _plan(self) -> Plan:
-        """How to fit."""
+        """Return how to fit: the objective and the driver, or their defaults."""
         objective = self.objective if self.objective is not None else SampledCD()
         driver = self.driver if self.driver is not None else default_driver(self._layer(), bool(self.kinds))
         return Plan(objective, driver)
@@ -277,26 +309,30 @@ class Harmonium(
         return hidden.bind(self.n_components)
 
     def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
-        """The head that predicts such labels."""
+        """Return the head that predicts such labels."""
         raise NotImplementedError
 
     # ---- using ---------------------------------------------------------------------------------------------------
     # scikit-learn wraps only methods of the class itself for set_output
     def transform(self, X: Any, return_std: bool = False) -> Any:
-        """Return the latent representation of each row: one product when nothing is missing, mean field over what is.
+        """Return the latent representation of each row.
+
+        It takes one product if nothing is missing; what is missing is inferred by mean field.
 
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Any subset of the views the model was fitted on.
+            Any subset of the views that the model was fitted on.
         return_std : bool, default=False
-            Also give the standard deviation of each value over posterior draws of the weights, for models that have
-            them (driver `Langevin`).
+            Whether to return the standard deviation of each value over posterior draws of the weights, too, for models
+            that have them (driver `Langevin`).
 
         Returns
         -------
-        ndarray of float32, shape (rows, n_components_), or two of them with ``return_std``
-            As ``output`` says.
+        latent : ndarray of shape (n_rows, n_components_)
+            Means, natural parameters or coordinates, as ``output`` says, in float32.
+        std : ndarray of shape (n_rows, n_components_)
+            Standard deviations; only with ``return_std``.
         """
         check_is_fitted(self)
         if return_std and self.fitted_.posterior is None:
@@ -309,7 +345,7 @@ class Harmonium(
             return (encode_draws if return_std else encode)(self.fitted_, views, self.output)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save to one ``.safetensors`` file, or to a folder of safetensors + JSON.
+        """Save the fitted model to a file or a folder of safetensors and JSON.
 
         Parameters
         ----------
@@ -330,7 +366,7 @@ class Harmonium(
         Returns
         -------
         estimator
-            Fitted, and of the class that was saved.
+            The fitted estimator, of the class that was saved.
         """
         return load_model(path)
 

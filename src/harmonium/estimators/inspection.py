@@ -16,7 +16,7 @@ from harmonium.training import FittedModel
 
 
 class Inspection:
-    """Part of every estimator: access to what was learned, all of it read off ``fitted_``."""
+    """Part of every estimator: access to what was learned, all of it read from ``fitted_``."""
 
     fitted_: FittedModel
 
@@ -25,12 +25,13 @@ class Inspection:
 
     @property
     def _model(self) -> FittedModel:
+        """The fitted model; raises a NotFittedError if there is none."""
         check_is_fitted(self)
         return self.fitted_
 
     @property
     def energy_(self) -> Energy:
-        """Structure of the fitted model."""
+        """Structure of the fitted model: families and hidden layer."""
         return self._model.energy
 
     @property
@@ -50,27 +51,33 @@ class Inspection:
 
     @property
     def n_components_(self) -> int:
-        """Number of hidden units; of layers that select them, those that are of use."""
+        """Number of hidden units; for layers that select units, of those that were kept."""
         return self._model.n_units
 
     @property
     def parameters_(self) -> dict[str, np.ndarray]:
-        """Parameter arrays by name."""
+        """All parameters by name, such as "words.weights" and "hidden.bias"."""
         return self._model.parameters
 
     @property
     def components_(self) -> np.ndarray:
-        """Weights, (units, features), views side by side."""
+        """Weights of shape (units, features), all views side by side."""
         return np.concatenate([self.parameters_[weights_of(name)] for name in self.families_]).T
 
     @property
     def history_(self) -> dict[str, list[float]]:
-        """Record of every epoch."""
+        """Record of every epoch: lists of the same length, by what was measured.
+
+        Always there are "epoch", "reconstruction" (mean loss of a watched row given its hidden means, in nats),
+        "free_energy" and "seconds". Depending on the parts there are "loss", "reconstruction.VIEW",
+        "validation_reconstruction", "free_energy_gap", "n_components" and "prior_bound" (layers that select units), and
+        "step", "accepted" and "prior_scale.VIEW" (posterior draws).
+        """
         return self._model.training.history
 
     @property
     def n_iter_(self) -> int:
-        """Number of epochs done."""
+        """Number of epochs done; of iterations for `LBFGS`, of moves for posterior draws."""
         return self._model.training.n_iter
 
     @property
@@ -80,7 +87,10 @@ class Inspection:
 
     @property
     def unit_usage_(self) -> np.ndarray:
-        """Share of the training rows that have each unit; only `fit` knows, and only of layers that select units."""
+        """Share of the training rows that have each unit.
+
+        Only `fit` measures it, and only for layers that select units.
+        """
         usage = self._model.usage
         if usage is None:
             raise AttributeError(
@@ -91,7 +101,10 @@ class Inspection:
 
     @property
     def truncation_reached_(self) -> bool:
-        """Whether all units were of use, so that more might be; only of layers that select units."""
+        """Whether all units that were allowed are needed, so that more of them might be.
+
+        Only for layers that select units.
+        """
         self.unit_usage_  # noqa: B018 (refuses what selects none)
         return self._model.truncation_reached
 
@@ -105,55 +118,54 @@ class Inspection:
         Parameters
         ----------
         view : str, optional
-            Which view; may be left out if there is only one.
+            Name of the view; may be left out if there is only one.
 
         Returns
         -------
         DataFrame
-            Features by topics.
+            A row for each feature, a column for each topic.
         """
         return topics.loadings(self._model, topics.view_name(self._model, view))
 
     def effects(self, view: str | None = None) -> pd.DataFrame:
         """Return the weights of one view times the standard deviations of its features.
 
-        What a topic does to a feature in units of how much the feature varies in the training data, under its family:
-        words that hardly ever occur have small effects, whatever their weights.
+        It is what a topic does to a feature, in units of how much the feature varies in the training data under its
+        family: words that hardly ever occur have small effects, whatever their weights.
 
         Parameters
         ----------
         view : str, optional
-            Which view; may be left out if there is only one.
+            Name of the view; may be left out if there is only one.
 
         Returns
         -------
         DataFrame
-            Features by topics.
+            A row for each feature, a column for each topic.
         """
         return topics.effects(self._model, topics.view_name(self._model, view))
 
     def topics(self, view: str | None = None, n: int = 10, by: Literal["weight", "effect"] = "weight") -> pd.DataFrame:
         """Return the names of the features that load most on each topic.
 
-        Of sequences, columns "present" rank what makes a topic, and columns "continues" what tends to go on from one
-        vector to the next where the topic is: "room → room" is a word that the next paragraph takes up again.
-
-        Negative weights, which matter as much for Gaussian units, are in `loadings`.
+        For sequences, columns "present" rank what makes a topic, and columns "continues" what tends to continue from
+        one vector to the next where the topic is present: "room → room" is a word that the next paragraph takes up
+        again. Negative weights, which matter as much for Gaussian units, are in `loadings`.
 
         Parameters
         ----------
         view : str, optional
-            Which view; may be left out if there is only one.
+            Name of the view; may be left out if there is only one.
         n : int, default=10
-            How many features.
+            Number of features for each topic.
         by : {"weight", "effect"}, default="weight"
-            "effect" multiplies weights by the standard deviation of the feature in the training data, so that words
-            which hardly ever occur do not come first.
+            What features are ranked by. "effect" multiplies weights by the standard deviation of the feature in the
+            training data, so that words which hardly ever occur do not come first.
 
         Returns
         -------
         DataFrame
-            One row per topic, the largest weight first.
+            A row for each topic, the feature of the largest weight first.
         """
         name = topics.view_name(self._model, view)
         if by not in ("weight", "effect"):

@@ -12,12 +12,15 @@ from sklearn.utils.validation import column_or_1d
 from harmonium.notices import notice
 from harmonium.targets import Labels, Meaning, Targets
 
-# squares of larger numbers are infinite, and so would their spread be
+# squares of numbers that are much larger are infinite in float64, and so would be their spread
 _LARGEST = 1e150
 
 
 def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = None) -> Labels:
-    """Classes (one or several columns) or an indicator matrix of labels; ``known``: classes a model already has."""
+    """Return classes (one or several columns) or an indicator matrix as `Labels`.
+
+    ``known`` holds the classes that a model already has.
+    """
     values = _as_array(y)
     weight = _weights(sample_weight, len(values))
     if known is not None and values.ndim == 2 and np.array_equal(known, [np.arange(values.shape[1])]):
@@ -45,7 +48,7 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
 
 
 def read_numbers(y: Any, sample_weight: Any) -> Labels:
-    """Numbers, one or several columns; NaN is unknown."""
+    """Return numbers, one or several columns, as `Labels`; NaN is unknown."""
     values = _as_array(y)
     if values.dtype.kind not in "biuf":
         try:
@@ -68,7 +71,7 @@ def read_numbers(y: Any, sample_weight: Any) -> Labels:
 
 
 def check_length(labels: Labels, n_rows: int) -> None:
-    """Refuse a y of another length than X."""
+    """Refuse a y whose length is not that of X."""
     if len(labels.targets.weight) != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y "
@@ -77,7 +80,7 @@ def check_length(labels: Labels, n_rows: int) -> None:
 
 
 def _as_array(y: Any) -> np.ndarray:
-    """One row per item, in one dimension or with at least two columns."""
+    """Return y with a row for each item, in one dimension or with at least two columns."""
     if y is None:
         raise ValueError(
             "y must be there: this estimator requires y to be passed, but the target y is None; pass one label per row."
@@ -102,6 +105,7 @@ def _as_array(y: Any) -> np.ndarray:
 
 
 def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Return a weight for each row; refuse what is no such thing."""
     try:
         weight = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -126,6 +130,7 @@ def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 
 def _check_finite(values: np.ndarray) -> None:
+    """Refuse numbers that are infinite, or whose squares are."""
     too_large = np.abs(np.asarray(values, dtype=np.float64)) > _LARGEST
     if too_large.any():
         raise ValueError(
@@ -135,17 +140,18 @@ def _check_finite(values: np.ndarray) -> None:
 
 
 def _check_some_known(some: bool) -> None:
+    """Refuse labels that are all unknown."""
     if not some:
         raise ValueError("y must be known for some rows; all are missing; use Harmonium to learn without labels.")
 
 
 def _may_be_labels(known: list[np.ndarray] | None) -> bool:
-    """Whether a model that has these classes can have begun with an indicator matrix."""
+    """Return whether a model that has these classes can have begun with an indicator matrix."""
     return known is None or all(np.array_equal(classes, [0, 1]) for classes in known)
 
 
 def _as_indicator(values: np.ndarray) -> np.ndarray | None:
-    """A matrix that says which labels are there as 0, 1 and NaN; None if it holds anything else."""
+    """Return a matrix of labels as 0, 1 and NaN; None if it holds anything else."""
     unknown = pd.isna(values)
     seen = _plain(values[~unknown])
     if seen.ndim != 1 or seen.dtype.kind not in "biuf":
@@ -160,7 +166,7 @@ def _as_indicator(values: np.ndarray) -> np.ndarray | None:
 
 
 def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Class numbers, -1 where unknown, and the classes."""
+    """Return class numbers, -1 where unknown, and the classes."""
     rows = np.flatnonzero(~pd.isna(column))
     seen = _of_one_kind(column[rows])
     if _marks_unknown_by_minus_one(seen, known):
@@ -185,7 +191,7 @@ def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
-    """Objects as what they are, numbers or texts, if all are."""
+    """Return objects as an array of numbers or texts, if all are."""
     if values.dtype.kind != "O":
         return values
     try:
@@ -195,7 +201,7 @@ def _plain(values: np.ndarray) -> np.ndarray:
 
 
 def _of_one_kind(seen: np.ndarray) -> np.ndarray:
-    """Labels as whole numbers (possibly stored as floats), texts or booleans; refuses everything else."""
+    """Return labels as whole numbers (possibly stored as floats), texts or booleans; refuse everything else."""
     if seen.dtype.kind == "O":
         texts = sum(isinstance(value, str) for value in seen)
         seen = seen if 0 < texts < len(seen) else _plain(seen)
@@ -218,7 +224,7 @@ def _of_one_kind(seen: np.ndarray) -> np.ndarray:
 
 
 def _marks_unknown_by_minus_one(seen: np.ndarray, known: np.ndarray | None) -> bool:
-    """Whether -1 is an unknown label: in whole numbers, unless -1 and 1 are all, or other classes are negative too."""
+    """Return whether -1 stands for unknown: in whole numbers, unless classes are -1 and 1 or others are negative."""
     if seen.dtype.kind not in "if" or not (seen == -1).any():
         return False
     if known is not None:
@@ -230,6 +236,7 @@ def _marks_unknown_by_minus_one(seen: np.ndarray, known: np.ndarray | None) -> b
 
 
 def _warn_about_minus_one() -> None:
+    """Warn that -1 is taken as unknown beside 0 and 1."""
     notice(
         "Labels of -1 are taken as unknown, and 0 and 1 as the classes; if -1 is a class, recode it, for example as "
         "text."

@@ -1,4 +1,4 @@
-"""From X to a model ready to train: read the views, choose and bind the families, start the parameters."""
+"""From X to a model ready to train: read the views, choose and bind the families, put the problem together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import RESERVED
 from harmonium.targets import Labels
 from harmonium.training import FittedModel
@@ -27,7 +27,7 @@ from harmonium.views.reading import SINGLE, families_given, is_collection, read_
 
 @contextmanager
 def unchanged_if_refused(estimator: Any) -> Iterator[None]:
-    """Context after which the estimator's attributes are as before if something was raised inside."""
+    """Give a context after which the estimator's attributes are as before if anything was raised inside."""
     before = dict(vars(estimator))
     try:
         yield
@@ -38,7 +38,7 @@ def unchanged_if_refused(estimator: Any) -> Iterator[None]:
 
 
 def read(estimator: Any, X: Any, reset: bool) -> Views:
-    """Views from anything that is accepted as X; ``reset`` is True when fitting."""
+    """Return the views in anything that is accepted as X; ``reset`` is True when fitting."""
     if isinstance(X, str | bytes):
         raise TypeError(
             f"X must be a matrix or several views of numbers; got {type(X).__name__}; turn text into counts first."
@@ -62,7 +62,7 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
 
 
 def _one_matrix(estimator: Any, X: Any, reset: bool) -> Any:
-    """One checked matrix; the estimator learns, or is compared with, the number and names of its columns."""
+    """Return one checked matrix; the estimator learns, or is compared with, the number and names of its columns."""
     if as_frame(SINGLE, X) is None:
         # scikit-learn's own checks and messages
         return validate_data(
@@ -76,7 +76,7 @@ def _one_matrix(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def check_known(views: Views, families: dict[str, Family], feature_names: dict[str, list[str]]) -> Views:
-    """Refuse views the model does not know, or with other columns than it was fitted on; rows without any view too."""
+    """Refuse views that the model does not know, other columns than it was fitted on, and rows without any view."""
     known = ", ".join(map(repr, families))
     for name in views.names:
         if name not in families:
@@ -93,12 +93,13 @@ def check_known(views: Views, families: dict[str, Family], feature_names: dict[s
 
 
 def names_of_features(name: str, columns: list[str] | None, family: Family) -> list[str]:
-    """Names of a view's features; columns without names are numbered."""
+    """Return the names of a view's features; columns without names are numbered."""
     return family.feature_names(columns or [f"{name}_{i}" for i in range(family.n_columns)])
 
 
 def _check_columns(name: str, columns: list[str] | None, family: Family, fitted: list[str]) -> None:
     # only names that both sides brought can disagree
+    """Refuse columns with other names than the model was fitted on."""
     if columns is None or fitted == names_of_features(name, None, family):
         return
     for got, expected in zip(names_of_features(name, columns, family), fitted, strict=True):
@@ -126,9 +127,9 @@ def check_supports(views: Views, families: dict[str, Family], hidden: HiddenLaye
 
 
 def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Family] | None = None) -> Problem:
-    """Choose and bind the families, check the data against them, and put the model together.
+    """Choose and bind the families, check the data against them, and return the problem.
 
-    ``added`` are families of views that the user's ``spec`` does not know of, such as labels.
+    ``added`` holds families of views that the user's ``spec`` does not know about, such as labels.
     """
     check_rows(views)
     added = added or {}
@@ -151,7 +152,7 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Fa
 
 
 def labelled(views: Views, head: Head | None, labels: Labels | None) -> tuple[Data, dict[str, Family]]:
-    """Views with what is to be predicted, and the families of views that the head adds to them."""
+    """Return the data with what is to be predicted, and the families of views that the head adds."""
     if head is None or labels is None:
         return Data(views), {}
     targets = head.targets(labels)
@@ -167,7 +168,7 @@ def labelled(views: Views, head: Head | None, labels: Labels | None) -> tuple[Da
 
 
 def known_views(estimator: Any, X: Any) -> Views:
-    """Views of X, checked against what the estimator was fitted on."""
+    """Return the views of X, checked against what the estimator was fitted on."""
     check_is_fitted(estimator)
     model: FittedModel = estimator.fitted_
     views = read(estimator, X, reset=False)
@@ -177,7 +178,7 @@ def known_views(estimator: Any, X: Any) -> Views:
 
 
 def feature_names(views: Views, families: Mapping[str, Family]) -> dict[str, list[str]]:
-    """Names of the features of the views that are there."""
+    """Return the names of the features of the views that are present."""
     return {
         name: names_of_features(name, views.source(name).columns, family)
         for name, family in families.items()

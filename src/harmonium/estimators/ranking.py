@@ -7,7 +7,7 @@ import pandas as pd
 
 
 def ranked(probabilities: np.ndarray, names: np.ndarray, top: int) -> pd.DataFrame:
-    """The largest probabilities of each row as a long table, the most probable first.
+    """Return the largest probabilities of each row as a long table, the most probable first.
 
     Examples
     --------

@@ -19,25 +19,95 @@ from harmonium.training import FittedModel
 
 @saveable
 class HarmoniumRegressor(RegressorMixin, Supervised):
-    """A latent space of one or several views that is told which numbers to predict while it is learned.
+    """Regression by a latent space that is learned together with the prediction.
+
+    With the default parts it is the max-margin harmonium (`MMH`). `fit` chooses the weight of the prediction loss and
+    the number of epochs on rows held out from training, then trains on all rows.
 
     Parameters
     ----------
     n_components : int, default=50
-        Number of hidden units (topics).
-    views, hidden, objective, output, warm_start, random_state, n_jobs, verbose
-        As for `Harmonium`. With ``warm_start`` the last fit is gone on with, at the C it had chosen.
+        Number of hidden units (topics). A hidden layer that states its own number overrides it.
+    views : "infer", Family, mapping or list, default="infer"
+        Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
+        or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
+        the views. ``families_`` shows what was inferred.
+    hidden : HiddenLayer, optional
+        What a topic is. Default: `BernoulliUnits`.
+    objective : Objective, optional
+        Where gradients of the likelihood come from. Default: `SampledCD`.
     head : Head, optional
-        Default `EpsilonInsensitive`; `LabelView` makes the number one more view.
-    driver, validation_fraction
-        As for `HarmoniumClassifier`.
+        By which loss numbers are predicted. Default: `EpsilonInsensitive`. Its C is the weight of the loss, "auto" by
+        default. `LabelView` makes the number one more view.
+    driver : Driver, optional
+        How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of 0.5, an average
+        of the parameters, and batches of a twentieth of the rows, between 10 and 100; for layers that select units with
+        a step of 0.03 and a decay of 1/6.
+    validation_fraction : float, default=0.15
+        Share of the labelled rows held out to choose C and the number of epochs. Below 400 labelled rows three-fold
+        cross-validation takes its place; below 10 nothing is held out, and "auto" is C = 1. 0 switches all that off and
+        needs a C that is a number.
+    output : {"mean", "natural", "coordinates"}, default="mean"
+        What `transform` returns: E[h | x], its natural parameter, or Wᵀx alone, which is best for retrieval by cosine.
+    warm_start : bool, default=False
+        Whether `fit` continues from the parameters of the last fit, with the C that it chose.
+    random_state : int, RandomState instance or None, default=None
+        Source of random numbers. The same int gives the same result, on one thread or many.
+    n_jobs : int, optional
+        Number of threads; -1 takes all processors. Default: as many as BLAS may use.
+    verbose : int, default=0
+        1 shows a progress bar.
 
     Attributes
     ----------
-    head_, C_, validation_, coef_
-        As for `HarmoniumClassifier`.
-    families_, n_components_, components_, history_, n_iter_, stopped_
-        As for `Harmonium`.
+    head_ : Head
+        The head in use, with all that it has learned beside its weights.
+    C_ : float
+        Weight of the prediction loss in use.
+    validation_ : dict of str to list of float
+        C, epoch and held-out error of everything that was tried. Only if rows were held out.
+    coef_ : ndarray of shape (n_outputs, n_components_)
+        Weights of the topics in the scores, which are standardised numbers.
+    families_ : dict of str to Family
+        Family of each view.
+    feature_names_ : dict of str to list of str
+        Names of the features of each view.
+    input_names_ : list of str
+        Names of the views that X has: all but a label that is a view.
+    n_components_ : int
+        Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
+    components_ : ndarray of shape (n_components_, n_features)
+        Weights, all views side by side.
+    parameters_ : dict of str to ndarray
+        All parameters by name, such as "words.weights" and "head.weights".
+    energy_ : Energy
+        Structure of the fitted model: families and hidden layer.
+    history_ : dict of str to list of float
+        Record of every epoch of the final training.
+    n_iter_ : int
+        Number of epochs of the final training.
+    stopped_ : str
+        Why training ended.
+    unit_usage_ : ndarray of shape (n_components_,)
+        Share of the training rows that have each unit. Only for layers that select units.
+    truncation_reached_ : bool
+        Whether all units that were allowed are needed, so that more of them might be. Only for layers that select
+        units.
+    fitted_ : FittedModel
+        All that was learned, which the other attributes are read from.
+    n_features_in_ : int
+        Number of columns of X, summed over views.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X was one data frame whose columns have names.
+
+    See Also
+    --------
+    HarmoniumClassifier : The same with classes or labels to predict.
+    Harmonium : The same without anything to predict.
+
+    References
+    ----------
+    Chen, Zhu, Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis.
 
     Examples
     --------
@@ -58,17 +128,39 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Views of the same items; missing cells and rows are inferred.
-        y : array of shape (rows,) or (rows, outputs)
+            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             Numbers to predict; NaN where they are unknown: such rows teach the model about the views only.
-        sample_weight : array of shape (rows,), optional
-            Weights of the rows in the prediction loss.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
+
+        Returns
+        -------
+        HarmoniumRegressor
+            The fitted estimator.
         """
         return self._fit(X, read_numbers(y, sample_weight))
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """One pass over some more rows; the first call also fixes the scale of the targets. With C="auto", C is 1."""
+        """Learn from some more rows in one pass.
+
+        Nothing is held out: "auto" is C = 1. The first call also fixes the scale of the targets.
+
+        Parameters
+        ----------
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Views of the same items, as for `fit`.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Numbers to predict, as for `fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows in the prediction loss, as for `fit`.
+
+        Returns
+        -------
+        HarmoniumRegressor
+            The estimator, as far as it has learned.
+        """
         return self._partial_fit(X, read_numbers(y, sample_weight))
 
     def _default_head(self, kind: Kind) -> Head:
@@ -87,13 +179,13 @@ class HarmoniumRegressor(RegressorMixin, Supervised):
 
         Parameters
         ----------
-        X : dict, Views, …
-            Any subset of the views.
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
 
         Returns
         -------
-        ndarray of shape (rows,), or (rows, outputs) if y had columns
-            Numbers.
+        ndarray of shape (n_rows,), or (n_rows, n_outputs) if y had columns
+            Predicted numbers.
         """
         values = self.head_.predict(self._scores(X))
         assert self.fitted_.meaning is not None

@@ -16,12 +16,14 @@ from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels
-from harmonium.training import Driver, FittedModel, Plan
+from harmonium.training import Driver, FittedModel
+from harmonium.training.fitting import Plan
 from harmonium.validation import Number
 from harmonium.views import Data, Views
 
@@ -71,10 +73,11 @@ class Supervised(Harmonium):
         return replace(super()._plan(), validation_fraction=self.validation_fraction)
 
     def _default_head(self, kind: Kind) -> Head:
+        """Return the head for targets of a kind."""
         raise NotImplementedError
 
     def _check_same(self, labels: Labels, before: FittedModel) -> None:
-        """Refuse labels that training which goes on did not begin with."""
+        """Refuse labels that training, which is to continue, did not begin with."""
         raise NotImplementedError
 
     def _problem(
@@ -113,28 +116,31 @@ class Supervised(Harmonium):
 
     # ---- using ---------------------------------------------------------------------------------------------------
     def _scores(self, X: Any) -> np.ndarray:
-        """Scores of the head for each row, in float64."""
+        """Return the scores of the head for each row, in float64."""
         views = known_views(self, X)
         with compute(self.n_jobs):
             return scores(self.fitted_, views)
 
     @property
     def head_(self) -> Head:
-        """The head in use."""
+        """The head in use, with all that it has learned beside its weights."""
         check_is_fitted(self)
         assert self.fitted_.head is not None
         return self.fitted_.head
 
     @property
     def C_(self) -> float:
-        """The weight of the prediction loss in use."""
+        """Weight of the prediction loss in use."""
         check_is_fitted(self)
         assert self.fitted_.C is not None
         return self.fitted_.C
 
     @property
     def validation_(self) -> dict[str, list[float]]:
-        """C, epoch and held-out error of everything that was tried, if anything was."""
+        """C, epoch and held-out error of everything that was tried.
+
+        Only if rows were held out.
+        """
         check_is_fitted(self)
         if self.fitted_.validation is None:
             raise AttributeError(
@@ -145,7 +151,10 @@ class Supervised(Harmonium):
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the head, (outputs, topics); for a label that is a view, that view's weights."""
+        """Weights of the topics in the scores, of shape (outputs, topics).
+
+        For a label that is a view, the weights of that view.
+        """
         return self.head_.coefficients(self.fitted_.parameters)
 
     def __sklearn_tags__(self) -> Tags:

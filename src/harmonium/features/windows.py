@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from harmonium.extras import require
 from harmonium.features.images.reading import grey_image
 
+__all__ = ["hog_bags", "hog_windows"]
+
 DEFAULT_SHARES = (0.4, 0.6, 0.8, 1.0)
 _ORIENTATIONS = 9
 

@@ -8,7 +8,7 @@ from scipy.special import expit, log_expit, logsumexp
 
 
 def fit_temperature(scores: np.ndarray, classes: np.ndarray, weight: np.ndarray) -> float:
-    """Factor a for which softmax(a · scores) makes the held-out classes most probable; class -1 = unknown.
+    """Return the factor a for which softmax(a · scores) makes the held-out classes most probable; class -1 is unknown.
 
     Examples
     --------
@@ -28,15 +28,17 @@ def fit_temperature(scores: np.ndarray, classes: np.ndarray, weight: np.ndarray)
         factor = np.exp(log_factor)
         return float(weight[rows] @ (logsumexp(factor * scores, axis=1) - factor * truth))
 
+    # factors of up to e⁷, or about 1,000: a convention that only keeps classes without any mistake from infinity
     return float(np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x))
 
 
 def fit_sigmoid(
     scores: np.ndarray, labels: np.ndarray, weight: np.ndarray, positive_weight: float = 1.0
 ) -> tuple[float, float]:
-    """Factor a and shift b, shared by all labels, for which σ(a s + b) makes held-out labels most probable.
+    """Return factor a and shift b, shared by all labels, for which σ(a s + b) makes held-out labels most probable.
 
-    ``positive_weight`` is that of labels that are there: what the scores were told by it, the shift must not undo.
+    ``positive_weight`` is the weight of labels that are present, as in the loss that the scores come from: the shift
+    must not undo what it did.
     """
     use = ~np.isnan(labels) & (weight[:, None] > 0)
     values, signs = scores[use].astype(np.float64), 2 * labels[use] - 1
@@ -50,5 +52,6 @@ def fit_sigmoid(
 
     if not len(values):
         return 1.0, 0.0
+    # bounds by convention, as above: they only keep labels without any mistake from infinity
     result = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-7.0, 7.0), (-20.0, 20.0)])
     return float(np.exp(result.x[0])), float(result.x[1])

@@ -16,16 +16,32 @@ from harmonium.validation import Number
 
 
 class EpsilonInsensitive(LinearHead):
-    """Loss max(0, |y - s| - ε) of support vector regression, added over the outputs.
+    """Regression by the ε-insensitive loss max(0, |y - s| - ε).
 
-    Targets are standardised while learning, so that neither C nor ε depends on their units.
+    It is the loss of support vector regression; with several outputs, their losses are added. Targets are standardised
+    while learning, so that neither C nor ε depends on their units.
 
     Parameters
     ----------
-    C, ridge, solver
-        As for every head: see `LinearHead`.
+    C : float or "auto", default="auto"
+        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`). "auto"
+        chooses it on held-out training rows.
+    ridge : float, default=0.001
+        Half of it times the squared norm of the head's weights is added to the mean loss.
+    solver : {"joint", "alternate"}, default="joint"
+        Move the head with all other parameters, or solve for it to the optimum after every epoch, as the paper does.
     epsilon : float, default=0.1
-        Errors up to so many standard deviations of the target cost nothing.
+        Errors of up to ``epsilon`` standard deviations of the target cost nothing. A convention (it is the default of
+        scikit-learn's ``SVR``, there in units of the target).
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        Number of numbers to predict.
+    outputs_ : NumberOutputs
+        Mean and standard deviation of each, over the rows where it is known.
+    factors_ : ndarray
+        Empty: numbers are not calibrated.
 
     References
     ----------
@@ -56,40 +72,46 @@ class EpsilonInsensitive(LinearHead):
         self.epsilon = epsilon
 
     def bind(self, labels: Labels) -> Self:
-        """Mean and standard deviation of each output."""
+        """Return a copy that knows mean and standard deviation of each output."""
         return self._with_outputs(NumberOutputs.standard(labels.targets.values))
 
     def _with_outputs(self, outputs: NumberOutputs) -> Self:
         return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.location))
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Mean and standard deviation."""
+        """Return mean and standard deviation of each output, and the factors."""
         return super().constants() | {"location": self.outputs_.location, "scale": self.outputs_.scale}
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
-        """Inverse of `bind`, from the constants."""
+        """Return a copy with mean and standard deviation from the constants."""
         location, scale = (constant(constants, name, meaning.n_columns) for name in ("location", "scale"))
         head = self._with_outputs(NumberOutputs(location, scale))
         return head._with_factors(constants["factors"])
 
     def targets(self, labels: Labels) -> Targets:
-        """Standardised targets."""
+        """Return standardised targets."""
         return Targets(self.outputs_.encode(labels.targets.values), labels.targets.weight)
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Distance beyond ε, and its sign."""
+        """Return how far scores are from the targets beyond ε, and the sign of that."""
         distance = np.where(np.isnan(targets), 0.0, scores - targets)
         beyond = np.maximum(np.abs(distance) - self.epsilon, 0.0)
         return beyond.sum(axis=1, dtype=np.float64), (np.sign(distance) * (beyond > 0)).astype(scores.dtype)
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Squared error in units of the variance: 1 - R²."""
+        """Return the squared error, averaged over outputs, in units of the variance.
+
+        Its mean over the rows that the head was bound to is 1 - R².
+        """
         return np.square(np.where(np.isnan(targets), 0.0, scores - targets)).mean(axis=1, dtype=np.float64)
 
     def solve(
         self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
     ) -> tuple[Parameters, Any]:
-        """Dual coordinate descent, one row and output at a time (Ho & Lin 2012)."""
+        """Solve by dual coordinate descent, one row and output at a time.
+
+        The method is that of Ho & Lin (2012).
+        """
         weights, dual = solve_epsilon_insensitive(
             hidden_mean, targets.values, targets.weight, self.epsilon, self.ridge, dual, tolerance
         )

@@ -17,7 +17,7 @@ from harmonium.validation import Anything, Setting, check_real
 
 
 class ClassWeights(Setting):
-    """Weights of classes: none, "balanced", or a dict."""
+    """A setting that holds weights of classes: None, "balanced", or a dict."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse everything else, and weights below 0."""
@@ -33,22 +33,39 @@ class ClassWeights(Setting):
 
 
 class Hinge(LinearHead):
-    """Multi-class hinge loss max_y' [ℓ(y, y') + s_y'] - s_y (Crammer & Singer 2001).
+    """Classification by the hinge loss max_y' [ℓ(y, y') + s_y'] - s_y.
 
-    With several columns of classes (multi-output), the losses of the columns are added.
+    It is the multi-class loss of Crammer & Singer (2001). With several columns of classes, the losses of the columns
+    are added.
 
     Parameters
     ----------
-    C, ridge, solver
-        As for every head: see `LinearHead`.
+    C : float or "auto", default="auto"
+        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`). "auto"
+        chooses it on held-out training rows.
+    ridge : float, default=0.001
+        Half of it times the squared norm of the head's weights is added to the mean loss.
+    solver : {"joint", "alternate"}, default="joint"
+        Move the head with all other parameters, or solve for it to the optimum after every epoch, as the paper does.
     cost : float or array of shape (classes, classes), default=1.0
-        ℓ: what it costs to take a row of the first class for one of the second; a number is the cost of any mistake.
-    class_weight : "balanced" or dict of class → weight, optional
-        Weight of the rows of a class; "balanced" is inversely proportional to their number.
+        The cost ℓ of taking a row of the first class for one of the second; a number is the cost of any mistake.
+    class_weight : "balanced" or dict of class to weight, optional
+        Weight of the rows of a class; "balanced" makes it inversely proportional to their number. Classes that a dict
+        does not name weigh 1.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        Number of classes, summed over columns.
+    outputs_ : ClassOutputs
+        Number of classes of each column.
+    factors_ : ndarray of shape (columns,)
+        Factor of the scores in the probabilities of each column, found on held-out rows; empty before.
 
     References
     ----------
-    Chen, Zhu, Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis, §4.1.
+    Crammer & Singer (2001), On the algorithmic implementation of multiclass kernel-based vector machines; Chen, Zhu,
+    Sun & Xing (2012), Large-margin predictive latent subspace learning for multiview data analysis, §4.1.
 
     Examples
     --------
@@ -79,18 +96,21 @@ class Hinge(LinearHead):
         self.class_weight = class_weight
 
     def bind(self, labels: Labels) -> Self:
-        """Check the costs against the number of classes."""
+        """Return a copy that knows the number of classes; check the costs against it."""
         return self.restore(labels.meaning, {"factors": self.factors_})
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
-        """Costs follow from the settings alone."""
+        """Return a copy with the classes of ``meaning``; costs follow from the settings."""
         numbers = meaning.n_classes
         costs = [_cost_matrix(self.cost, number) for number in numbers]
         head = self.with_fitted(outputs_=ClassOutputs(numbers), n_outputs_=int(sum(numbers)), _costs=costs)
         return head._with_factors(constants["factors"])
 
     def targets(self, labels: Labels) -> Targets:
-        """Targets whose weights are multiplied by those of their classes (over all columns)."""
+        """Return targets whose weights are multiplied by those of their classes.
+
+        With several columns, by the weights of the classes of all columns.
+        """
         targets, classes = labels.targets, labels.meaning.classes
         if self.class_weight is None:
             return targets
@@ -109,14 +129,17 @@ class Hinge(LinearHead):
             if isinstance(self.class_weight, dict):
                 by_class = np.array([self.class_weight.get(label, 1.0) for label in known.tolist()])
             elif seen.any():
-                # a class of which no row is there yet, in partial_fit, has no weight to be given
+                # in partial_fit, a class may have no rows yet: its weight stays 1
                 there = np.unique(codes[seen])
                 by_class[there] = compute_class_weight("balanced", classes=there, y=codes[seen])
             weight[seen] *= by_class[codes[seen]]
         return Targets(targets.values, weight)
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Largest violation of the margin, and +1 at its class, -1 at the true one."""
+        """Return the largest violation of the margin, and its sub-gradient.
+
+        The sub-gradient is 1 at the class that violates the margin most and -1 at the true class.
+        """
         losses = np.zeros(len(scores))
         by_score = np.zeros_like(scores)
         for column, outputs, cost in self._columns():
@@ -131,7 +154,7 @@ class Hinge(LinearHead):
         return losses, by_score
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Cost of the most probable class."""
+        """Return the cost of taking the class of the largest score."""
         errors = np.zeros(len(scores))
         for column, outputs, cost in self._columns():
             rows = np.flatnonzero(targets[:, column] >= 0)
@@ -141,7 +164,10 @@ class Hinge(LinearHead):
     def solve(
         self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
     ) -> tuple[Parameters, Any]:
-        """Dual coordinate descent over rows, each with all its classes at once (Keerthi et al. 2008)."""
+        """Solve by dual coordinate descent over rows, all classes of a row at once.
+
+        The method is that of Keerthi et al. (2008).
+        """
         weights = np.zeros((hidden_mean.shape[1] + 1, self.n_outputs_))
         dual = [None] * len(self._costs) if dual is None else dual
         for column, outputs, cost in self._columns():
@@ -152,7 +178,7 @@ class Hinge(LinearHead):
         return {HEAD_WEIGHTS: weights[:-1], HEAD_BIAS: weights[-1]}, dual
 
     def _columns(self) -> list[tuple[int, slice, np.ndarray]]:
-        """Number of each column of the targets, its outputs, its costs."""
+        """Return the number of each column of the targets, its outputs and its costs."""
         outputs = self.outputs_.columns()
         return [(column, *both) for column, both in enumerate(zip(outputs, self._costs, strict=True))]
 

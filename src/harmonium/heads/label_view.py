@@ -19,16 +19,26 @@ LABEL = "label"
 
 
 class LabelView(Head):
-    """The label is a view of its own; to predict is to infer it from the others.
+    """The label as one more view; to predict is to infer it from the other views.
 
-    The view is called "label": categorical for classes, Gaussian for numbers, Bernoulli for several labels at once. It
-    is there or not: of sample weights only those of 0 matter, unless the objective is `Discriminative`.
+    The view is called "label": `Categorical` for classes, `Gaussian` for numbers, `Bernoulli` for several labels at
+    once. It is observed or missing: a sample weight of 0 makes it missing, other weights are not used, unless the
+    objective is `Discriminative`.
 
     Parameters
     ----------
     inference : {"mean_field", "exact"}, default="mean_field"
-        Iterate label mean ↔ hidden mean, as the paper does, or sum the hidden units out for each class: exact, one
-        product more for each class, for classes only.
+        Iterate between label mean and hidden mean, as the papers do; or sum the hidden units out for each class, which
+        is exact, costs one more product for each class, and is for classes only.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        Number of classes, labels or numbers.
+    outputs_ : Outputs
+        Meaning of the scores.
+    factors_ : ndarray
+        Factors that calibration on held-out rows has found; empty before, and for numbers.
 
     References
     ----------
@@ -52,11 +62,11 @@ class LabelView(Head):
         self.inference = inference
 
     def takes(self, kind: Kind) -> bool:
-        """Exact inference sums over classes."""
+        """Return whether the label can be of a kind; exact inference takes classes only."""
         return kind in (self.kinds if self.inference == "mean_field" else ("class",))
 
     def bind(self, labels: Labels) -> Self:
-        """Number of scores: of classes, or of columns."""
+        """Return a copy that knows its number of scores, and the scale of numbers."""
         meaning, values = labels.meaning, labels.targets.values
         if meaning.kind == "class" and len(meaning.classes) > 1:
             raise ValueError(
@@ -81,13 +91,13 @@ class LabelView(Head):
         return self.with_fitted(_kind=kind, outputs_=outputs, n_outputs_=n_outputs)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Mean and standard deviation of numbers."""
+        """Return mean and standard deviation of numbers, and the factors."""
         if not isinstance(self.outputs_, NumberOutputs):
             return super().constants()
         return super().constants() | {"location": self.outputs_.location, "scale": self.outputs_.scale}
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
-        """Inverse of `bind`, from the constants."""
+        """Return a copy with mean and standard deviation of numbers from the constants."""
         if meaning.kind == "number":
             location, scale = (constant(constants, name, meaning.n_columns) for name in ("location", "scale"))
             head = self._with_outputs("number", NumberOutputs(location, scale), meaning.n_columns)
@@ -96,13 +106,13 @@ class LabelView(Head):
         return head._with_factors(constants["factors"])
 
     def targets(self, labels: Labels) -> Targets:
-        """Standardised numbers; classes and labels as they are."""
+        """Return standardised numbers; classes and labels as they are."""
         if not isinstance(self.outputs_, NumberOutputs):
             return labels.targets
         return Targets(self.outputs_.encode(labels.targets.values), labels.targets.weight)
 
     def added_views(self, targets: Targets) -> dict[str, tuple[Family, np.ndarray]]:
-        """The label as a view."""
+        """Return the label as a view."""
         values = targets.values.astype(np.float64)
         if self._kind == "class":
             return {LABEL: (Categorical(self.n_outputs_), np.where(values < 0, np.nan, values))}
@@ -111,15 +121,19 @@ class LabelView(Head):
 
     @property
     def class_view(self) -> str | None:
-        """The label, if it is a class."""
+        """Name of the label's view if the label is a class; else None."""
         return LABEL if self._kind == "class" else None
 
     def coefficients(self, parameters: Parameters) -> np.ndarray:
-        """Weights of the label."""
+        """Return the weights of the label's view."""
         return parameters[weights_of(LABEL)]
 
     def scores(self, energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
-        """Naturals of the label's classes given the rest of a row; expected values for numbers."""
+        """Return the naturals of classes and labels, or the expected values of numbers.
+
+        All are given the other views. With exact inference, scores of classes are log p(class, other views), up to what
+        all classes share.
+        """
         if self.inference == "exact":
             return class_scores(energy, parameters, natural_without(energy, parameters, batch, LABEL), LABEL)
         natural = energy.hidden_natural(parameters, batch).astype(np.float64)
@@ -131,7 +145,11 @@ class LabelView(Head):
         return family.decode(family.mean(natural, energy.own(parameters, LABEL)))
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Whether the class is wrong, squared error in units of the variance, or share of wrong labels."""
+        """Return the error of each row.
+
+        For a class it is 1 if it is wrong, for numbers the squared error in units of the variance, for labels the share
+        of wrong ones.
+        """
         if self._kind == "class":
             known = targets[:, 0] >= 0
             return np.where(known, np.argmax(scores, axis=1) != targets[:, 0], 0.0)
@@ -140,13 +158,16 @@ class LabelView(Head):
 
 
 def natural_without(energy: Energy, parameters: Parameters, batch: Batch, view: str) -> np.ndarray:
-    """Hidden naturals from all views but one."""
+    """Return the hidden naturals that all views but one give, shape (rows, units)."""
     others = {name: other for name, other in batch.views.items() if name != view}
     return energy.hidden_natural(parameters, Batch(others, batch.n_rows))
 
 
 def class_scores(energy: Energy, parameters: Parameters, natural: np.ndarray, view: str) -> np.ndarray:
-    """log p(class, other views) up to what all classes share, with the hidden units summed out: (rows, classes)."""
+    """Return log p(class, other views) with the hidden units summed out, shape (rows, classes).
+
+    What all classes share is left out. ``natural`` holds the hidden naturals that the other views give.
+    """
     weights, bias = parameters[weights_of(view)], parameters[bias_of(view)]
     natural = natural.astype(np.float64)
     layer = energy.layer(parameters)

@@ -17,14 +17,31 @@ from harmonium.validation import Number
 
 
 class MultiLabelHinge(LinearHead):
-    """Loss Σ_labels max(0, 1 - t s) with t = ±1.
+    """Several labels at once, by the hinge loss max(0, 1 - t s), t = ±1, of each.
 
     Parameters
     ----------
-    C, ridge, solver
-        As for every head: see `LinearHead`.
+    C : float or "auto", default="auto"
+        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`). "auto"
+        chooses it on held-out training rows.
+    ridge : float, default=0.001
+        Half of it times the squared norm of the head's weights is added to the mean loss.
+    solver : {"joint", "alternate"}, default="joint"
+        Move the head with all other parameters, or solve for it to the optimum after every epoch.
     positive_weight : float, default=1.0
-        Weight of a label that is there, against one of 1 for a label that is not: larger finds more of rare labels.
+        Weight of the loss of a label that is present; that of an absent one is 1. A larger weight finds more of the
+        rare labels.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        Number of labels.
+    outputs_ : LabelOutputs
+        What a score says about its label.
+    factors_ : ndarray of shape (2,)
+        Factor and shift of the scores in the probabilities, shared by all labels, found on held-out rows; empty before.
+    frequency_ : ndarray of shape (labels,)
+        Share of the rows that have each label, among those for which it is known.
 
     Examples
     --------
@@ -50,7 +67,7 @@ class MultiLabelHinge(LinearHead):
         self.positive_weight = positive_weight
 
     def bind(self, labels: Labels) -> Self:
-        """How frequent each label is."""
+        """Return a copy that knows how frequent each label is."""
         values = labels.targets.values
         seen = ~np.isnan(values)
         return self._with_frequency(np.nansum(values, axis=0) / np.maximum(seen.sum(axis=0), 1))
@@ -60,22 +77,22 @@ class MultiLabelHinge(LinearHead):
         return self.with_fitted(outputs_=outputs, frequency_=frequency, n_outputs_=len(frequency))
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Frequencies."""
+        """Return the frequencies and the factors."""
         return super().constants() | {"frequency": self.frequency_}
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
-        """Inverse of `bind`, from the constants."""
+        """Return a copy with the frequencies from the constants."""
         head = self._with_frequency(constant(constants, "frequency", len(meaning.classes)))
         return head._with_factors(constants["factors"])
 
     def initial_parameters(self, layer: HiddenLayer) -> Parameters:
-        """Every row has the labels that most rows have."""
+        """Return parameters that give every row the labels that most rows have."""
         parameters = super().initial_parameters(layer)
         parameters[HEAD_BIAS] = np.where(self.frequency_ > 0.5, 1.0, -1.0).astype(np.float32)
         return parameters
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Violations of the margins."""
+        """Return the violations of the margins, and their sub-gradient."""
         sign = 2 * targets - 1
         weight = np.where(np.isnan(targets), 0.0, np.where(targets > 0, self.positive_weight, 1.0))
         violation = np.where(weight > 0, np.maximum(1 - sign * scores, 0.0), 0.0)
@@ -83,7 +100,10 @@ class MultiLabelHinge(LinearHead):
         return (weight * violation).sum(axis=1, dtype=np.float64), by_score
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """1 - the average precision with which a row's labels are ranked; 0 for rows without labels."""
+        """Return 1 - the average precision with which a row's labels are ranked.
+
+        It is 0 for rows without labels.
+        """
         order = np.argsort(-scores, axis=1, kind="stable")
         hits = np.nan_to_num(np.take_along_axis(targets, order, axis=1))
         number = hits.sum(axis=1)
@@ -93,7 +113,10 @@ class MultiLabelHinge(LinearHead):
     def solve(
         self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
     ) -> tuple[Parameters, Any]:
-        """Dual coordinate descent, one row and label at a time (Hsieh et al. 2008)."""
+        """Solve by dual coordinate descent, one row and label at a time.
+
+        The method is that of Hsieh et al. (2008).
+        """
         weights, dual = solve_binary_hinge(
             hidden_mean, targets.values, targets.weight, self.positive_weight, self.ridge, dual, tolerance
         )

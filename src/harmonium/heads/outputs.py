@@ -1,6 +1,7 @@
-"""What scores mean: from scores to decisions, predictions and probabilities, and what held-out rows teach about them.
+"""Meaning of scores: from scores to decisions, predictions and probabilities, and what held-out rows teach about them.
 
-A head has one of these. ``factors`` are what calibration found; an empty array stands for scores taken as they are.
+A head has one of these as ``outputs_``. ``factors`` are what calibration found; an empty array stands for scores that
+are taken as they are.
 """
 
 from __future__ import annotations
@@ -19,57 +20,57 @@ UNCALIBRATED = np.zeros(0)
 
 
 class Outputs:
-    """Meaning of the scores of a head; those of numbers, say, have no probabilities."""
+    """Base of what scores can mean; scores of numbers, say, have no probabilities."""
 
     n_factors: int = 0
 
     def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Class numbers, 0 and 1, or numbers, (rows, columns)."""
+        """Return class numbers, 0 and 1, or numbers, shape (rows, columns)."""
         raise NotImplementedError
 
     def decisions(self, scores: np.ndarray, factors: np.ndarray) -> Any:
-        """What scikit-learn calls a decision function, of each column (of all labels)."""
+        """Return what scikit-learn calls a decision function: a list by column of classes, or one array of labels."""
         raise NotImplementedError
 
     def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> Any:
-        """Probabilities of the classes of each column, (rows, classes) each; of labels one array, (rows, labels)."""
+        """Return the probabilities of each column's classes, (rows, classes) each, or of all labels, (rows, labels)."""
         raise NotImplementedError
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """Factors that make the targets of held-out rows most probable."""
+        """Return the factors that make the targets of held-out rows most probable."""
         return UNCALIBRATED
 
 
 @dataclass(frozen=True)
 class ClassOutputs(Outputs):
-    """A score for each class, columns of classes side by side; the largest is taken.
+    """A score for each class, columns of classes side by side; the class of the largest score is predicted.
 
-    Probabilities are softmax(a · scores), with one factor a for each column (temperature scaling).
+    Probabilities are softmax(a · scores), with one factor a for each column (temperature scaling, Guo et al. 2017).
     """
 
     n_classes: Sequence[int]
 
     @property
     def n_factors(self) -> int:  # type: ignore[override]
-        """One for each column."""
+        """Number of factors: one for each column."""
         return len(self.n_classes)
 
     def columns(self) -> list[slice]:
-        """Scores that belong to each column."""
+        """Return which scores belong to each column."""
         ends = np.cumsum(self.n_classes)
         return [slice(int(end) - number, int(end)) for end, number in zip(ends, self.n_classes, strict=True)]
 
     def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """The class of the largest score."""
+        """Return the class of the largest score."""
         return np.stack([np.argmax(scores[:, column], axis=1) for column in self.columns()], axis=1)
 
     def decisions(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
-        """The scores; of two classes by how much the second is ahead."""
+        """Return the scores; for two classes, by how much the second is ahead."""
         parts = [scores[:, column] for column in self.columns()]
         return [part[:, 1] - part[:, 0] if part.shape[1] == 2 else part for part in parts]
 
     def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
-        """softmax(a · scores)."""
+        """Return softmax(a · scores)."""
         used = factors if len(factors) else np.ones(len(self.n_classes))
         return [
             softmax(factor * scores[:, column].astype(np.float64), axis=1)
@@ -77,7 +78,7 @@ class ClassOutputs(Outputs):
         ]
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """One temperature for each column."""
+        """Return one factor for each column."""
         return np.array(
             [
                 fit_temperature(scores[:, column], targets.values[:, number], targets.weight)
@@ -88,31 +89,31 @@ class ClassOutputs(Outputs):
 
 @dataclass(frozen=True)
 class LabelOutputs(Outputs):
-    """A score for each label, which is there or not.
+    """A score for each label, which is present or absent.
 
-    Probabilities are σ(a s + b), with a and b shared by all labels. ``positive_weight`` is what a label that is there
-    weighed while learning: what the scores were told by it, calibration must not undo.
+    Probabilities are σ(a s + b), with a and b shared by all labels (Platt scaling). ``positive_weight`` is the weight
+    that a present label had while learning: calibration uses it too, so as not to undo what it did to the scores.
     """
 
     positive_weight: float = 1.0
     n_factors = 2
 
     def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """1 for labels that are more probable than not."""
+        """Return 1 for labels that are more probable than not."""
         return (self.decisions(scores, factors) > 0).astype(np.int64)
 
     def decisions(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Scores that are positive where the label is more probable than not."""
+        """Return scores that are positive where the label is more probable than not."""
         factor, shift = factors if len(factors) else (1.0, 0.0)
         return scores + shift / factor
 
     def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """σ(a s + b)."""
+        """Return σ(a s + b)."""
         factor, shift = factors if len(factors) else (1.0, 0.0)
         return expit(factor * scores.astype(np.float64) + shift)
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """Factor and shift."""
+        """Return factor and shift."""
         return np.array(fit_sigmoid(scores, targets.values, targets.weight, self.positive_weight))
 
 
@@ -124,16 +125,16 @@ class NumberOutputs(Outputs):
     scale: np.ndarray
 
     def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Numbers in the units of the targets."""
+        """Return numbers in the units of the targets."""
         return scores * self.scale + self.location
 
     @classmethod
     def standard(cls, values: np.ndarray) -> NumberOutputs:
-        """Mean and standard deviation (1 for constants) of each column of targets, over what is known."""
+        """Return mean and standard deviation (1 for constants) of each column of targets, over what is known."""
         location, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
-        # a spread that is rounding error relative to the size is none
+        # a spread of a few dozen roundings of float64 (1e-14 of the size) is none
         return cls(location, np.where(scale > 1e-14 * np.abs(location), scale, 1.0))
 
     def encode(self, values: np.ndarray) -> np.ndarray:
-        """Standardised targets."""
+        """Return standardised targets."""
         return (values - self.location) / self.scale

@@ -18,14 +18,23 @@ STEPS = Whole(remedy="1 is usual")
 
 
 class Objective(Part):
-    """A loss to be minimised, known through its gradient.
+    """Base of all objectives: a loss to be minimised, known through its gradient.
+
+    A subclass defines `accumulate`, which adds sums over the rows of a batch. Sums are additive, so batches, data that
+    do not fit into memory and several machines all go through the same method.
 
     Attributes
     ----------
     has_loss : bool
-        Whether `accumulate` gives a loss that goes with its gradient; line searches (L-BFGS) need it.
+        Whether `accumulate` can add a loss that goes with its gradient; line searches (`LBFGS`) need it.
     weighs_labels : bool
         Whether labels that are a view count by the weights of their rows.
+
+    Examples
+    --------
+    >>> from harmonium import MeanFieldCD, SampledCD
+    >>> MeanFieldCD().has_loss, SampledCD().has_loss
+    (True, False)
     """
 
     role = "objective"
@@ -39,14 +48,43 @@ class Objective(Part):
 
     @property
     def brief_steps(self) -> int | None:
-        """Number of Gibbs steps from the data, if what it compares the data with is drawn that way; else None."""
+        """Number of Gibbs steps from the data that the samples are drawn by.
+
+        None if the objective does not compare the data with samples that start from them.
+        """
         return None
 
     def check_model(self, problem: Problem) -> None:
-        """Refuse a model that it cannot train, before anything is computed."""
+        """Refuse a model that the objective cannot train, before anything is computed.
+
+        Parameters
+        ----------
+        problem : Problem
+            Structure of the model, mean statistics of the training data, and the head.
+
+        Raises
+        ------
+        ValueError
+            If the model cannot be trained, with what to do about it.
+        """
 
     def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> Any:
-        """State that lives from batch to batch (persistent chains), or None."""
+        """Return the state that lives from batch to batch.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained.
+        batch : Batch
+            The first rows.
+        rng : numpy.random.Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        object or None
+            Whatever `accumulate` wants to find again and change, such as persistent chains; None if nothing.
+        """
         return None
 
     def accumulate(
@@ -59,5 +97,24 @@ class Objective(Part):
         state: Any = None,
         with_loss: bool = False,
     ) -> None:
-        """Add the batch's statistics to ``into``; the loss only if asked for, as it can cost more than the gradient."""
+        """Add the statistics of a batch to those of others.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained; `Problem.data_term` adds what the head contributes.
+        parameters : dict of str to ndarray
+            Parameters at which to take the gradient; not to be changed.
+        batch : Batch
+            Statistics of all views for some rows, and their targets; what is missing is zero and marked.
+        into : Statistics
+            Sums to add to, in place: ``gradient`` of the loss to be minimised, summed over rows; ``counts`` of the
+            hidden layer; ``count``, the number of rows; ``loss``.
+        rng : numpy.random.Generator
+            Source of random numbers.
+        state : object, optional
+            What `start` returned, to be changed in place.
+        with_loss : bool, default=False
+            Whether the loss is needed. It can cost more than the gradient, so an objective may leave it out otherwise.
+        """
         raise NotImplementedError

@@ -17,15 +17,25 @@ from harmonium.validation import Whole
 
 
 class SampledCD(Objective):
-    """Contrastive divergence with n Gibbs steps from the data (Hinton 2002).
+    """Contrastive divergence with Gibbs steps from the data (Hinton 2002).
 
-    The statistics hold expectations of the hidden units, not samples (Rao-Blackwell; Gehler et al. 2006). Views that
-    come in sparse are sampled sparse: one dense product a step is the whole cost.
+    The statistics hold expectations of the hidden units, not samples (Rao-Blackwellisation; Gehler et al. 2006). Sparse
+    views are sampled as sparse ones, so that the cost of a step is one dense product.
 
     Parameters
     ----------
     n_steps : int, default=1
-        Gibbs steps.
+        Number of Gibbs steps.
+
+    References
+    ----------
+    Hinton (2002), Training products of experts by minimizing contrastive divergence; Gehler, Holub & Welling (2006),
+    The rate adapting Poisson model for information retrieval and object recognition.
+
+    Examples
+    --------
+    >>> SampledCD(n_steps=5).brief_steps
+    5
     """
 
     settings = {"n_steps": STEPS}
@@ -35,7 +45,7 @@ class SampledCD(Objective):
 
     @property
     def brief_steps(self) -> int | None:
-        """n."""
+        """Number of Gibbs steps: ``n_steps``."""
         return self.n_steps
 
     def accumulate(
@@ -48,7 +58,7 @@ class SampledCD(Objective):
         state: object = None,
         with_loss: bool = False,
     ) -> None:
-        """Data statistics minus those after n steps, with the sign of a loss."""
+        """Add the statistics after the Gibbs steps minus those of the data."""
         energy = problem.energy
         layer = energy.layer(parameters)
         data, natural = problem.data_term(parameters, batch, into)
@@ -68,15 +78,26 @@ class _Chains:
 
 
 class PersistentCD(Objective):
-    """Persistent contrastive divergence (stochastic maximum likelihood; Tieleman 2008): chains go on between batches.
+    """Persistent contrastive divergence: chains continue from batch to batch.
+
+    It is also known as stochastic maximum likelihood.
 
     Parameters
     ----------
     n_steps : int, default=1
-        Gibbs steps per batch.
+        Number of Gibbs steps of each chain in each batch.
     n_chains : int, default=100
-        Number of chains; each stands for its share of a batch. Rows of views with totals (`ReplicatedSoftmax`) take
-        theirs from rows of the batch.
+        Number of chains; together they count as many rows as the batch has. For views with totals (`ReplicatedSoftmax`)
+        or lengths (`Chain`), chains take those of random rows of the batch.
+
+    References
+    ----------
+    Tieleman (2008), Training restricted Boltzmann machines using approximations to the likelihood gradient.
+
+    Examples
+    --------
+    >>> PersistentCD(n_chains=50).remembers
+    True
     """
 
     settings = {"n_steps": STEPS, "n_chains": Whole(remedy="100 is usual")}
@@ -86,7 +107,7 @@ class PersistentCD(Objective):
         self.n_chains = n_chains
 
     def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> _Chains:
-        """Hidden states drawn at random."""
+        """Return chains whose hidden states are drawn at random."""
         natural = np.zeros((self.n_chains, problem.energy.hidden.n_units_), dtype=np.float32)
         return _Chains(problem.energy.hidden.sample(natural, rng))
 
@@ -100,7 +121,7 @@ class PersistentCD(Objective):
         state: _Chains | None = None,
         with_loss: bool = False,
     ) -> None:
-        """Data statistics minus those of the chains."""
+        """Add the statistics of the chains after new steps minus those of the data."""
         energy = problem.energy
         layer = energy.layer(parameters)
         chains = self.start(problem, batch, rng) if state is None else state
@@ -118,16 +139,30 @@ class PersistentCD(Objective):
 
 
 class MeanFieldCD(Objective):
-    """Contrastive divergence with means in place of samples (Welling & Hinton 2002; Chen et al. 2012, eq. 7).
+    """Contrastive divergence with means in place of samples.
 
-    The loss is the variational free energy of the data minus that after n mean-field steps. The gradient leaves out the
-    dependence of the latter's means on the parameters, as the papers do. Between two Gaussian layers means alone do not
-    hold the weights back: they grow to the edge of what can be normalised, so densities and samples mean little there.
+    The loss is the variational free energy of the data minus that after the mean-field steps. The gradient leaves out
+    how the means of the latter depend on the parameters, as in the papers.
 
     Parameters
     ----------
     n_steps : int, default=1
-        Mean-field steps.
+        Number of mean-field steps. Chen et al. (2012) take 5.
+
+    Notes
+    -----
+    Between two Gaussian layers means alone do not hold the weights back: they grow to the edge of what can be
+    normalised, so densities and samples mean little there. `SampledCD` does not have this problem.
+
+    References
+    ----------
+    Welling & Hinton (2002), A new learning algorithm for mean field Boltzmann machines; Chen, Zhu, Sun & Xing (2012),
+    Large-margin predictive latent subspace learning for multiview data analysis, eq. 7.
+
+    Examples
+    --------
+    >>> MeanFieldCD(n_steps=5)
+    MeanFieldCD(n_steps=5)
     """
 
     settings = {"n_steps": STEPS}
@@ -146,7 +181,7 @@ class MeanFieldCD(Objective):
         state: object = None,
         with_loss: bool = False,
     ) -> None:
-        """Data statistics minus those of the means after n steps, with the sign of a loss."""
+        """Add the statistics of the means after the steps minus those of the data."""
         energy = problem.energy
         layer = energy.layer(parameters)
         data, _ = problem.data_term(parameters, batch, into, with_loss)

@@ -20,17 +20,17 @@ from harmonium.validation import Number
 
 
 class Discriminative(Objective):
-    """-log p(label | other views), exact, plus a share of the joint likelihood by contrastive divergence.
+    """Exact -log p(label | other views), plus a share of the joint likelihood.
 
-    Needs a model whose label is a view (`LabelView`). With ``generative=0`` it is the discriminative RBM, else the
-    hybrid one.
+    The joint likelihood is followed by contrastive divergence. The model must have classes that are a view
+    (`LabelView`). With ``generative=0`` it is a discriminative RBM, else a hybrid one.
 
     Parameters
     ----------
     generative : float, default=0.0
-        Weight of the joint likelihood.
+        Weight of the joint likelihood beside the conditional one.
     n_steps : int, default=1
-        Gibbs steps of its contrastive divergence.
+        Number of Gibbs steps of the contrastive divergence.
 
     References
     ----------
@@ -51,11 +51,11 @@ class Discriminative(Objective):
 
     @property
     def has_loss(self) -> bool:  # type: ignore[override]
-        """The conditional likelihood is one; the share of the joint one is a noisy gradient only."""
+        """Whether there is a loss: the joint likelihood has a noisy gradient only."""
         return not self.generative
 
     def check_model(self, problem: Problem) -> None:
-        """Refuse a model without classes to tell apart, and units that nothing could select."""
+        """Refuse a model without a view of classes, and units that nothing could select."""
         layer = problem.energy.hidden
         if not self.generative and layer.selects:
             raise ValueError(
@@ -78,7 +78,7 @@ class Discriminative(Objective):
         state: Any = None,
         with_loss: bool = False,
     ) -> None:
-        """Gradient of the conditional likelihood, and of the joint one if it has a share."""
+        """Add the gradient of the conditional likelihood and a share of the joint one's."""
         if self.generative:
             joint = Statistics.zeros_like(parameters)
             SampledCD(self.n_steps).accumulate(problem, parameters, batch, joint, rng)

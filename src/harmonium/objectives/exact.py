@@ -1,4 +1,4 @@
-"""Exact likelihood, by enumeration: for small models, and as the oracle of every other objective."""
+"""Exact likelihood, by enumeration: for small models, and as the reference that other objectives are tested against."""
 
 from __future__ import annotations
 
@@ -15,7 +15,21 @@ from harmonium.params import Parameters
 
 
 class ExactLikelihood(Objective):
-    """Negative log-likelihood and its gradient, by enumeration of the hidden states (a dozen binary units at most)."""
+    """Exact negative log-likelihood and its gradient, for small models.
+
+    All states of the hidden units are enumerated: at most 2,000,000, which is 20 binary units or 3 real ones (real ones
+    by quadrature).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import LBFGS, Harmonium
+    >>> X = (np.random.default_rng(0).random((50, 6)) < 0.4).astype(float)
+    >>> model = Harmonium(2, objective=ExactLikelihood(), driver=LBFGS(max_iter=20), random_state=0).fit(X)
+    >>> first, *_, last = model.history_["loss"]
+    >>> last < first
+    True
+    """
 
     has_loss = True
 
@@ -29,7 +43,7 @@ class ExactLikelihood(Objective):
         state: object = None,
         with_loss: bool = False,
     ) -> None:
-        """Data statistics minus the model's expectations, with the sign of a loss."""
+        """Add the model's expectations minus the data's statistics, and the loss."""
         energy = problem.energy
         data, _ = problem.data_term(parameters, batch, into, with_loss=True)
         batch = data.batch
@@ -44,7 +58,7 @@ class ExactLikelihood(Objective):
 
 
 def _distinct_sizes(energy: Energy, batch: Batch) -> list[tuple[Sizes, int]]:
-    """Each combination of totals found in the batch, and how many rows have it: each has a partition function."""
+    """Return each combination of totals in the batch and how many rows have it: each has its own partition function."""
     sizes = sizes_of(batch)
     if not sizes:
         return [({}, batch.n_rows)]

@@ -17,18 +17,18 @@ from harmonium.params import HIDDEN, Parameters, own_of, weights_of
 
 @dataclass(frozen=True)
 class Problem:
-    """A model to be trained; nothing about it changes while it is.
+    """A model to be trained; nothing about it changes while it is trained.
 
     Attributes
     ----------
     energy : Energy
-        The structure of the model.
-    reference : dict of ndarray
+        Structure of the model.
+    reference : dict of str to ndarray
         Mean statistics of the training data, by view.
     head : Head, optional
         What is predicted.
     strength : float
-        Weight of the head's loss in nats: its C times what an average item costs to describe.
+        Weight of the head's loss in nats: C times what an average item costs to describe.
     """
 
     energy: Energy
@@ -37,13 +37,19 @@ class Problem:
     strength: float = 0.0
 
     def complete(self, parameters: Parameters, batch: Batch) -> Batch:
-        """The batch with its missing part inferred (a few mean-field steps are enough for a gradient)."""
+        """Return the batch with its missing part inferred.
+
+        Three mean-field steps: a convention, as a gradient needs less precision than a prediction, which takes 10.
+        """
         return fill_missing(self.energy, parameters, batch, self.reference, n_iterations=3)
 
     def data_term(
         self, parameters: Parameters, batch: Batch, into: Statistics, with_loss: bool = False
     ) -> tuple[Term, np.ndarray]:
-        """The completed batch as a term of the gradient, with what the head makes of it, and its hidden naturals."""
+        """Return the completed batch as a term of the gradient, and its hidden naturals.
+
+        The loss and gradient of the head, and the counts of the hidden layer, are added to ``into``.
+        """
         batch = self.complete(parameters, batch)
         natural = self.energy.hidden_natural(parameters, batch)
         layer = self.energy.layer(parameters)
@@ -58,14 +64,14 @@ class Problem:
         return term, natural
 
     def moving(self, parameters: Parameters) -> Parameters:
-        """Parameters that gradients move: not the prior of hidden units, nor a head that is solved for exactly."""
+        """Return the parameters that gradients move: not the prior of hidden units, nor a head that is solved for."""
         still = {own_of(HIDDEN, name) for name in self.energy.hidden.own_names}
         if self.head is not None and self.head.is_solved:
             still |= set(self.head.initial_parameters(self.energy.hidden))
         return {name: value for name, value in parameters.items() if name not in still}
 
     def selection(self, n_items: int) -> Selection:
-        """What the hidden layer does about its units while it is trained on so many items."""
+        """Return what the hidden layer does about its units while it is trained on ``n_items`` rows."""
         variances = {
             weights_of(name): family.statistic_variance(self.reference[name], family.own_parameters()).astype(
                 np.float32

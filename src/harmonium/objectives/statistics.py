@@ -15,18 +15,18 @@ from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_o
 
 @dataclass
 class Statistics:
-    """Sums over items.
+    """Sums over rows.
 
     Attributes
     ----------
-    gradient : dict of ndarray
-        Of the loss to be minimised, by parameter.
+    gradient : dict of str to ndarray
+        Gradient of the loss to be minimised, by parameter.
     loss : float
         The loss itself, where it is known.
     count : float
-        Number of items.
-    counts : ndarray (units,), or 0
-        What the prior of the hidden units learns from (`HiddenLayer.counts`): how many items have each unit.
+        Number of rows.
+    counts : ndarray of shape (units,), or 0
+        What the prior of the hidden units learns from (`HiddenLayer.counts`): how many rows have each unit.
     """
 
     gradient: Parameters
@@ -36,11 +36,11 @@ class Statistics:
 
     @classmethod
     def zeros_like(cls, parameters: Parameters) -> Statistics:
-        """Nothing added yet."""
+        """Return statistics of no rows, for parameters of these shapes."""
         return cls({name: np.zeros_like(value) for name, value in parameters.items()})
 
     def __add__(self, other: Statistics) -> Statistics:
-        """Statistics of both batches together."""
+        """Return the statistics of both batches together."""
         gradient = {name: value + other.gradient[name] for name, value in self.gradient.items()}
         return Statistics(gradient, self.loss + other.loss, self.count + other.count, self.counts + other.counts)
 
@@ -49,8 +49,19 @@ class Statistics:
 class Term:
     """Rows, E[h] for each of them, and the sign with which their sufficient statistics enter.
 
-    ``are_samples`` tells observed or sampled rows from means of distributions, whose spread own parameters need too.
-    ``head_gradient`` is that of a head's loss by the hidden naturals, if there is one.
+    Attributes
+    ----------
+    batch : Batch
+        The rows.
+    hidden_mean : ndarray of shape (rows, units)
+        E[h] of each row.
+    sign : float
+        -1 for data, +1 for the model; other sizes weigh the rows.
+    are_samples : bool
+        Whether the rows are observed or sampled. If not, they are means of distributions, whose spread the families'
+        own parameters need too.
+    head_gradient : ndarray of shape (rows, units), optional
+        Gradient of the head's loss by the hidden naturals.
     """
 
     batch: Batch
@@ -67,9 +78,10 @@ class Term:
 
 
 def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Parameters, *terms: Term) -> None:
-    """Add Σ_terms sign · Σ_rows of every sufficient statistic: φ(x) m(x)ᵀ, φ(x), m(x), and those of own parameters.
+    """Add the signed sums of all sufficient statistics of some terms to the gradient.
 
-    A head's gradient enters through the hidden naturals, which biases and own parameters of the views do not move.
+    These are Σ_terms sign · Σ_rows of φ(x) m(x)ᵀ, φ(x), m(x), and those of the families' own parameters. The gradient
+    of a head enters through the hidden naturals, which do not depend on biases and own parameters of the views.
     """
     gradient = into.gradient
     dtype = gradient[HIDDEN_BIAS].dtype
@@ -96,6 +108,7 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
 def _own_totals(
     energy: Energy, parameters: Parameters, name: str, own_name: str, view: ViewBatch, are_samples: bool
 ) -> np.ndarray:
+    """Return the sum over rows of the statistic that belongs to one of a family's own parameters."""
     family, own = energy.families[name], energy.own(parameters, name)
     cells = entries(view.statistic)
     terms = family.own_statistics(cells.values, own, are_samples, cells.columns)[own_name]

@@ -3,9 +3,9 @@
 A model is saved to one file whose name ends in ``.safetensors``, with its JSON description in the metadata under
 ``harmonium``, or to a folder that holds ``model.safetensors`` and a readable ``model.json``.
 
-What is kept: constructor parameters, bound families, parameters, constants, reference means, names and history. What is
-not: the memory of the optimiser and persistent chains (a loaded model that goes on learning starts them afresh), and a
-``random_state`` that is a generator (it is saved as None, with a warning).
+What is kept: constructor parameters, fitted families and head, parameters, posterior draws, mean statistics, names and
+history. What is not kept: the memory of the optimiser and persistent chains (a loaded model that continues to learn
+starts them afresh), and a ``random_state`` that is a generator (it is saved as None, with a warning).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        A fitted `Harmonium`.
+        A fitted `Harmonium`, `HarmoniumClassifier` or `HarmoniumRegressor`.
     path : str or path
         One file if it ends in ``.safetensors``, else a folder. What was there is replaced only once everything is
         written; if the machine stops while the two files of an existing folder are replaced, loading says so.
@@ -36,7 +36,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     sklearn.exceptions.NotFittedError
-        If there is nothing to save yet.
+        If the model is not fitted.
     TypeError
         If a constructor parameter is something that a file of numbers and names cannot hold.
     """
@@ -49,7 +49,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Load a model saved by `save_model`; it infers bit for bit what the saved one did.
+    """Load a model that was saved with its method ``save``.
+
+    It infers, bit for bit, what the saved one did. Loading never runs code.
 
     Parameters
     ----------
@@ -59,11 +61,13 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Fitted; it can be cloned, saved again and fitted further. ``partial_fit`` and ``warm_start`` go on from the
-        parameters, with an optimiser that starts afresh.
+        The fitted estimator; it can be cloned, saved again and fitted further. ``partial_fit`` and ``warm_start``
+        continue from the parameters, with an optimiser that starts afresh.
 
     Raises
     ------
+    FileNotFoundError
+        If there is nothing at the path.
     ModelFileError
         If the file is truncated, foreign, of another schema, or contradicts itself.
 

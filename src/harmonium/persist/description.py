@@ -20,13 +20,13 @@ Estimator = TypeVar("Estimator", bound=type)
 
 
 def saveable(estimator: Estimator) -> Estimator:
-    """Class decorator: files may name this estimator, whose fitted state is its ``fitted_``."""
+    """Let files name an estimator, whose fitted state is its ``fitted_``: a class decorator."""
     _ESTIMATORS[estimator.__name__] = estimator
     return estimator
 
 
 def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
-    """JSON description and tensors of a fitted estimator."""
+    """Return the JSON description and the tensors of a fitted estimator."""
     from harmonium._version import __version__
 
     name = type(estimator).__name__
@@ -66,7 +66,7 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
 
 
 def facts_of(model: FittedModel) -> dict[str, Any]:
-    """What is neither a part nor an array of the model."""
+    """Return what is neither a part nor an array of the model."""
     training, meaning = model.training, model.meaning
     facts: dict[str, Any] = {
         "history": training.history,
@@ -92,7 +92,7 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
 
 
 def tensors_of(model: FittedModel) -> Parameters:
-    """All arrays of a model, by the names they have in a file."""
+    """Return all arrays of a model, by the names they have in a file."""
     constants = {view: family.constants() for view, family in model.families.items()}
     return {
         **{f"parameters/{name}": value for name, value in model.parameters.items()},
@@ -105,12 +105,12 @@ def tensors_of(model: FittedModel) -> Parameters:
 
 
 def signature(tensor: np.ndarray) -> dict[str, Any]:
-    """Kind and shape of an array."""
+    """Return dtype and shape of an array."""
     return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}
 
 
 def _seed(random_state: Any) -> Any:
-    """Whole numbers and None as they are; the state of a generator is not worth a file format."""
+    """Return whole numbers and None as they are; the state of a generator is not saved."""
     if random_state is None or isinstance(random_state, Integral):
         return random_state
     notice(

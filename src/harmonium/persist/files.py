@@ -30,7 +30,7 @@ Tensors = dict[str, np.ndarray]
 
 
 def write_file(path: Path, description: dict[str, Any], tensors: Tensors) -> None:
-    """One file, the description in its metadata."""
+    """Write one file, with the description in its metadata."""
     _check_place(path, must_be_folder=False)
     text = json.dumps(description, allow_nan=False)
     if len(text) > _LARGEST_DESCRIPTION:
@@ -45,7 +45,7 @@ def write_file(path: Path, description: dict[str, Any], tensors: Tensors) -> Non
 
 
 def write_folder(path: Path, description: dict[str, Any], tensors: Tensors) -> None:
-    """A folder of two files; the description holds the digest of the tensors, so that a mixture of two is noticed."""
+    """Write a folder of two files; the description holds the digest of the tensors, so that mixtures are noticed."""
     _check_place(path, must_be_folder=True)
     with _beside(path) as partial:
         partial.mkdir()
@@ -62,7 +62,7 @@ def write_folder(path: Path, description: dict[str, Any], tensors: Tensors) -> N
 
 
 def read_file(path: Path) -> tuple[dict[str, Any], Tensors]:
-    """Description and tensors of one file."""
+    """Return the description and the tensors of one file."""
     metadata, tensors = _read_tensors(path)
     if _KEY not in metadata:
         raise ModelFileError(
@@ -73,7 +73,7 @@ def read_file(path: Path) -> tuple[dict[str, Any], Tensors]:
 
 
 def read_folder(path: Path) -> tuple[dict[str, Any], Tensors]:
-    """Description and tensors of a folder."""
+    """Return the description and the tensors of a folder."""
     for name in (_TENSORS, _DESCRIPTION):
         if not (path / name).is_file():
             raise ModelFileError(
@@ -95,9 +95,10 @@ def read_folder(path: Path) -> tuple[dict[str, Any], Tensors]:
 
 
 def _read_tensors(path: Path) -> tuple[dict[str, str], Tensors]:
+    """Return the metadata and the tensors of a safetensors file."""
     try:
         with safe_open(path, framework="numpy") as file:
-            # copies, as learning goes on in place
+            # copies, as further learning changes them in place
             tensors = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118 (not a mapping)
             return file.metadata() or {}, tensors
     except Exception as error:  # foreign bytes fail in ways that safetensors does not list
@@ -108,6 +109,7 @@ def _read_tensors(path: Path) -> tuple[dict[str, str], Tensors]:
 
 
 def _parse(text: str) -> dict[str, Any]:
+    """Return the description from its JSON text."""
     try:
         description = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -124,14 +126,17 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> None:
+    """Refuse NaN and infinity, which JSON does not have."""
     raise ValueError(f"{name} is not JSON")
 
 
 def _one_line(error: Exception) -> str:
+    """Return the first line of an error's message, cut to a reasonable length."""
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
 
 
 def _check_place(path: Path, must_be_folder: bool) -> None:
+    """Refuse a path that is already something else, or whose folder does not exist."""
     if path.exists() and path.is_dir() != must_be_folder:
         found = "a folder" if path.is_dir() else "a file"
         raise FileExistsError(
@@ -146,7 +151,7 @@ def _check_place(path: Path, must_be_folder: bool) -> None:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """A new name in the same folder (so that moving it is one step), cleared away whatever happens."""
+    """Give a new name in the same folder (so that moving it is one step), removed whatever happens."""
     partial = path.absolute().parent / f".{path.name}.{secrets.token_hex(6)}.partial"
     try:
         yield partial
@@ -158,11 +163,12 @@ def _beside(path: Path) -> Iterator[Path]:
 
 
 def _flush(path: Path) -> None:
-    """To the disk, before the old file is given up."""
+    """Write the file to the disk, before the old one is given up."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 
 
 def _digest(path: Path) -> str:
+    """Return the SHA-256 digest of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

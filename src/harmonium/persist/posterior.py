@@ -15,7 +15,7 @@ _DRAWS, _PRIOR = "draws/", "prior/"
 
 
 def posterior_tensors(posterior: Posterior) -> Parameters:
-    """Arrays that a file keeps of posterior draws."""
+    """Return the arrays that a file keeps of posterior draws."""
     arrays = {f"{_DRAWS}{name}": posterior.array(name) for name in posterior.chains[0].draws[0]}
     for view, prior in posterior.prior.items():
         arrays |= {f"{_PRIOR}{view}/mean": prior.mean, f"{_PRIOR}{view}/variance": prior.variance}
@@ -29,7 +29,7 @@ def restored_posterior(
     target: str,
     rng: np.random.Generator,
 ) -> Posterior:
-    """Inverse of `posterior_tensors`: chains stand at their last draws and have to warm up again before they go on."""
+    """Return the posterior from its tensors; chains stand at their last draws and warm up before they continue."""
     draws = {name.removeprefix(_DRAWS): value for name, value in tensors.items() if name.startswith(_DRAWS)}
     if set(draws) != set(parameters):
         raise ValueError("posterior draws must be of the model's parameters")

@@ -12,13 +12,14 @@ from harmonium.exceptions import ModelFileError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
 from harmonium.persist.description import _ESTIMATORS, SCHEMA, signature, tensors_of
 from harmonium.persist.posterior import restored_posterior
 from harmonium.persist.values import check_names, decode, decode_part
 from harmonium.targets import Meaning
-from harmonium.training import FittedModel, Training
+from harmonium.training import FittedModel
+from harmonium.training.base import Training
 from harmonium.validation import check_settings
 
 _FIELDS: dict[str, Any] = {
@@ -44,7 +45,7 @@ _PUT_TOGETHER = "A model file must hold a model that can be put together; it can
 
 
 def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
-    """The fitted estimator; every contradiction is a `ModelFileError`."""
+    """Return the fitted estimator; every contradiction is a `ModelFileError`."""
     _check_header(description)
     _check_fields(description, _FIELDS, "The description of a model")
     if description["estimator"] not in _ESTIMATORS:
@@ -73,6 +74,7 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
 def _fitted(
     description: dict[str, Any], tensors: dict[str, np.ndarray], rng: np.random.Generator, kinds: tuple[str, ...]
 ) -> FittedModel:
+    """Return the fitted model from its description and tensors."""
     views, parameters = description["views"], _under("parameters/", tensors)
     families: dict[str, Family] = {}
     for view, entry in views.items():
@@ -123,10 +125,12 @@ def _fitted(
 
 
 def _under(prefix: str, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the tensors whose names start with a prefix, without it."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _usage(tensors: dict[str, np.ndarray], hidden: HiddenLayer) -> np.ndarray | None:
+    """Return the use of the units, if it was saved; refuse other shapes."""
     usage = tensors.get("usage")
     if usage is not None and (usage.shape != (hidden.n_units_,) or usage.dtype.kind != "f"):
         raise ValueError(f"usage must have {hidden.n_units_} numbers")
@@ -134,7 +138,7 @@ def _usage(tensors: dict[str, np.ndarray], hidden: HiddenLayer) -> np.ndarray | 
 
 
 def _meaning(targets: Any) -> Meaning | None:
-    """What targets stand for."""
+    """Return what targets stand for."""
     if targets is None:
         return None
     found = targets["classes"]
@@ -152,7 +156,7 @@ def _meaning(targets: Any) -> Meaning | None:
 
 
 def _head(entry: dict[str, Any] | None, meaning: Meaning | None, constants: dict[str, np.ndarray]) -> Head | None:
-    """The head, which checks its own constants."""
+    """Return the head, which checks its own constants."""
     if entry is None or meaning is None:
         return None
     head = decode_part(entry, "head")
@@ -169,7 +173,7 @@ def _check_parameters(
     parameters: Parameters,
     reference: dict[str, np.ndarray],
 ) -> None:
-    """Names, shapes and values of parameters and reference means, as the parts imply them."""
+    """Refuse names, shapes and values of parameters and mean statistics that the parts do not imply."""
     units = hidden.n_units_
     shapes: dict[str, tuple[int, ...]] = {HIDDEN_BIAS: (units,)}
     shapes |= {own_of(HIDDEN, name): np.shape(value) for name, value in hidden.own_parameters().items()}
@@ -193,6 +197,7 @@ def _check_parameters(
 
 
 def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:
+    """Return the hidden layer with its number of units."""
     n_units = entry.pop("n_units", None)
     hidden = decode_part(entry, "hidden")
     if isinstance(n_units, bool) or not isinstance(n_units, int) or n_units < 1 or not isinstance(hidden, HiddenLayer):
@@ -213,6 +218,7 @@ def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:
 
 
 def _family(view: str, entry: dict[str, Any], tensors: dict[str, np.ndarray]) -> Family:
+    """Return the family of a view with its constants, tried out on one row."""
     family = decode_part(entry["family"], f"the family of view {view!r}")
     if not isinstance(family, Family):
         raise ModelFileError(f"View {view!r} must have a family; found {type(family).__name__}; save the model again.")
@@ -242,6 +248,7 @@ def _family(view: str, entry: dict[str, Any], tensors: dict[str, np.ndarray]) ->
 
 
 def _names(view: str, entry: dict[str, Any]) -> list[str]:
+    """Return the names of a view's features."""
     names = entry["feature_names"]
     if len(names) != entry["n_features"] or not all(isinstance(name, str) for name in names):
         raise ModelFileError(
@@ -252,6 +259,7 @@ def _names(view: str, entry: dict[str, Any]) -> list[str]:
 
 
 def _check_shape(name: str, found: np.ndarray | None, expected: tuple[int, ...] | None) -> None:
+    """Refuse a tensor that is missing, unexpected, or of another shape or kind than expected."""
     if found is None or expected is None or found.shape != expected or found.dtype.kind != "f":
         got = "none" if found is None else f"{found.dtype.name} of shape {found.shape}"
         need = "no such tensor" if expected is None else f"numbers of shape {expected}"
@@ -259,6 +267,7 @@ def _check_shape(name: str, found: np.ndarray | None, expected: tuple[int, ...] 
 
 
 def _check_header(description: dict[str, Any]) -> None:
+    """Refuse files of another format or schema."""
     if description.get("format") != "harmonium":
         raise ModelFileError(
             f"A model file must be of the format 'harmonium'; got {str(description.get('format'))[:60]!r}; pass the "
@@ -274,6 +283,7 @@ def _check_header(description: dict[str, Any]) -> None:
 
 
 def _check_fields(found: Any, expected: dict[str, Any], where: str) -> None:
+    """Refuse entries that are missing, unknown, or of the wrong kind."""
     if not isinstance(found, dict):
         raise ModelFileError(f"{where} must be a JSON object; found {type(found).__name__}; save the model again.")
     for name in sorted(set(found) ^ set(expected)):
@@ -290,6 +300,7 @@ def _check_fields(found: Any, expected: dict[str, Any], where: str) -> None:
 
 
 def _check_signatures(described: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    """Refuse tensors that are not exactly those of the description."""
     for name in sorted(set(described) ^ set(tensors)):
         problem = "is missing" if name in described else "is not described"
         raise ModelFileError(

@@ -16,7 +16,7 @@ _ARRAY_KINDS = {"b": "bool", "i": "int64", "u": "int64", "f": "float64", "U": "s
 
 
 def encode(value: Any, where: str) -> Any:
-    """JSON for a value; everything but numbers, texts and lists becomes an object with one telling key.
+    """Return JSON for a value; everything but numbers, texts and lists becomes an object with one telling key.
 
     Parameters
     ----------
@@ -24,6 +24,11 @@ def encode(value: Any, where: str) -> Any:
         What a constructor was given.
     where : str
         Name of the parameter, for the message if it cannot be saved.
+
+    Returns
+    -------
+    object
+        Numbers, texts, lists and dicts of them.
 
     Examples
     --------
@@ -67,7 +72,7 @@ def encode(value: Any, where: str) -> Any:
 
 
 def encode_part(part: Part, where: str) -> dict[str, Any]:
-    """Registered name and constructor parameters of a part."""
+    """Return registered name and constructor parameters of a part."""
     name = part.registered_name()
     try:
         known = part_by_name(name) is type(part)
@@ -83,7 +88,7 @@ def encode_part(part: Part, where: str) -> dict[str, Any]:
 
 
 def decode(value: Any, where: str) -> Any:
-    """Inverse of `encode`; refuses, with a `ModelFileError`, what `encode` does not write."""
+    """Return the value that `encode` wrote; refuse, with a `ModelFileError`, what it does not write."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list):
@@ -101,7 +106,7 @@ def decode(value: Any, where: str) -> Any:
 
 
 def decode_part(value: Any, where: str) -> Part:
-    """A part from its registered name and parameters; its constructor only stores them."""
+    """Return a part from its registered name and parameters; its constructor only stores them."""
     if not isinstance(value, dict) or set(value) != {"part", "parameters"}:
         raise _unreadable(value, where)
     name, parameters = value["part"], value["parameters"]
@@ -136,6 +141,7 @@ def check_names(given: dict[str, Any], known: list[str], where: str) -> None:
 
 
 def _unreadable(value: Any, where: str) -> ModelFileError:
+    """Return the error for a value that `encode` does not write."""
     return ModelFileError(
         f"A model file must describe {where} by values this version of harmonium writes; found {str(value)[:60]!r}; "
         "save the model again."

@@ -11,12 +11,13 @@ from harmonium.params import Parameters
 from harmonium.training import FittedModel
 from harmonium.views import Views
 
+# Cells of a block, and cells that a sparse row counts for: for memory only.
 _BLOCK_CELLS = 4_000_000
-_SPARSE_CELLS = 64  # what a sparse row counts for
+_SPARSE_CELLS = 64
 
 
 def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tuple[slice, Batch]]:
-    """Blocks of rows of which ``n_copies`` fit into memory; sparse rows count by what is stored."""
+    """Yield blocks of rows of which ``n_copies`` fit into memory; sparse rows count by what is stored."""
     cells = sum(
         # what is missing is inferred densely
         _SPARSE_CELLS if views.is_sparse_throughout(name, family) else family.n_features_
@@ -34,11 +35,11 @@ def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tupl
 
 
 def completed(model: FittedModel, parameters: Parameters, batch: Batch, n_iterations: int = 10) -> Batch:
-    """The batch with its missing part inferred at some parameters."""
+    """Return the batch with its missing part inferred at some parameters."""
     return fill_missing(model.energy, parameters, batch, model.reference, n_iterations)
 
 
 def completed_blocks(model: FittedModel, views: Views) -> Iterator[tuple[slice, Batch]]:
-    """Blocks of rows with what is missing filled in."""
+    """Yield blocks of rows with what is missing filled in."""
     for items, batch in blocks(model, views):
         yield items, completed(model, model.parameters, batch)

@@ -19,13 +19,14 @@ from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.queries.blocks import completed_blocks
 from harmonium.queries.latent import typical_sizes
-from harmonium.training import FittedModel, Training
+from harmonium.training import FittedModel
+from harmonium.training.base import Training
 from harmonium.views import Views
 from harmonium.views.drawn import as_data
 
 
 def log_density(model: FittedModel, views: Views) -> np.ndarray:
-    """Unnormalised log-density of each row, in the units of the data: minus its free energy."""
+    """Return the unnormalised log-density of each row, in the units of the data: minus its free energy."""
     return np.concatenate(
         [
             _log_volume(model, batch) - model.energy.free_energy(model.parameters, batch)
@@ -35,7 +36,7 @@ def log_density(model: FittedModel, views: Views) -> np.ndarray:
 
 
 def _log_volume(model: FittedModel, batch: Batch) -> np.ndarray:
-    """What encoding does to densities of what is observed, by row."""
+    """Return what encoding does to the density of what is observed, for each row."""
     total = np.zeros(batch.n_rows)
     for name, view in batch.views.items():
         family = model.families[name]
@@ -45,7 +46,7 @@ def _log_volume(model: FittedModel, batch: Batch) -> np.ndarray:
 
 
 def mean_pseudo_likelihood(model: FittedModel, views: Views) -> float:
-    """Mean pseudo-log-likelihood of the rows, one random site a row and view."""
+    """Return the mean pseudo-log-likelihood of the rows, with one random site for each row and view."""
     rng = np.random.default_rng(0)
     total = sum(
         float(pseudo_log_likelihood(model.energy, model.parameters, batch, rng).sum())
@@ -62,7 +63,10 @@ def log_partition(
     sizes: dict[str, float] | None,
     rng: np.random.Generator,
 ) -> LogPartition:
-    """log Z, exactly, by naive Monte Carlo or by annealed importance sampling, for rows of given (typical) totals."""
+    """Return log Z, exactly, by naive Monte Carlo or by annealed importance sampling.
+
+    ``sizes`` holds totals of rows; default: the typical ones.
+    """
     totals = {name: float(size[0]) for name, size in typical_sizes(model, 1).items()}
     unknown = set(sizes or {}) - set(totals)
     if unknown:
@@ -88,7 +92,7 @@ def log_partition(
 
 
 def sample(model: FittedModel, n_samples: int, n_steps: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Items drawn by block Gibbs sampling from random hidden states."""
+    """Return items drawn by block Gibbs sampling from random hidden states."""
     sizes, parameters = typical_sizes(model, n_samples), model.parameters
     hidden = model.energy.layer(parameters).sample(np.zeros((n_samples, model.n_units), dtype=np.float32), rng)
     for _ in range(n_steps):
@@ -97,13 +101,13 @@ def sample(model: FittedModel, n_samples: int, n_steps: int, rng: np.random.Gene
 
 
 def sample_exact(model: FittedModel, n_samples: int, max_sweeps: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Items drawn exactly, by coupling from the past."""
+    """Return items drawn exactly, by coupling from the past."""
     batch, _ = perfect_sample(model.energy, model.parameters, n_samples, rng, max_sweeps)
     return _as_data(model, [batch], rng)
 
 
 def modes(model: FittedModel, views: Views, max_iterations: int) -> tuple[dict[str, Any], np.ndarray]:
-    """Nearest mode of the joint distribution, climbed to from each row: views and hidden states."""
+    """Return views and hidden states of the nearest mode of the joint distribution, climbed to from each row."""
     parts = [
         iterate_modes(model.energy, model.parameters, batch, sizes_of(batch), max_iterations)
         for _, batch in completed_blocks(model, views)
@@ -114,7 +118,7 @@ def modes(model: FittedModel, views: Views, max_iterations: int) -> tuple[dict[s
 
 
 def _as_data(model: FittedModel, batches: Sequence[Batch], rng: np.random.Generator) -> dict[str, Any]:
-    """Drawn statistics as data of each view."""
+    """Return drawn statistics as data of each view."""
     drawn: dict[str, Any] = {}
     for name, family in model.families.items():
         statistic = np.concatenate([np.asarray(batch.views[name].statistic) for batch in batches])
@@ -125,7 +129,7 @@ def _as_data(model: FittedModel, batches: Sequence[Batch], rng: np.random.Genera
 
 
 def with_canonical_signs(model: FittedModel) -> FittedModel:
-    """The same p(x) with binary and binomial units turned over so that each is aligned with the mean item."""
+    """Return a model of the same p(x) whose binary and binomial units are aligned with the mean item."""
     parameters, turned = canonical_signs(model.energy, model.parameters, model.reference)
     before = model.training
     posterior = before.posterior

@@ -12,7 +12,7 @@ from harmonium.training.posterior import Posterior
 
 
 def posterior_of(model: FittedModel) -> Posterior:
-    """The draws of a model; raises an AttributeError if it has none."""
+    """Return the draws of a model; raise an AttributeError if it has none."""
     if model.posterior is None:
         raise AttributeError(
             "Only models fitted with driver=Langevin() or Metropolis() have draws of their weights; this one has a "
@@ -22,7 +22,7 @@ def posterior_of(model: FittedModel) -> Posterior:
 
 
 def invariants(model: FittedModel, n_pairs: int, random_state: int) -> dict[str, np.ndarray]:
-    """Draws of entries of WWᵀ for pairs of features drawn at random, and of its trace by view: (chains, draws) each."""
+    """Return draws of random entries of WWᵀ, and of its trace by view, each of shape (chains, draws)."""
     posterior = posterior_of(model)
     arrays = {view: posterior.array(weights_of(view)) for view in model.families}
     places = [(view, i) for view, array in arrays.items() for i in range(array.shape[2])]
@@ -42,7 +42,7 @@ def invariants(model: FittedModel, n_pairs: int, random_state: int) -> dict[str,
 
 
 def convergence(draws: dict[str, np.ndarray]) -> pd.DataFrame:
-    """Mean, standard deviation, effective number of draws and R-hat of each quantity."""
+    """Return mean, standard deviation, effective number of draws and R-hat of each quantity."""
     stacked = np.stack(list(draws.values()), axis=-1)
     return pd.DataFrame(
         {

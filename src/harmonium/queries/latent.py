@@ -17,7 +17,7 @@ Output = Literal["mean", "natural", "coordinates"]
 
 
 def encode(model: FittedModel, views: Views, output: Output = "mean") -> np.ndarray:
-    """Latent representations, (rows, units) in float32; those of a model with posterior draws are means over them."""
+    """Return latent representations of shape (rows, units), in float32; means over posterior draws if there are any."""
     result = np.empty((len(views), model.n_units), dtype=np.float32)
     draws = model.draws
     for items, batch in blocks(model, views):
@@ -29,7 +29,7 @@ def encode(model: FittedModel, views: Views, output: Output = "mean") -> np.ndar
 
 
 def encode_draws(model: FittedModel, views: Views, output: Output = "mean") -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of latent representations over posterior draws."""
+    """Return mean and standard deviation of latent representations over posterior draws."""
     mean, deviation = (np.empty((len(views), model.n_units), dtype=np.float32) for _ in range(2))
     draws = model.draws
     for items, batch in blocks(model, views, len(draws)):
@@ -39,14 +39,14 @@ def encode_draws(model: FittedModel, views: Views, output: Output = "mean") -> t
 
 
 def _latent(model: FittedModel, parameters: Parameters, batch: Batch, output: Output) -> np.ndarray:
-    """Latent representation of the rows of a block at some parameters, in float64."""
+    """Return the latent representation of the rows of a block at some parameters, in float64."""
     batch = completed(model, parameters, batch)
     natural = model.energy.hidden_natural(parameters, batch, with_bias=output != "coordinates").astype(np.float64)
     return model.energy.layer(parameters).mean(natural) if output == "mean" else natural
 
 
 def hidden_means(model: FittedModel, latent: np.ndarray, output: Output) -> np.ndarray:
-    """E[h | x] of latent representations of any kind."""
+    """Return E[h | x] of latent representations of any kind."""
     if output == "coordinates":
         latent = latent + model.parameters[HIDDEN_BIAS]
     return latent if output == "mean" else model.energy.layer(model.parameters).mean(latent)
@@ -55,7 +55,10 @@ def hidden_means(model: FittedModel, latent: np.ndarray, output: Output) -> np.n
 def expected_views(
     model: FittedModel, hidden_mean: np.ndarray, sizes: dict[str, np.ndarray] | None = None
 ) -> dict[str, np.ndarray]:
-    """Expected views given hidden means, in the units of the data; ``sizes``: totals of the rows, default typical."""
+    """Return the expected views given hidden means, in the units of the data.
+
+    ``sizes`` holds totals of the rows; default: the typical ones.
+    """
     sizes = typical_sizes(model, len(hidden_mean)) if sizes is None else sizes
     batch, _ = mean_views(model.energy, model.parameters, hidden_mean, sizes)
     return {
@@ -65,13 +68,13 @@ def expected_views(
 
 
 def reconstruct(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
-    """Expected views given the hidden means that the views have: what the model makes of each row."""
+    """Return the expected views given the hidden means of each row."""
     sizes = row_sizes(model, views)
     return expected_views(model, encode(model, views), sizes)
 
 
 def row_sizes(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
-    """Totals (or lengths) of the rows of views that have them."""
+    """Return the totals (or lengths) of the rows, for the views that have them."""
     totals: dict[str, list[np.ndarray]] = {}
     for items in np.array_split(np.arange(len(views)), max(1, len(views) // 1000)):
         for name, view in views.batch(items, model.families).views.items():
@@ -81,6 +84,6 @@ def row_sizes(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
 
 
 def typical_sizes(model: FittedModel, n_rows: int) -> dict[str, np.ndarray]:
-    """Totals (or lengths) of rows that are not observed, for the views that have them."""
+    """Return the totals (or lengths) of rows that are not observed, for the views that have them."""
     sizes = {name: family.typical_sizes(n_rows) for name, family in model.families.items()}
     return {name: size for name, size in sizes.items() if size is not None}

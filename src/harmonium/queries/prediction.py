@@ -12,12 +12,13 @@ from harmonium.queries.blocks import blocks, completed, completed_blocks
 from harmonium.training import FittedModel
 from harmonium.views import Views
 
-_SIMULATIONS = 200  # of values, at least
+# Values that are drawn at least for an interval, and Gibbs steps from the mean-field expectation to each: conventions.
+_SIMULATIONS = 200
 _GIBBS_STEPS = 5
 
 
 class ViewInterval(NamedTuple):
-    """Expected values of a view and the ends of an interval around them, each (rows, features)."""
+    """Expected values of a view and the ends of an interval around them, each of shape (rows, features)."""
 
     mean: np.ndarray
     lower: np.ndarray
@@ -25,7 +26,7 @@ class ViewInterval(NamedTuple):
 
 
 def scores(model: FittedModel, views: Views) -> np.ndarray:
-    """Scores of the head for each row, in float64."""
+    """Return the scores of the head for each row, in float64."""
     head = model.head
     assert head is not None
     parts = [head.scores(model.energy, model.parameters, batch) for _, batch in completed_blocks(model, views)]
@@ -33,7 +34,7 @@ def scores(model: FittedModel, views: Views) -> np.ndarray:
 
 
 def expected_view(model: FittedModel, view: str, views: Views, n_iterations: int = 10) -> np.ndarray:
-    """E[view | other views], in the units of the data; that of a model with posterior draws is a mean over them."""
+    """Return E[view | other views], in the units of the data; the mean over posterior draws if there are any."""
     draws, parts = model.draws, []
     for _, batch in blocks(model, views):
         mean = np.zeros(())
@@ -46,11 +47,11 @@ def expected_view(model: FittedModel, view: str, views: Views, n_iterations: int
 def view_interval(
     model: FittedModel, view: str, views: Views, interval: float, of: Literal["value", "mean"], n_iterations: int = 10
 ) -> ViewInterval:
-    """E[view | other views], and central intervals of the values or of their expectation."""
+    """Return E[view | other views], and central intervals of the values or of their expectation."""
     draws, rng = model.draws, np.random.default_rng(0)
-    # a single set of weights, or a few, still leave values uncertain
+    # values are uncertain even if there are only a few sets of weights, or one
     simulated = draws * -(-_SIMULATIONS // len(draws))
-    # an end is one of the values, so that those of counts are counts
+    # ends are drawn values, so that intervals of counts end at counts
     ends = [(1 - interval) / 2, (1 + interval) / 2]
     parts = []
     for _, batch in blocks(model, views, len(simulated)):
@@ -63,7 +64,7 @@ def view_interval(
 
 
 def _expected(model: FittedModel, parameters: Parameters, view: str, batch: Batch, n_iterations: int) -> np.ndarray:
-    """E[view | other views] at some parameters, in the units of the data."""
+    """Return E[view | other views] at some parameters, in the units of the data."""
     energy, family = model.energy, model.families[view]
     batch = completed(model, parameters, batch, n_iterations)
     hidden_mean = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
@@ -75,7 +76,7 @@ def _expected(model: FittedModel, parameters: Parameters, view: str, batch: Batc
 def _simulated(
     model: FittedModel, parameters: Parameters, view: str, batch: Batch, n_iterations: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """The view drawn given the others, a few Gibbs steps from its mean-field expectation."""
+    """Return the view drawn given the others, a few Gibbs steps from its mean-field expectation."""
     energy, family = model.energy, model.families[view]
     batch = completed(model, parameters, batch, n_iterations)
     size = batch.views[view].size

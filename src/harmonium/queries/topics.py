@@ -10,7 +10,7 @@ from harmonium.training import FittedModel
 
 
 def view_name(model: FittedModel, view: str | None) -> str:
-    """The name of a view of the model; None stands for the only one."""
+    """Return the name of a view of the model; None stands for the only one."""
     known = ", ".join(map(repr, model.families))
     if view is None and len(model.families) == 1:
         return next(iter(model.families))
@@ -22,7 +22,7 @@ def view_name(model: FittedModel, view: str | None) -> str:
 
 
 def loadings(model: FittedModel, view: str) -> pd.DataFrame:
-    """Weights of one view, features by topics."""
+    """Return the weights of one view, features by topics."""
     return pd.DataFrame(
         model.parameters[weights_of(view)],
         index=pd.Index(model.feature_names[view], name=view),
@@ -31,14 +31,14 @@ def loadings(model: FittedModel, view: str) -> pd.DataFrame:
 
 
 def effects(model: FittedModel, view: str) -> pd.DataFrame:
-    """Weights times the standard deviation of each feature at its training mean, under the family."""
+    """Return the weights times the standard deviation of each feature at its training mean, under the family."""
     own = model.energy.own(model.parameters, view)
     deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], own))
     return loadings(model, view).mul(deviation, axis=0)
 
 
 def ranked_features(model: FittedModel, view: str, table: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Names of the features with the largest values in a table of features by topics, one row per topic."""
+    """Return the names of the features with the largest values in a table of features by topics, one row per topic."""
     groups = model.families[view].feature_groups
     tables = {group: _ranked(table.iloc[features], n) for group, features in groups.items()}
     return tables[""] if "" in tables else pd.concat(tables, axis=1, names=["weight"])

@@ -1,8 +1,7 @@
-"""Training: the only loops over data."""
+"""Training: the only loops over data. Drivers, optimisers and priors are parts; a fit returns a `FittedModel`."""
 
-from harmonium.training.base import Driver, Training
+from harmonium.training.base import Driver
 from harmonium.training.fitted import FittedModel
-from harmonium.training.fitting import Plan
 from harmonium.training.langevin import Langevin
 from harmonium.training.lbfgs import LBFGS
 from harmonium.training.metropolis import Metropolis
@@ -21,8 +20,6 @@ __all__ = [
     "Metropolis",
     "Momentum",
     "Optimiser",
-    "Plan",
     "Prior",
     "Stochastic",
-    "Training",
 ]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from harmonium.kernels.dual import TOLERANCE
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.targets import Targets
@@ -17,12 +18,47 @@ from harmonium.training.posterior import Posterior
 from harmonium.training.progress import Reporter
 from harmonium.views import Data
 
-_IN_BETWEEN = 1e-3  # gap to the head's optimum while the views still move
+# Gap to the head's optimum that may remain while the views still move: a convention, ten times the last one.
+_IN_BETWEEN = 1e-3
 
 
 @dataclass
 class Training:
-    """A fit under way: parameters, what drivers and objectives remember, and the record of every epoch."""
+    """A fit in progress: parameters, what drivers and objectives remember, and the record of every epoch.
+
+    Attributes
+    ----------
+    parameters : dict of str to ndarray
+        Parameters as they stand.
+    slots : object
+        Memory of the optimiser; None before the first step.
+    chains : object
+        State of the objective, such as persistent chains; None before the first batch.
+    n_updates : int
+        Number of steps of the optimiser.
+    n_iter : int
+        Number of epochs, iterations or moves, over all fits that continue each other.
+    history : dict of str to list of float
+        Record of every epoch.
+    stopped : str
+        Why training ended.
+    idle_units : int
+        Number of hidden units that are the same for all rows that were watched.
+    dual : object
+        Dual solution of a head that is solved for, to continue from.
+    average : dict of str to ndarray, optional
+        Running average of the parameters.
+    n_averaged : int
+        Number of parameters that the average has seen.
+    n_items : int
+        Number of training rows.
+    n_settled : int
+        Number of updates of the prior of the hidden units.
+    posterior : Posterior, optional
+        Chains and draws, if the driver samples.
+    stream : numpy.random.Generator, optional
+        Random numbers from which ``partial_fit`` continues.
+    """
 
     parameters: Parameters
     slots: Any = None
@@ -46,35 +82,95 @@ class Training:
         return self.parameters if self.average is None else self.average
 
     def record(self, entry: dict[str, float]) -> None:
-        """Append to the history."""
+        """Append an entry to the history."""
         for name, value in entry.items():
             self.history.setdefault(name, []).append(value)
 
 
-# called after every epoch with what has been learned so far; True ends the run
+#: called after every epoch with what has been learned so far; the run ends if it returns True
 Watch = Callable[[Training], bool]
 
 
 class Driver(Part):
-    """How parameters move: the only loops over data."""
+    """Base of all drivers: how parameters move, in the only loops over data.
+
+    A subclass defines `epochs` and `run`; and `update` and `no_batches`, if it can be trained by ``partial_fit``. It
+    changes nothing but the `Training` that it is given.
+
+    Attributes
+    ----------
+    keeps_draws : bool
+        Whether the driver samples from a posterior, so that a fit that continues keeps the draws of the last one.
+
+    Examples
+    --------
+    >>> from harmonium import LBFGS, Langevin
+    >>> LBFGS(max_iter=50).epochs(n_rows=1000), Langevin().epochs(n_rows=1000)
+    (5, 1000)
+    >>> LBFGS().no_batches()
+    'partial_fit needs the Stochastic() driver; got LBFGS; use fit instead.'
+    """
 
     role = "driver"
-    #: whether a fit that goes on keeps the posterior draws of the last one
+    #: whether the driver samples from a posterior, so that a fit that continues keeps the draws of the last one
     keeps_draws: bool = False
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Refuse a model or an objective that it has no use for, before anything is computed."""
+        """Refuse a model or an objective that the driver cannot train.
+
+        It is called once, before anything is computed.
+
+        Parameters
+        ----------
+        problem : Problem
+            Structure of the model, mean statistics of the training data, and the head.
+        objective : Objective
+            Where gradients come from.
+
+        Raises
+        ------
+        ValueError
+            If the driver cannot train them, with what to do about it.
+        """
 
     def no_batches(self) -> str | None:
-        """Why ``partial_fit`` cannot be had; None if it can."""
+        """Return why the driver cannot be used by ``partial_fit``.
+
+        Returns
+        -------
+        str or None
+            One sentence that says what to do instead; None if it can.
+        """
         return f"partial_fit needs the Stochastic() driver; got {type(self).__name__}; use fit instead."
 
     def epochs(self, n_rows: int) -> int:
-        """Number of epochs planned for so many rows."""
+        """Return the number of epochs that are planned.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of training rows.
+
+        Returns
+        -------
+        int
+            Epochs, in the unit that `run` counts ``last`` in.
+        """
         raise NotImplementedError
 
     def planned_rows(self, n_rows: int) -> int:
-        """Rows that a whole run will touch, for the progress bar."""
+        """Return the number of rows that a whole run visits, for the progress bar.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of training rows.
+
+        Returns
+        -------
+        int
+            Rows, each counted as often as it is visited.
+        """
         return self.epochs(n_rows) * n_rows
 
     def run(
@@ -88,20 +184,54 @@ class Driver(Part):
         watch: Watch | None = None,
         last: int | None = None,
     ) -> None:
-        """Train in place, to the end, or until ``watch`` says so, or ``last`` epochs of the plan are done."""
+        """Train in place, until the plan is done or something ends it.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained; not to be changed.
+        objective : Objective
+            Where gradients come from.
+        data : Data
+            Views and targets of the training rows.
+        training : Training
+            Where training stands; changed in place. Parameters stay finite, or a `DivergenceError` is raised.
+        rng : numpy.random.Generator
+            The only source of random numbers.
+        reporter : Reporter
+            To be told about every batch and every epoch.
+        watch : callable, optional
+            Called with ``training`` after every epoch; the run ends if it returns True.
+        last : int, optional
+            Number of epochs after which to end, though more are planned (a schedule still counts on all of them).
+        """
         raise NotImplementedError
 
     def update(
         self, problem: Problem, objective: Objective, data: Data, training: Training, rng: np.random.Generator
     ) -> None:
-        """Train in place by one pass over some more rows."""
+        """Train in place by one pass over some more rows, for ``partial_fit``.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained; not to be changed.
+        objective : Objective
+            Where gradients come from.
+        data : Data
+            Views and targets of the rows.
+        training : Training
+            Where training stands; changed in place.
+        rng : numpy.random.Generator
+            The only source of random numbers.
+        """
         raise NotImplementedError
 
 
 def solve_head(problem: Problem, data: Data, rows: np.ndarray, training: Training, last: bool = False) -> None:
-    """Give a head that is solved for its optimum for the hidden means as they are; does nothing for others.
+    """Move a head that is solved for to its optimum at the present hidden means; do nothing for other heads.
 
-    The ``last`` solution is more precise than those in between.
+    The ``last`` solution of a run is more precise than those in between.
     """
     head, energy = problem.head, problem.energy
     if head is None or not head.is_solved:

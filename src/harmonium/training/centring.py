@@ -1,9 +1,9 @@
-"""Keeping units in reach while weights of views with large totals move.
+"""Keeping units from saturating while weights of views with large totals move.
 
-A step moves every weight of a unit by about the learning rate, and with it the unit's natural by that times the total
-of a row. Where totals are in the thousands, all rows would end up on the same side of the unit within a step. So the
-hidden bias takes up what a step does to the natural of the mean item, as if the view had been centred; the views' own
-biases, which see only a few units, follow by themselves.
+A step moves every weight of a unit by about the learning rate, and the unit's natural parameter by that times the total
+of a row. Where totals are in the thousands, one step would put all rows on the same side of the unit. So the hidden
+bias compensates for what a step does to the natural of the mean item, as if the view had been centred; the biases of
+the views, which only see a few units, follow by themselves.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import numpy as np
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.kernels.rows import entries
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
 
-# totals up to which the steps of the bias itself are enough: documents of a few hundred words train well without
+# Total of a mean item above which a view is centred. A convention: documents of a few hundred words (benchmark
+# rap_retrieval) train well without, as the steps of the hidden bias itself are enough there.
 _LARGE_TOTAL = 500.0
 
 
@@ -24,7 +25,7 @@ class Centring:
     """Moves the hidden bias against the shift of the mean item's natural.
 
     Layers that select units learn as if all views were centred, gradients included: units that are found one after the
-    other would otherwise first learn the mean.
+    other would otherwise learn the mean first.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -37,7 +38,7 @@ class Centring:
         self.centres = self._means if everywhere else {}
 
     def natural_of_mean_item(self, parameters: Parameters) -> np.ndarray | None:
-        """Part of the mean item's hidden natural that comes from views that are centred; None if there are none."""
+        """Return the part of the mean item's hidden natural that comes from centred views; None if none is."""
         if not self._means:
             return None
         return np.sum([mean @ parameters[name] for name, mean in self._means.items()], axis=0)
@@ -49,6 +50,6 @@ class Centring:
 
 
 def span(view: ViewBatch, mean: np.ndarray, family: Family) -> float:
-    """Σ |φ(x) - mean| of an average row: how far its natural moves if all weights of a unit move by one."""
+    """Return Σ |φ(x) - mean| of an average row: how far its natural moves if all weights of a unit move by one."""
     left_out = None if view.missing is None else family.spread(view.missing)
     return max(entries(view.statistic).mean_distance(mean, left_out), 1e-12)

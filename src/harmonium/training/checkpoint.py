@@ -19,12 +19,12 @@ from harmonium.training.base import Driver, Training
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Moments, Normal
 
-_SECONDS = 30.0  # between two checkpoints
+_SECONDS = 30.0  # between two checkpoints: a convention, without influence on results
 
 
 @dataclass
 class Checkpoint:
-    """Where a run keeps its state, if anywhere, and what run it is."""
+    """Where a run keeps its state, if anywhere, and which run it is."""
 
     path: Path | None
     run: str
@@ -32,12 +32,12 @@ class Checkpoint:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str] | None, driver: Driver, target: str, n_iter: int) -> Checkpoint:
-        """The checkpoint of a run: settings of the driver, what is sampled, and how many epochs went before."""
+        """Return the checkpoint of a run, known by the driver's settings, what is sampled, and earlier epochs."""
         settings = {name: value for name, value in driver.get_params(deep=False).items() if name != "checkpoint"}
         return cls(None if path is None else Path(path), f"{sorted(settings.items())} {target} {n_iter}")
 
     def read(self, training: Training) -> Posterior | None:
-        """The posterior as it was written, and the record with it; None if there is no file."""
+        """Return the posterior as it was written, and restore the record; return None if there is no file."""
         if self.path is None or not self.path.exists():
             return None
         try:
@@ -50,14 +50,14 @@ class Checkpoint:
             ) from error
         if facts["run"] != self.run:
             raise ValueError(
-                f"A checkpoint can only be gone on with by the same settings and data; {self.path} is of another run; "
+                f"A checkpoint can only be resumed with the same settings and data; {self.path} is of another run; "
                 "set them back, pass another path, or delete the file."
             )
         training.history, training.n_iter = facts["history"], facts["n_iter"]
         return _posterior(facts, arrays)
 
     def write(self, posterior: Posterior, training: Training) -> None:
-        """Write if it is time to; the old file is replaced in one go."""
+        """Write the state if it is time to; the old file is replaced in one step."""
         if self.path is None or time.monotonic() - self.written < _SECONDS:
             return
         facts = {
@@ -82,12 +82,13 @@ class Checkpoint:
         self.written = time.monotonic()
 
     def remove(self) -> None:
-        """The run is complete: nothing is left to go on with."""
+        """Remove the file: the run is complete, and nothing is left to resume."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
 
 
 def _stream_state(rng: np.random.Generator) -> dict[str, Any]:
+    """Return the state of a random stream; refuse generators whose state JSON cannot hold."""
     state = dict(rng.bit_generator.state)
     if state["bit_generator"] != "PCG64":  # the only one that estimators make
         raise TypeError(f"A checkpoint needs the random numbers of PCG64; got {state['bit_generator']}; pass a seed.")
@@ -95,6 +96,7 @@ def _stream_state(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _arrays(posterior: Posterior) -> dict[str, np.ndarray]:
+    """Return all arrays of a posterior, by the names they have in the file."""
     arrays: dict[str, np.ndarray] = {}
     for view, prior in posterior.prior.items():
         arrays |= {f"prior/{view}/mean": prior.mean, f"prior/{view}/variance": prior.variance}
@@ -110,6 +112,7 @@ def _arrays(posterior: Posterior) -> dict[str, np.ndarray]:
 
 
 def _posterior(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Posterior:
+    """Return the posterior from the facts and arrays of a file."""
     chains = []
     for number, state in enumerate(facts["streams"]):
         rng = np.random.default_rng(0)
@@ -127,4 +130,5 @@ def _posterior(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Posterio
 
 
 def _under(prefix: str, arrays: dict[str, np.ndarray]) -> Parameters:
+    """Return the arrays whose names start with a prefix, without it."""
     return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""The result of a fit: everything that is known of a model, and all that any question to it needs."""
+"""The result of a fit: all that is known of a model, and all that any question to it needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.heads import Head
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.targets import Meaning
 from harmonium.training.base import Training
@@ -18,30 +18,43 @@ from harmonium.training.posterior import Posterior
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """A fitted model. Functions of it and of views answer every question; it is never changed, only replaced.
+    """A fitted model; it is never changed, only replaced.
 
-    Attributes
+    Estimators keep it as ``fitted_``. Functions of it and of views (`harmonium.queries`) answer every question.
+
+    Parameters
     ----------
     problem : Problem
-        Structure, reference means, head and the weight of its loss.
+        Structure, mean statistics of the training data, head, and weight of its loss.
     training : Training
-        Parameters, record, posterior draws, and what is needed to go on.
-    feature_names : dict of list of str
+        Parameters, record, posterior draws, and what is needed to continue.
+    feature_names : dict of str to list of str
         Names of the features of each view.
     meaning : Meaning, optional
         What the targets stand for, if something is predicted.
-    nats : float
-        What an average item costs to describe: the unit of C.
+    nats : float, default=0.0
+        What an average item costs to describe: the unit of C. 0 if nothing is predicted.
     C : float, optional
         Weight of the head's loss, in that unit.
-    validation : dict of lists, optional
+    validation : dict of str to list of float, optional
         C, epoch and held-out error of everything that was tried.
-    usage : ndarray (units,), optional
+    usage : ndarray of shape (units,), optional
         Share of the training rows that have each unit, if units were selected.
-    truncation_reached : bool
-        Whether all units were found to be of use, so that there might be more.
+    truncation_reached : bool, default=False
+        Whether all units that were allowed are needed, so that more of them might be.
     remarks : tuple of str
-        What the user should know of the fit.
+        What the user should know about the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> X = (np.random.default_rng(0).random((30, 5)) < 0.5).astype(float)
+    >>> model = Harmonium(2, driver=Stochastic(max_iter=2), random_state=0).fit(X).fitted_
+    >>> model.n_units, model.families
+    (2, {'view0': Bernoulli()})
+    >>> model.parameters["view0.weights"].shape
+    (5, 2)
     """
 
     problem: Problem
@@ -67,7 +80,7 @@ class FittedModel:
 
     @property
     def head(self) -> Head | None:
-        """What is predicted."""
+        """What is predicted; None if nothing is."""
         return self.problem.head
 
     @property
@@ -82,12 +95,12 @@ class FittedModel:
 
     @property
     def parameters(self) -> Parameters:
-        """What was learned."""
+        """What was learned: arrays by name."""
         return self.training.result
 
     @property
     def posterior(self) -> Posterior | None:
-        """Draws of the parameters, if there are any."""
+        """Chains and their draws of the parameters; None if the driver made none."""
         return self.training.posterior
 
     @property
@@ -97,6 +110,6 @@ class FittedModel:
 
     @property
     def input_names(self) -> list[str]:
-        """Names of the views that users bring: all but those that the head adds."""
+        """Names of the views that users pass: all but those that the head adds."""
         added = () if self.head is None else self.head.view_names
         return [name for name in self.families if name not in added]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harmonium.hidden import HiddenLayer
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
 from harmonium.training.base import Driver, Training
 from harmonium.training.fitted import FittedModel
@@ -21,8 +22,10 @@ from harmonium.training.projection import project
 from harmonium.training.pruning import prune
 from harmonium.views import Data
 
-# what C is taken to be where there are too few labels to choose it by
+# C where nothing is held out to choose it by (partial_fit, or too few labels): a convention. A loss of 1 then weighs as
+# much as the description of an average item.
 _USUAL_C = 1.0
+# Labelled rows below which C is not chosen: a convention.
 _FEWEST_LABELS = 10
 
 
@@ -37,7 +40,7 @@ class Plan:
     driver : Driver
         How parameters move.
     validation_fraction : float
-        Share of the labelled rows held out to choose C and the number of epochs; 0 for none.
+        Share of the labelled rows held out to choose C and the number of epochs; 0 holds none out.
     """
 
     objective: Objective
@@ -45,7 +48,7 @@ class Plan:
     validation_fraction: float = 0.0
 
     def check_model(self, problem: Problem) -> None:
-        """Refuse a problem that objective or driver cannot do, before anything is computed."""
+        """Refuse a problem that objective or driver cannot train, before anything is computed."""
         self.objective.check_model(problem)
         self.driver.check_model(problem, self.objective)
         if problem.head is not None and len(problem.head.weights_to_try) > 1 and not self.validation_fraction:
@@ -55,7 +58,7 @@ class Plan:
             )
 
     def planned_rows(self, problem: Problem, n_rows: int) -> int:
-        """Rows that a fit will touch at most, for the progress bar."""
+        """Return the largest number of rows that a fit visits, for the progress bar."""
         rows = self.driver.planned_rows(n_rows)
         if problem.head is None or not self.validation_fraction:
             return rows
@@ -80,7 +83,7 @@ def go_on(
     rng: np.random.Generator,
     reporter: Reporter,
 ) -> FittedModel:
-    """Fit further, from where the last fit ended, with an optimiser that starts afresh.
+    """Continue a fit from where the last one ended, with an optimiser that starts afresh.
 
     ``asked`` is the layer that the user asks for, some of whose units an earlier fit may have removed.
     """
@@ -91,7 +94,7 @@ def go_on(
         history=deepcopy(last.history),
         n_items=last.n_items,
         n_settled=last.n_settled,
-        # chains go on where they stopped; other drivers leave a single set of weights
+        # chains continue where they stopped; other drivers leave a single set of weights
         posterior=deepcopy(last.posterior) if plan.driver.keeps_draws else None,
     )
     plan.driver.run(model.problem, plan.objective, data, training, rng, reporter)
@@ -108,7 +111,7 @@ def begin(problem: Problem, data: Data, rng: np.random.Generator) -> FittedModel
 
 
 def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator) -> FittedModel:
-    """Update a model by one pass over some more rows; the one that was given stays as it is."""
+    """Return the model after one pass over some more rows; the model that is given stays as it is."""
     training = deepcopy(model.training)
     training.posterior = None  # draws know nothing of what is learned now
     plan.driver.update(model.problem, plan.objective, data, training, rng)
@@ -140,10 +143,12 @@ def _fit_head(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator
 
 
 def _only(weights_to_try: tuple[float, ...]) -> float:
+    """Return the only weight to try; the usual one if there are several and nothing is held out to choose by."""
     return weights_to_try[0] if len(weights_to_try) == 1 else _USUAL_C
 
 
 def _begin(problem: Problem, data: Data, rng: np.random.Generator) -> Training:
+    """Return a training at its start: random weights, projected, and the head's own parameters."""
     parameters = initial_parameters(problem.energy, data.views, problem.reference, rng)
     project(problem.energy, parameters)
     if problem.head is not None:
@@ -152,12 +157,12 @@ def _begin(problem: Problem, data: Data, rng: np.random.Generator) -> Training:
 
 
 def _starts(problem: Problem, data: Data, seed: int) -> Callable[[], Training]:
-    """The same start as often as it is asked for."""
+    """Return a function that returns the same start as often as it is called."""
     return lambda: _begin(problem, data, np.random.default_rng(seed))
 
 
 def _finished(model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer) -> FittedModel:
-    """The model with the units that are of use, and what the user should know of it."""
+    """Return the model without the units that are not needed, with what the user should know about it."""
     training, remarks = model.training, []
     training.stream = rng
     selected = prune(model.problem, training.parameters, data, training.n_items)

@@ -11,13 +11,16 @@ from harmonium.kernels.rows import entries
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.views import Summary, Views
 
-# standard deviation over items of the hidden naturals at the start
+# Standard deviation over items of the hidden naturals at the start, and largest scale of a weight. Conventions: small
+# enough that binary units start where they respond linearly, large enough that they differ from each other.
 _SPREAD = 0.3
+_LARGEST_SCALE = 0.1
+# Items by which the spread is measured: a convention.
 _SAMPLE = 500
 
 
 def mean_statistic(views: Views, name: str, family: Family, summary: Summary) -> np.ndarray:
-    """Mean over the observed items of a view's statistic, in float32."""
+    """Return the mean over the observed items of a view's statistic, in float32."""
     if family.n_columns == family.n_features_:
         return np.asarray(family.encode(summary.mean[None, :])[0], dtype=np.float32)
     total, count = np.zeros(family.n_features_), np.zeros(family.n_features_)
@@ -34,10 +37,10 @@ def mean_statistic(views: Views, name: str, family: Family, summary: Summary) ->
 def initial_parameters(
     energy: Energy, views: Views, reference: dict[str, np.ndarray], rng: np.random.Generator
 ) -> Parameters:
-    """Random weights, scaled so that every view moves the hidden naturals equally and by little.
+    """Return random weights, scaled so that every view moves the hidden naturals equally and by little.
 
-    The hidden bias cancels the mean of the data, so units start half on; the views' biases give the marginal means at
-    the hidden units' mean.
+    The hidden bias cancels the mean of the data, so that units start half on; the biases of the views give the marginal
+    means at the mean of the hidden units.
     """
     n_units = energy.hidden.n_units_
     sample = rng.permutation(len(views))[:_SAMPLE]
@@ -49,8 +52,8 @@ def initial_parameters(
     for name, family in energy.families.items():
         spread = entries(batch.views[name].statistic).mean_square_distance(reference[name])
         scale = _SPREAD / np.sqrt(len(energy.families) * max(spread, 1e-12))
-        # one feature alone must not saturate what it meets either
-        weights = rng.standard_normal((family.n_features_, n_units)) * min(scale, 0.1)
+        # one feature alone must not saturate the units either
+        weights = rng.standard_normal((family.n_features_, n_units)) * min(scale, _LARGEST_SCALE)
         hidden_bias -= reference[name] @ weights
         parameters[weights_of(name)] = weights.astype(np.float32)
         bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights @ centre

@@ -1,4 +1,4 @@
-"""Batch training: L-BFGS on the whole data, for objectives that have a loss."""
+"""Batch training: L-BFGS on all data, for objectives that have a loss."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, flatten, own_of, record, unflatten
 from harmonium.training.base import Driver, Training, Watch, solve_head
 from harmonium.training.monitor import Monitor
@@ -16,22 +18,26 @@ from harmonium.training.projection import project
 from harmonium.validation import Number, Whole
 from harmonium.views import Data
 
-_ROUND = 10  # iterations between projections and records
+# Iterations between projections and records, and past steps that L-BFGS remembers: conventions.
+_ROUND, _MEMORY = 10, 20
 
 
 class LBFGS(Driver):
-    """Batch driver: every step sees all rows (cut into batches that are added up, so memory stays bounded).
+    """Batch training by L-BFGS: every step sees all rows.
+
+    Rows are cut into batches whose statistics are added up, so memory stays bounded. After every ten iterations
+    parameters are projected to where the model can be normalised, and a head that is solved for is solved.
 
     Parameters
     ----------
     max_iter : int, default=200
-        Iterations.
+        Largest number of iterations.
     batch_size : int, default=1000
-        Rows held in memory at a time; has no influence on the result but rounding.
+        Number of rows held in memory at a time; it does not influence the result beyond rounding.
     weight_decay : float, default=1e-4
-        Half of it times the squared norm of the weights is added to the mean loss.
+        Half of it times the squared norm of all weights, those of a head included, is added to the mean loss.
     tol : float, default=1e-6
-        Relative fall of the loss over ten iterations at which to stop.
+        Relative decrease of the loss over ten iterations at which to stop.
 
     Examples
     --------
@@ -55,7 +61,7 @@ class LBFGS(Driver):
         self.tol = tol
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Line searches need a loss."""
+        """Refuse objectives without a loss, which line searches need."""
         if not objective.has_loss:
             raise ValueError(
                 f"LBFGS needs an objective with a loss; {type(objective).__name__} is a noisy gradient only; "
@@ -63,11 +69,11 @@ class LBFGS(Driver):
             )
 
     def epochs(self, n_rows: int) -> int:
-        """Rounds of ten iterations."""
+        """Return the number of rounds of ten iterations."""
         return -(-self.max_iter // _ROUND)
 
     def planned_rows(self, n_rows: int) -> int:
-        """Iterations times rows."""
+        """Return the number of iterations times the number of rows."""
         return self.max_iter * n_rows
 
     def run(
@@ -81,7 +87,7 @@ class LBFGS(Driver):
         watch: Watch | None = None,
         last: int | None = None,
     ) -> None:
-        """Rounds of L-BFGS with a projection after each; an epoch is a round."""
+        """Run rounds of L-BFGS with a projection after each; an epoch is a round."""
         rows = np.arange(len(data))
         monitor = Monitor(problem, data, rows, rows[:0])
         monitor.read(training.parameters, 0)
@@ -120,7 +126,7 @@ class LBFGS(Driver):
                 jac=True,
                 method="L-BFGS-B",
                 bounds=bounds,
-                options={"maxiter": limit, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9},
+                options={"maxiter": limit, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 1e-9},
             )
             training.parameters.update(unflatten(result.x, moving))
             project(problem.energy, training.parameters)
@@ -146,6 +152,7 @@ class LBFGS(Driver):
 
     @staticmethod
     def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:
+        """Return the bounds of each entry of the flattened parameters: those of the families' own parameters."""
         limits = {
             own_of(view, name): limit
             for view, family in problem.energy.families.items()

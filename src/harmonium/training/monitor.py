@@ -1,4 +1,4 @@
-"""What is watched during training: reconstruction by view, free energies, and whether numbers still mean something."""
+"""What is watched during training: reconstruction by view, free energies, and whether training has diverged."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from harmonium.energy import log_weight
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
 from harmonium.families.base import Own
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, first_not_finite, weights_of
 from harmonium.views import Data
 
+# Training rows that are watched (four times as many of validation rows): a convention.
 _SAMPLE = 256
-# log-odds moved by so much per count or standard deviation mean nothing any more
+# Training has diverged if a weight is larger, as log-odds that move by so much per count or standard deviation mean
+# nothing any more, or if a view is this many times worse than at the start: conventions.
 _LARGEST_WEIGHT = 1e4
+_FAR_WORSE = 20
+# A unit is idle if its means differ by less than this share of its range: a convention.
+_IDLE = 1e-3
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Means over the rows watched."""
+    """Means over the rows that are watched."""
 
     reconstruction: dict[str, float]
     free_energy: float
@@ -46,7 +51,7 @@ class Monitor:
         self._start: Reading | None = None
 
     def read(self, parameters: Parameters, epoch: int, learning_rate: float | None = None) -> dict[str, float]:
-        """Record of one epoch; raises if training has diverged."""
+        """Return the record of one epoch; raise a DivergenceError if training has diverged."""
         check_finite(parameters, epoch, learning_rate)
         for name in self._problem.energy.families:
             if np.abs(parameters[weights_of(name)]).max() > _LARGEST_WEIGHT:
@@ -54,8 +59,8 @@ class Monitor:
         train = reconstruct(self._problem, parameters, self._train)
         self._start = self._start or train
         for name, loss in train.reconstruction.items():
-            # a view far worse than under its marginals alone has run away, though clamps may keep it finite
-            if not np.isfinite(loss) or loss > 20 * max(abs(self._start.reconstruction[name]), 1.0):
+            # a view far worse than at the start has diverged, though clamps may keep it finite
+            if not np.isfinite(loss) or loss > _FAR_WORSE * max(abs(self._start.reconstruction[name]), 1.0):
                 raise DivergenceError(_divergence(name, epoch, "its reconstruction grew without bound", learning_rate))
         record = {"reconstruction": train.total, "free_energy": train.free_energy}
         if len(train.reconstruction) > 1:
@@ -68,25 +73,25 @@ class Monitor:
         return record
 
     def presence(self, parameters: Parameters) -> np.ndarray:
-        """Share of the training rows watched that have each unit (of units that all have: their mean)."""
+        """Return the share of the watched training rows that have each unit; the mean of units that every row has."""
         energy = self._problem.energy
         layer = energy.layer(parameters)
         batch = self._problem.complete(parameters, self._train)
         return layer.presence(energy.hidden_natural(parameters, batch)).mean(axis=0, dtype=np.float64)
 
     def idle_units(self, parameters: Parameters) -> int:
-        """Number of hidden units that are the same for all the training rows watched, where none should be."""
+        """Return the number of hidden units that are the same for all watched rows, where none should be."""
         energy = self._problem.energy
         if energy.hidden.selects:  # they are removed
             return 0
         batch = self._problem.complete(parameters, self._train)
         means = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
         scale = energy.hidden.support.upper if energy.hidden.bounded else 1.0
-        return int((np.ptp(means, axis=0) < 1e-3 * scale).sum()) if batch.n_rows > 1 else 0
+        return int((np.ptp(means, axis=0) < _IDLE * scale).sum()) if batch.n_rows > 1 else 0
 
 
 def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None) -> None:
-    """Raise if a parameter is not finite."""
+    """Raise a DivergenceError if a parameter is not finite."""
     broken = first_not_finite(parameters)
     if broken is not None:
         view = broken.rsplit(".", 1)[0]
@@ -94,6 +99,7 @@ def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None
 
 
 def _divergence(view: str, epoch: int, problem: str, learning_rate: float | None) -> str:
+    """Return the message of a DivergenceError: where, when and why, and what to do."""
     where = "the hidden layer" if view == "hidden" else "the head" if view == "head" else f"view {view!r}"
     remedy = "" if learning_rate is None else f"a learning_rate below {learning_rate:g}, "
     return (
@@ -103,7 +109,7 @@ def _divergence(view: str, epoch: int, problem: str, learning_rate: float | None
 
 
 def reconstruct(problem: Problem, parameters: Parameters, batch: Batch) -> Reading:
-    """-log p(x_v | h at its mean) for each view, over observed sites, and the free energy."""
+    """Return -log p(x_v | h at its mean) of each view, over observed sites, and the free energy, averaged over rows."""
     energy = problem.energy
     batch = problem.complete(parameters, batch)
     hidden_mean = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
@@ -116,7 +122,7 @@ def reconstruct(problem: Problem, parameters: Parameters, batch: Batch) -> Readi
 def view_losses(
     problem: Problem, parameters: Parameters, batch: Batch, hidden_mean: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """-log p(x_v | h) for each view of a batch and each of its rows, over observed sites, in float64."""
+    """Return -log p(x_v | h) of each view of a batch and each of its rows, over observed sites, in float64."""
     energy = problem.energy
     losses = {}
     for name, view in batch.views.items():
@@ -127,7 +133,7 @@ def view_losses(
 
 
 def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
-    """-log p(x | natural) of each row of one view, over observed sites, in float64."""
+    """Return -log p(x | natural) of each row of one view, over observed sites, in float64."""
     log_partition = family.log_partition(natural, own, view.size)
     if view.missing is not None:
         log_partition = np.where(view.missing[:, : log_partition.shape[1]], 0, log_partition)
@@ -136,7 +142,7 @@ def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Own)
 
 
 def cost_of_description(problem: Problem, data: Data) -> float:
-    """Nats that an average item costs to describe by the marginals of its features, at least 1: the unit of C."""
+    """Return the unit of C: the nats that describing an average item by its features' marginals costs, at least 1."""
     families = problem.energy.families
     total = 0.0
     for name, view in data.spaced(_SAMPLE, families).views.items():

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from harmonium.kernels.updates import adam_update, descent_update, momentum_update, shared_adam_update
-from harmonium.objectives import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, record
 from harmonium.parts import Part
 from harmonium.validation import Flag, Number
@@ -18,12 +18,38 @@ Slots = dict[str, dict[str, np.ndarray]]
 
 
 class Optimiser(Part):
-    """Moves parameters against the mean gradient of a batch, in place."""
+    """Base of all optimisers: how a mean gradient moves parameters, in place.
+
+    A subclass defines `start` and `update`. Its memory ("slots") is kept by whoever calls it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Momentum
+    >>> from harmonium.objectives.statistics import Statistics
+    >>> parameters = {"hidden.bias": np.array([1.0], dtype=np.float32)}
+    >>> statistics = Statistics({"hidden.bias": np.array([4.0], dtype=np.float32)}, count=2.0)
+    >>> optimiser = Momentum(momentum=0.0)
+    >>> optimiser.update(parameters, statistics, optimiser.start(parameters), rate=0.25, decay=0.0, step=1)
+    >>> parameters["hidden.bias"].tolist()  # a mean gradient of 4 / 2
+    [0.5]
+    """
 
     role = "optimiser"
 
     def start(self, parameters: Parameters) -> Slots:
-        """Memory of the optimiser, zero at first."""
+        """Return the memory of the optimiser, zero at first.
+
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            All parameters of the model.
+
+        Returns
+        -------
+        dict of str to dict of str to ndarray
+            Arrays by what they remember and by parameter.
+        """
         raise NotImplementedError
 
     def update(
@@ -37,27 +63,44 @@ class Optimiser(Part):
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
-        """One step; ``decay`` shrinks weights (not biases) by ``rate * decay`` and ``step`` counts from 1.
+        """Move the parameters by one step, in place.
 
-        Parameters named in ``shares`` take only that share of the rate; they shrink as much as all others, so that
-        what they can add up to does not depend on how many or how large the values of a view are. Weights named in
-        ``centres`` move by the gradient of a model whose view is centred there.
-
-        The statistics are used up: their gradient is zero afterwards.
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            The parameters that gradients move, in float32.
+        statistics : Statistics
+            Sums of gradients and the number of rows in them. They are used up: the gradient is zero afterwards.
+        slots : dict of str to dict of str to ndarray
+            What `start` returned; changed in place.
+        rate : float
+            Step size, for gradients averaged over the rows.
+        decay : float
+            Weights shrink by ``rate * decay``; biases do not.
+        step : int
+            Number of the step, from 1.
+        shares : mapping of str to float, optional
+            Share of the rate that a parameter takes, where it is not all of it. Such parameters shrink as much as all
+            others, so that what they can add up to does not depend on how many or how large the values of a view are.
+        centres : mapping of str to ndarray, optional
+            Means of views, by the name of their weights. Such weights move by the gradient of a model whose view is
+            centred there.
         """
         raise NotImplementedError
 
 
 def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:
+    """Return arrays of zeros of the same shapes."""
     return {name: np.zeros_like(value) for name, value in parameters.items()}
 
 
 def _decay(name: str, rate: float, decay: float) -> float:
+    """Return by what share a parameter shrinks in a step: weights do, others do not."""
     return rate * decay if record(name).is_weights else 0.0
 
 
 def take_off_centres(statistics: Statistics, centres: Mapping[str, np.ndarray]) -> None:
-    """Turn gradients of weights into those of centred views: φ(x) - centre in the place of φ(x)."""
+    """Turn gradients of weights into those of centred views, in place: φ(x) - centre takes the place of φ(x)."""
     for name, centre in centres.items():
         statistics.gradient[name] -= np.outer(centre, statistics.gradient[HIDDEN_BIAS])
 
@@ -69,6 +112,11 @@ class Momentum(Optimiser):
     ----------
     momentum : float, default=0.9
         Share of the last step that is kept; 0 is plain gradient descent.
+
+    Examples
+    --------
+    >>> Momentum(momentum=0.5)
+    Momentum(momentum=0.5)
     """
 
     settings = {"momentum": Number(inclusive=True, below=1.0, remedy="0.9 is usual")}
@@ -77,7 +125,7 @@ class Momentum(Optimiser):
         self.momentum = momentum
 
     def start(self, parameters: Parameters) -> Slots:
-        """Velocities, unless there is no momentum."""
+        """Return velocities of zero; nothing if there is no momentum."""
         return {"velocity": _zeros(parameters)} if self.momentum else {}
 
     def update(
@@ -91,7 +139,7 @@ class Momentum(Optimiser):
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
-        """Velocity first, then the parameters."""
+        """Update the velocities, then the parameters."""
         take_off_centres(statistics, centres)
         for name, value in parameters.items():
             own = rate * shares.get(name, 1.0)
@@ -104,17 +152,30 @@ class Momentum(Optimiser):
 
 
 class Adam(Optimiser):
-    """Adam (Kingma & Ba 2015) with decoupled weight decay.
+    """Adam with decoupled weight decay.
 
     Parameters
     ----------
-    beta1, beta2 : float, default=0.9, 0.999
-        Memory of the first and second moments.
+    beta1 : float, default=0.9
+        Memory of the first moment.
+    beta2 : float, default=0.999
+        Memory of the second moment.
     epsilon : float, default=1e-8
         Added to the root of the second moment.
     shared : bool, default=False
-        Units share their second moment, that of the one with the largest gradient. Then units that gradients hardly
-        reach move as little as they should; with one for each weight, all move alike and noise finds work for them.
+        Whether units share their second moment, that of the unit with the largest gradient. Then units with small
+        gradients take small steps; if each weight has its own, all take steps of the same size, and noise gives every
+        unit something to do.
+
+    References
+    ----------
+    Kingma & Ba (2015), Adam: a method for stochastic optimization; Loshchilov & Hutter (2019), Decoupled weight decay
+    regularization.
+
+    Examples
+    --------
+    >>> Adam(shared=True)
+    Adam(shared=True)
     """
 
     settings = {
@@ -131,7 +192,7 @@ class Adam(Optimiser):
         self.shared = shared
 
     def start(self, parameters: Parameters) -> Slots:
-        """First and second moments."""
+        """Return first and second moments of zero."""
         second = _zeros(parameters)
         if self.shared:
             for name, value in parameters.items():
@@ -151,7 +212,7 @@ class Adam(Optimiser):
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
-        """Moments first, then the parameters."""
+        """Update the moments, then the parameters."""
         correction = float(np.sqrt(1 - self.beta2**step))
         if not self.shared:
             take_off_centres(statistics, centres)

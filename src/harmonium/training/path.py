@@ -1,9 +1,8 @@
 """Choosing C and the number of epochs on rows held out from training: a warm-started path.
 
-The values of C are gone through from large (mostly a model of the label) to small (mostly a model of the views), each
-from where the one before was best, and all but the first for half as many epochs. Errors are averaged over folds, of
-which small data get several. What was chosen is then done again on all rows: the same stages, each with the same number
-of epochs.
+Values of C are tried from large (mostly a model of the label) to small (mostly a model of the views), each from where
+the one before was best, and all but the first for half as many epochs. Errors are averaged over folds, of which small
+data get several. What was chosen is then done again on all rows: the same stages, each with the same number of epochs.
 """
 
 from __future__ import annotations
@@ -14,25 +13,27 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
 from harmonium.targets import Targets
 from harmonium.training.base import Driver, Training
 from harmonium.training.progress import Reporter
 from harmonium.views import Data
 
-# below so many rows, one set of held-out rows is too small to choose by
+# All four are conventions: no benchmark chooses them. Below this many labelled rows, one set of held-out rows is too
+# small to choose by, and there are several folds.
 _MANY_ROWS = 400
 _FOLDS = 3
-# epochs over which errors are averaged, as those of single epochs are noisy
+# Errors are averaged over this many epochs, as those of single epochs are noisy.
 _WINDOW = 3
-# a stage ends after half of its epochs, and at least this share of those planned, without a smaller error
+# A stage ends after half of its epochs, and at least this share of those planned, without a smaller error.
 _PATIENCE = 0.25
 
 
 @dataclass(frozen=True)
 class Stage:
-    """So many epochs with one C."""
+    """A number of epochs with one C."""
 
     C: float
     epochs: int
@@ -46,10 +47,12 @@ class Choice:
     ----------
     stages : list of Stage
         What to do on all rows.
-    record : dict of lists
+    record : dict of str to list of float
         C, epoch and held-out error of everything that was tried.
-    scores, targets
-        Of the held-out rows, by models that have not seen them.
+    scores : ndarray of shape (rows, outputs)
+        Scores of the held-out rows, by models that have not seen them.
+    targets : Targets
+        Targets of the same rows.
     """
 
     stages: list[Stage]
@@ -59,7 +62,10 @@ class Choice:
 
 
 def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(training rows, held-out rows); only rows with a target are held out, of every class its share if it has any."""
+    """Return (training rows, held-out rows) of each fold.
+
+    Only rows with a target are held out; classes that are frequent enough are held out in proportion.
+    """
     known = np.flatnonzero(targets.counting)
     seed = int(rng.integers(2**31 - 1))
     codes = targets.values[known, 0]
@@ -94,9 +100,9 @@ def choose(
     rng: np.random.Generator,
     reporter: Reporter,
 ) -> Choice:
-    """Go through the path on every fold; the best value of C and number of epochs on average.
+    """Return the value of C and the number of epochs that are best on average over the folds.
 
-    ``nats`` is what C is in units of: what an average item costs to describe.
+    ``nats`` is the unit of C: what an average item costs to describe.
     """
     watched = [_Held(problem, data.take(train), data.take(held), driver.epochs(len(train))) for train, held in folds]
     trainings = [start() for _ in folds]
@@ -131,7 +137,7 @@ def choose(
 
 
 def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:
-    """Scores of rows whose targets are not looked at."""
+    """Return the scores of rows whose targets are not looked at."""
     head, energy = problem.head, problem.energy
     assert head is not None
     blind = Data(data.views.without(*head.view_names))
@@ -144,7 +150,7 @@ def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndar
 
 
 def _smooth(curve: np.ndarray) -> np.ndarray:
-    """Mean over the last few epochs."""
+    """Return the mean over the last few epochs."""
     totals = np.concatenate([np.zeros(1), np.cumsum(curve)])
     first = np.maximum(np.arange(len(curve)) + 1 - _WINDOW, 0)
     return (totals[1:] - totals[first]) / (np.arange(len(curve)) + 1 - first)
@@ -161,7 +167,7 @@ class _Held:
     curve: list[float] = field(default_factory=list)
 
     def begin(self) -> None:
-        """A new value of C."""
+        """Start a new value of C."""
         self.curve, self._best, self._waited = [], np.inf, 0
 
     def __call__(self, training: Training) -> bool:
@@ -181,10 +187,10 @@ class _Held:
 
     @property
     def targets(self) -> Targets:
-        """Of the held-out rows."""
+        """Targets of the held-out rows."""
         assert self.held.targets is not None
         return self.held.targets
 
     def keep_scores(self) -> None:
-        """This value of C is the best so far."""
+        """Keep the scores of this value of C, which is the best so far."""
         self.scores = self._scores

@@ -10,16 +10,33 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.inference.symmetry import align
-from harmonium.objectives import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.training.priors import Moments, Normal
 
+# Draws are aligned to one of them, then to their mean: a convention.
 _ROUNDS_OF_ALIGNMENT = 2
 
 
 @dataclass
 class MarkovChain:
-    """One chain: where it is, its random numbers, what it remembers to choose its steps, and memory to work in."""
+    """One chain.
+
+    Attributes
+    ----------
+    parameters : dict of str to ndarray
+        Where the chain is.
+    rng : numpy.random.Generator
+        Its random numbers.
+    memory : dict of str to ndarray
+        What it remembers to choose its steps.
+    draws : list of dict
+        Parameters that were kept.
+    state : object
+        State of the objective.
+    statistics : Statistics, optional
+        Memory to work in.
+    """
 
     parameters: Parameters
     rng: np.random.Generator
@@ -36,13 +53,17 @@ class Posterior:
     Attributes
     ----------
     chains : list of MarkovChain
-        Of a model loaded from a file they begin at their last draws, with fresh random numbers.
-    prior : dict of Normal
-        By view.
-    moments : dict of Moments
+        The chains. Those of a model loaded from a file begin at their last draws, with fresh random numbers.
+    prior : dict of str to Normal
+        Prior of each view.
+    moments : dict of str to Moments
         Sums of the weights since the last step of empirical Bayes, by view.
-    n_moves, n_warmup, n_planned : int
-        How often each chain has moved, how many of the moves are warm-up, and how many there are to be.
+    n_moves : int
+        Number of moves of each chain.
+    n_warmup : int
+        Number of moves that are warm-up.
+    n_planned : int
+        Number of moves that are planned.
     target : str
         What is sampled, and how: draws of different targets do not belong together.
     """
@@ -57,7 +78,7 @@ class Posterior:
 
     @property
     def warming(self) -> bool:
-        """Whether chains are still on their way to where they should be."""
+        """Whether chains are still in their warm-up."""
         return self.n_moves < self.n_warmup
 
     @property
@@ -66,15 +87,15 @@ class Posterior:
         return len(self.chains[0].draws)
 
     def draws(self) -> list[Parameters]:
-        """All draws, chain by chain."""
+        """Return all draws, chain by chain."""
         return list(chained.from_iterable(chain.draws for chain in self.chains))
 
     def array(self, name: str) -> np.ndarray:
-        """Draws of one parameter, shape (chains, draws, …)."""
+        """Return the draws of one parameter, shape (chains, draws, …)."""
         return np.stack([np.stack([draw[name] for draw in chain.draws]) for chain in self.chains])
 
     def mean(self) -> Parameters:
-        """Mean over all draws."""
+        """Return the mean over all draws."""
         draws = self.draws()
         return {
             name: np.stack([draw[name] for draw in draws]).mean(axis=0, dtype=np.float64).astype(np.float32)
@@ -82,10 +103,10 @@ class Posterior:
         }
 
     def align(self, energy: Energy) -> None:
-        """Turn draws into those of the same density that are nearest to each other.
+        """Replace draws by equivalent ones that are nearest to each other.
 
         Units are arbitrary up to rotation (Gaussian ones) or order and sign (others), so weights and hidden means of
-        different draws can only be averaged once that freedom is used up. The chains themselves go on as they were.
+        different draws can only be averaged once that freedom is used up. The chains themselves continue as they were.
         """
         reference = self.chains[0].draws[-1]
         for _ in range(_ROUNDS_OF_ALIGNMENT):

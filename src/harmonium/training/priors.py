@@ -10,8 +10,10 @@ import numpy as np
 from harmonium.parts import Part
 from harmonium.validation import Choice, Flag, Number
 
-# no variance is smaller: below, weights are zero for all that single precision can tell
+# Smallest variance of a prior: below, weights are zero for all that single precision can tell.
 _SMALLEST = 1e-12
+# Share of the mean variance that a feature gets at least where the prior begins at given weights: a convention.
+_LEAST_SHARE = 0.1
 
 
 @dataclass
@@ -22,7 +24,7 @@ class Normal:
     variance: np.ndarray
 
     def log_density(self, weights: np.ndarray) -> float:
-        """Log-density of the weights, (features, units), but for its constant."""
+        """Return the log-density of weights of shape (features, units), up to a constant."""
         square = np.square(weights - self.mean[:, None], dtype=np.float64)
         return -0.5 * float((square / self.variance[:, None]).sum())
 
@@ -37,31 +39,67 @@ class Moments:
 
     @classmethod
     def none(cls, n_features: int) -> Moments:
-        """Nothing added yet."""
+        """Return sums over nothing."""
         return cls(np.zeros(n_features), np.zeros(n_features))
 
     def add(self, weights: np.ndarray) -> None:
-        """Add one draw of the weights, (features, units)."""
+        """Add one draw of the weights, shape (features, units)."""
         self.total += weights.sum(axis=1, dtype=np.float64)
         self.squares += np.square(weights, dtype=np.float64).sum(axis=1)
         self.count += weights.shape[1]
 
 
 class Prior(Part):
-    """What is believed of a view's weights before the data: independent normal numbers, N(μ, σ²) for each feature."""
+    """Base of all priors of a view's weights: independent normals N(μ, σ²).
+
+    μ and σ² are those of a feature. A subclass defines `start`; and `update`, if it learns from draws.
+
+    Attributes
+    ----------
+    learns : bool
+        Whether `update` is called during the warm-up.
+
+    Examples
+    --------
+    >>> GaussianPrior().learns, EmpiricalBayes().learns
+    (False, True)
+    """
 
     role = "prior"
     learns = False
 
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
-        """The prior as chains begin at these weights, (features, units).
+        """Return the prior as chains begin.
 
-        ``unit_scale`` is the standard deviation of weights that give an average item hidden naturals of about one.
+        Parameters
+        ----------
+        weights : ndarray of shape (features, units)
+            Weights at which chains start, those of all chains side by side.
+        unit_scale : float
+            Standard deviation of weights that give an average item hidden naturals of about one.
+
+        Returns
+        -------
+        Normal
+            Mean and variance of the weights of each feature.
         """
         raise NotImplementedError
 
     def update(self, current: Normal, moments: Moments) -> Normal:
-        """The prior after the draws of a step of Monte Carlo EM."""
+        """Return the prior after the draws of a step of Monte Carlo EM.
+
+        Parameters
+        ----------
+        current : Normal
+            The prior that the draws were made with.
+        moments : Moments
+            Sums of the weights of each feature, and of their squares, over draws, chains and units.
+
+        Returns
+        -------
+        Normal
+            Mean and variance of the weights of each feature, with variances above zero.
+        """
         return current
 
 
@@ -73,8 +111,8 @@ class GaussianPrior(Prior):
     mean : float, default=0.0
         Mean μ.
     scale : float, optional
-        Standard deviation σ; a large one says little, but leaves chains of brief sampling without hold. Default: such
-        that an average item gives hidden units naturals of about one.
+        Standard deviation σ. Default: the scale at which an average item gives hidden units naturals of about one. A
+        much larger one says little, but lets chains of brief sampling run away (benchmark bayes_recovery).
 
     Examples
     --------
@@ -92,25 +130,30 @@ class GaussianPrior(Prior):
         self.scale = scale
 
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
-        """The prior itself."""
+        """Return the prior itself."""
         return _constant(len(weights), self.mean, unit_scale if self.scale is None else self.scale)
 
 
 class EmpiricalBayes(Prior):
-    """Mean and variance estimated from draws of the weights (Monte Carlo EM; eq. 23-27 of Guo & Xing 2006).
+    """Normal prior whose mean and variance are estimated from draws of the weights.
 
-    They follow the draws during warm-up, and stay as they are while draws are kept.
+    They follow the draws during the warm-up (Monte Carlo EM), and stay as they are while draws are kept.
 
     Parameters
     ----------
     per : {"view", "input"}, default="view"
         Whether all features of a view share one prior, or each has its own, as in the paper. The latter has as many
-        means to learn as there are features; with few items they take up what weights should say, with too much trust.
+        means to learn as there are features; with few items it trusts them too much (benchmark bayes_recovery).
     centred : bool, default=False
-        Hold the mean at zero. Then the prior is the same in all rotations of Gaussian units, which are arbitrary.
+        Whether the mean is held at zero. Then the prior is the same in all rotations of Gaussian units, which are
+        arbitrary.
     begin : {"data", "weights"}, default="data"
-        Where it begins: as `GaussianPrior()` does, or as mean and variance of the weights that chains start from, the
-        paper's choice. Where data say little, Monte Carlo EM moves little, so that it matters.
+        Where it begins: as ``GaussianPrior()`` does, or at mean and variance of the weights that chains start from, as
+        in the paper. It matters where data say little, as Monte Carlo EM then moves little.
+
+    References
+    ----------
+    Guo & Xing (2006), Bayesian exponential family harmoniums, eq. 23-27.
 
     Examples
     --------
@@ -137,20 +180,24 @@ class EmpiricalBayes(Prior):
         self.begin = begin
 
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
-        """The scale alone, or moments of the weights, where features whose weights are all alike get some variance."""
+        """Return a prior of unit scale, or one with the moments of the weights.
+
+        Features whose weights are all alike still get some variance.
+        """
         if self.begin == "data":
             return _constant(len(weights), 0.0, unit_scale)
         moments = Moments.none(len(weights))
         moments.add(weights)
         found = self._estimate(moments)
         typical = float(found.variance.mean(dtype=np.float64))
-        return Normal(found.mean, np.maximum(found.variance, np.float32(0.1 * typical)))
+        return Normal(found.mean, np.maximum(found.variance, np.float32(_LEAST_SHARE * typical)))
 
     def update(self, current: Normal, moments: Moments) -> Normal:
-        """Moments of the weights over units, chains and draws."""
+        """Return the moments of the weights over units, chains and draws."""
         return self._estimate(moments)
 
     def _estimate(self, moments: Moments) -> Normal:
+        """Return mean and variance from moments, shared by features if ``per`` is "view"."""
         mean, square = moments.total / moments.count, moments.squares / moments.count
         if self.centred:
             mean = np.zeros_like(mean)
@@ -160,4 +207,5 @@ class EmpiricalBayes(Prior):
 
 
 def _constant(n_features: int, mean: float, scale: float) -> Normal:
+    """Return the same mean and standard deviation for all features."""
     return Normal(np.full(n_features, mean, np.float32), np.full(n_features, max(scale**2, _SMALLEST), np.float32))

@@ -1,4 +1,4 @@
-"""Progress: silent by default, a bar with items a second, the objective and the time left when verbose."""
+"""Progress: silent by default; if verbose, a bar with rows per second, the reconstruction and the time left."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ logger = logging.getLogger("harmonium")
 
 
 class Reporter(Protocol):
-    """Told about every batch and epoch."""
+    """Is told about every batch and epoch."""
 
     def batch(self, n_rows: int) -> None:
-        """Some rows are done."""
+        """Take note that some rows are done."""
 
     def epoch(self, number: int, record: dict[str, float]) -> None:
-        """An epoch is done."""
+        """Take note that an epoch is done."""
 
 
 class Silent:
-    """Says nothing, but logs each epoch for those who configured the ``harmonium`` logger."""
+    """Shows nothing, but logs each epoch for those who have configured the ``harmonium`` logger."""
 
     def batch(self, n_rows: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def epoch(self, number: int, record: dict[str, float]) -> None:
-        """Log."""
+        """Log the record."""
         logger.info("epoch %d: %s", number, ", ".join(f"{name} {value:.4g}" for name, value in record.items()))
 
 
@@ -45,13 +45,15 @@ class Bar(Silent):
         self._progress.advance(self._task, n_rows)
 
     def epoch(self, number: int, record: dict[str, float]) -> None:
-        """Show the objective."""
+        """Log the record and show the reconstruction."""
         super().epoch(number, record)
         shown = record.get("validation_reconstruction", record.get("reconstruction", record.get("loss", float("nan"))))
         self._progress.update(self._task, objective=f"epoch {number}, reconstruction {shown:.4g}")
 
 
 class _Speed(TextColumn):
+    """Rows per second."""
+
     def __init__(self) -> None:
         super().__init__("")
 
@@ -64,7 +66,7 @@ class _Speed(TextColumn):
 
 @contextmanager
 def reporting(verbose: int | bool, total: int) -> Iterator[Reporter]:
-    """Reporter for a fit over ``total`` rows (all epochs together)."""
+    """Give a reporter for a fit that visits ``total`` rows (all epochs together)."""
     if not verbose:
         yield Silent()
         return

@@ -7,11 +7,12 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.params import Parameters, bias_of, weights_of
 
+# Norm that weights between two Gaussian layers are scaled to: a convention, just below 1, where log Z becomes infinite.
 _LARGEST_NORM = 0.995
 
 
 def project(energy: Energy, parameters: Parameters) -> None:
-    """Project in place; does nothing for models that are normalisable whatever their weights."""
+    """Project in place; do nothing for models that are normalisable whatever their weights."""
     curvatures = {}
     for name, family in energy.families.items():
         weights, own = parameters[weights_of(name)], energy.own(parameters, name)
@@ -27,7 +28,7 @@ def project(energy: Energy, parameters: Parameters) -> None:
 
 
 def _bound_norm(energy: Energy, parameters: Parameters, curvatures: dict[str, np.ndarray]) -> None:
-    """I/s² - Σ_v G_v must be positive definite (two Gaussian layers): scale the weights down if it is not."""
+    """Scale weights down unless I/s² - Σ_v G_v is positive definite (two Gaussian layers)."""
     total = np.zeros((energy.hidden.n_units_,) * 2)
     for curvature in curvatures.values():
         total += curvature

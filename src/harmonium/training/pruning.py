@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.hidden.selection import Use
-from harmonium.objectives import Problem
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.views import Data
 
@@ -19,12 +19,14 @@ class Selected:
 
     Attributes
     ----------
-    problem, parameters
+    problem : Problem
         The smaller model.
-    usage : ndarray (units,)
+    parameters : dict of str to ndarray
+        Its parameters.
+    usage : ndarray of shape (units,)
         Share of the items that have each unit.
     n_found : int
-        Units that stood out, before those that agree became one.
+        Number of units that stood out, before those that agree became one.
     """
 
     problem: Problem
@@ -34,7 +36,7 @@ class Selected:
 
 
 def prune(problem: Problem, parameters: Parameters, data: Data, n_items: int) -> Selected | None:
-    """Remove the units that the hidden layer finds nothing to speak for; None if it has use for all of them."""
+    """Remove the units that the hidden layer finds no evidence for; return None if the layer selects none."""
     if not problem.energy.hidden.selects:  # spares the pass over the items
         return None
     pruned = problem.selection(n_items).prune(parameters, use_of_units(problem, parameters, data))
@@ -45,7 +47,7 @@ def prune(problem: Problem, parameters: Parameters, data: Data, n_items: int) ->
 
 
 def use_of_units(problem: Problem, parameters: Parameters, data: Data) -> Use:
-    """How the items use the units: one pass over them."""
+    """Return how the items use the units, by one pass over them."""
     energy = problem.energy
     layer = energy.layer(parameters)
     presence, total = np.zeros((2, layer.n_units_))

@@ -1,4 +1,4 @@
-"""Posterior sampling: several chains that move side by side, warm up, and keep every so many states."""
+"""Posterior sampling: several chains that move side by side, warm up, and keep every few states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import numpy as np
 
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.kernels.rows import arrays_of
-from harmonium.objectives import Objective, Problem
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart
 from harmonium.training.base import Driver, Training, Watch
@@ -28,25 +29,30 @@ from harmonium.training.stochastic import Stochastic
 from harmonium.validation import Number, Setting, Whole
 from harmonium.views import Data
 
+# Rows of a step unless the user says otherwise: a convention.
 _MOST_ROWS = 1000
+# Entries in the record of a run.
 _RECORDS = 50
-_FAR = 10.0  # standard deviations of the prior; nearer, what the data say of a start is worth keeping
-_KNOWN_ROWS = 500  # by which data are known again
-# the prior follows the draws from this share of the warm-up on, in so many steps
+# Starts are shrunk into the prior if they are this many of its standard deviations away: a convention. Shrinking all of
+# them loses what the data say, as the history of the benchmark bayes_classification tells.
+_FAR = 10.0
+# Rows by which data are recognised.
+_KNOWN_ROWS = 500
+# The prior follows the draws from this share of the warm-up on, in this many steps: conventions.
 _PRIOR_FROM, _PRIOR_STEPS = 0.2, 20
 
 
 class Priors(Setting):
-    """A prior, a dict of them by view, or None."""
+    """A setting that is a prior, a dict of priors by view, or None."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
-        """Refuse what is none, and whatever a prior itself refuses."""
+        """Refuse what is no prior, and whatever a prior itself refuses."""
         for prior in value.values() if isinstance(value, Mapping) else [value]:
             IsPart(Prior, "GaussianPrior() or EmpiricalBayes()").check(owner, name, prior)
 
 
 class Start(Setting):
-    """How chains get to where they start: a driver that leaves one set of weights, "likelihood" or None."""
+    """A setting that says how chains get to where they start: a driver that does not sample, "likelihood" or None."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse drivers that sample, and what is no driver."""
@@ -61,7 +67,7 @@ class Start(Setting):
 
 
 class CheckpointPath(Setting):
-    """A file in a folder that exists, or None."""
+    """A setting that is a file in a folder that exists, or None."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse what cannot be written to."""
@@ -74,7 +80,10 @@ class CheckpointPath(Setting):
 
 
 class Sampling(Driver):
-    """What drivers that sample weights share: chains, warm-up, thinning, priors, checkpoints."""
+    """Base of drivers that sample weights: chains, warm-up, thinning, priors, checkpoints.
+
+    A subclass defines `move`, `reading` and ``_tunes``; and `prepare`, if chains have something to remember.
+    """
 
     role = "driver"  # named here, as this is no driver by itself
     settings = {
@@ -107,20 +116,63 @@ class Sampling(Driver):
         chain: MarkovChain,
         posterior: Posterior,
     ) -> None:
-        """Move one chain by one step, in place."""
+        """Move one chain by one step, in place.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be sampled.
+        objective : Objective
+            Where gradients, or samples, come from.
+        data : Data
+            All training rows.
+        rows : ndarray of int
+            Numbers of the rows that this step looks at.
+        chain : MarkovChain
+            The chain, whose parameters and memory are changed.
+        posterior : Posterior
+            All chains, the priors, and how far the warm-up is; not to be changed.
+        """
         raise NotImplementedError
 
     def prepare(
         self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
     ) -> None:
-        """Give a chain what it has to remember, before its first step."""
+        """Give a chain what it has to remember, before its first step.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be sampled.
+        objective : Objective
+            Where gradients, or samples, come from.
+        data : Data
+            All training rows.
+        chain : MarkovChain
+            The chain, whose memory is changed.
+        posterior : Posterior
+            All chains and the priors.
+        """
 
     def reading(self, chain: MarkovChain, posterior: Posterior) -> dict[str, float]:
-        """What the record tells of a chain's moves: their typical step at least."""
+        """Return what the record says of a chain's moves.
+
+        Parameters
+        ----------
+        chain : MarkovChain
+            The chain.
+        posterior : Posterior
+            All chains, the priors, and how far the warm-up is.
+
+        Returns
+        -------
+        dict of str to float
+            Values by name; "step", the typical step of a weight, is always among them.
+        """
         raise NotImplementedError
 
     def check(self) -> None:
-        """Refuse settings that make no sense, alone or together, before anything is computed."""
+        """Refuse settings that make no sense, alone or together."""
         super().check()
         owner = type(self).__name__
         for prior in self._priors():
@@ -132,21 +184,21 @@ class Sampling(Driver):
             raise ValueError(f"{owner} tunes its steps in the warm-up; got n_warmup=0; allow some, or pass a step.")
 
     def _priors(self) -> list[Prior]:
-        """Those that are given."""
+        """Return the priors that are given."""
         given = self.prior.values() if isinstance(self.prior, Mapping) else [self.prior]
         return [prior for prior in given if prior is not None]
 
     @property
     def _tunes(self) -> bool:
-        """Whether steps are tuned."""
+        """Whether steps are tuned in the warm-up."""
         raise NotImplementedError
 
     def epochs(self, n_rows: int) -> int:
-        """Moves of each chain."""
+        """Return the number of moves of each chain."""
         return self.n_warmup + self.n_draws * self.thin
 
     def planned_rows(self, n_rows: int) -> int:
-        """Rows that the start and all chains will touch."""
+        """Return the number of rows that the starts and the moves of all chains visit."""
         driver = self._starter()
         first = 0 if driver is None else driver.planned_rows(n_rows)
         return self.n_chains * (first + self.epochs(n_rows) * self._rows_of_step(n_rows))
@@ -162,7 +214,7 @@ class Sampling(Driver):
         watch: Watch | None = None,
         last: int | None = None,
     ) -> None:
-        """Move all chains in turn; a training that has a posterior already goes on with its chains and adds draws.
+        """Move all chains in turn; chains of an earlier posterior continue and add draws.
 
         ``watch`` and ``last`` are for models with a head, which are refused.
         """
@@ -199,6 +251,7 @@ class Sampling(Driver):
     def _move_all(
         self, problem: Problem, objective: Objective, data: Data, posterior: Posterior, reporter: Reporter
     ) -> None:
+        """Move every chain once, let the prior follow, and keep draws if it is time to."""
         n_rows = self._rows_of_step(len(data))
         for chain in posterior.chains:
             everything = n_rows == len(data)
@@ -214,7 +267,7 @@ class Sampling(Driver):
                 chain.draws.append(copy_parameters(chain.parameters))
 
     def _follow(self, posterior: Posterior) -> None:
-        """Monte Carlo EM: collect weights, and now and then give the prior their moments."""
+        """Collect weights and, now and then, give the prior their moments: Monte Carlo EM."""
         first = int(_PRIOR_FROM * posterior.n_warmup)
         if not posterior.moments or not first < posterior.n_moves <= posterior.n_warmup:
             return
@@ -235,7 +288,7 @@ class Sampling(Driver):
         rng: np.random.Generator,
         reporter: Reporter,
     ) -> Posterior:
-        """Chains at their starts: the first where training stands, the others at weights of their own."""
+        """Return chains at their starts: the first where training stands, the others at random weights of their own."""
         chains = []
         driver = self._starter()
         for number, stream in enumerate(rng.spawn(self.n_chains)):
@@ -257,10 +310,10 @@ class Sampling(Driver):
         return Posterior(chains, prior)
 
     def _plan(self, problem: Problem, objective: Objective, data: Data, posterior: Posterior) -> None:
-        """Moves to be made: those of the draws, and a warm-up unless chains that have had theirs go on."""
+        """Plan the moves: those of the draws, and a warm-up unless chains that have had theirs continue."""
         if not posterior.n_planned:
             posterior.n_warmup = posterior.n_planned = self.n_warmup
-            if not posterior.n_draws:  # a prior that draws were already made with stays as it is
+            if not posterior.n_draws:  # a prior that draws were made with stays as it is
                 posterior.moments = {
                     view: Moments.none(len(prior.mean))
                     for view, prior in posterior.prior.items()
@@ -271,7 +324,7 @@ class Sampling(Driver):
         posterior.n_planned += self.n_draws * self.thin
 
     def _target(self, problem: Problem, objective: Objective, data: Data) -> str:
-        """What is sampled; the data are known by their number and some of the rows."""
+        """Return what is sampled, as text; the data are known by their number and some of the rows."""
         energy = problem.energy
         rows = np.linspace(0, len(data) - 1, min(len(data), _KNOWN_ROWS)).astype(int)
         digest = hashlib.sha256()
@@ -283,12 +336,13 @@ class Sampling(Driver):
         return " ".join(map(str, parts))
 
     def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
-        """Where another chain starts; drivers that hold parameters fixed take those that were given."""
+        """Return where another chain starts; drivers that hold parameters fixed take those that were given."""
         return drawn
 
     def _record(self, monitor: Monitor, training: Training, posterior: Posterior, seconds: float) -> dict[str, float]:
+        """Record all chains: readings of the first, and means over chains of their steps; raise if one has run away."""
         entry: dict[str, float] = {"epoch": training.n_iter}
-        for chain in posterior.chains[::-1]:  # what is recorded is the first chain, but all are looked at
+        for chain in posterior.chains[::-1]:  # the first chain is recorded, but all are looked at
             try:
                 entry |= monitor.read(chain.parameters, training.n_iter)
             except DivergenceError as error:
@@ -305,7 +359,18 @@ class Sampling(Driver):
         return entry
 
     def prior_of(self, view: str) -> Prior:
-        """The prior of one view."""
+        """Return the prior of one view.
+
+        Parameters
+        ----------
+        view : str
+            Name of the view.
+
+        Returns
+        -------
+        Prior
+            The prior that is given for it; `GaussianPrior` if none is.
+        """
         given = self.prior.get(view) if isinstance(self.prior, Mapping) else self.prior
         return GaussianPrior() if given is None else given
 
@@ -316,7 +381,10 @@ class Sampling(Driver):
         return min(n_rows, _MOST_ROWS if self.batch_size is None else self.batch_size)
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Weights alone are sampled, by an objective that a checkpoint can go on with."""
+        """Refuse heads, layers that select units, and objectives with a memory.
+
+        The last only if there is a checkpoint, which does not hold their memory.
+        """
         owner = type(self).__name__
         if problem.head is not None or problem.energy.hidden.selects:
             what = "a head" if problem.head is not None else "a layer that selects units"
@@ -338,16 +406,15 @@ class Sampling(Driver):
 
 
 def _unit_scale(problem: Problem, view: str) -> float:
-    """Standard deviation of weights with which the views together give an average item naturals of variance one."""
+    """Return the standard deviation of weights at which all views give an average item naturals of variance one."""
     family, mean = problem.energy.families[view], problem.reference[view].astype(np.float64)
     square = float((family.statistic_variance(mean, family.own_parameters()) + mean**2).sum())
-    return 1 / np.sqrt(
-        len(problem.energy.families) * max(square, 1.0)
-    )  # a view of next to nothing but zeros says nothing
+    # the scale of a view that is nearly all zeros would be arbitrarily large
+    return 1 / np.sqrt(len(problem.energy.families) * max(square, 1.0))
 
 
 def _into_prior(weights: np.ndarray, prior: Normal) -> None:
-    """Shrink weights that are far outside the prior, in place, to where it has its mass: chains would take long."""
+    """Shrink weights far outside the prior to where it has its mass, in place: chains would take long for that."""
     distance = weights - prior.mean[:, None]
     excess = np.sqrt(np.square(distance).mean(dtype=np.float64) / prior.variance.mean(dtype=np.float64))
     if excess > _FAR:

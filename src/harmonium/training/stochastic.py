@@ -8,7 +8,9 @@ from typing import Literal
 import numpy as np
 
 from harmonium.hidden.selection import Selection
-from harmonium.objectives import Objective, Problem, Statistics
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import copy_parameters, weights_of
 from harmonium.parts import IsPart
 from harmonium.training.base import Driver, Training, Watch, solve_head
@@ -20,55 +22,69 @@ from harmonium.training.projection import project
 from harmonium.validation import Choice, Flag, Number, Whole
 from harmonium.views import Data
 
-# updates that are enough, with a step that goes down and with a running average of the parameters
+# Updates that are planned with a step that falls, and with a running average of the parameters, which needs no time for
+# the step to fall: conventions.
 _UPDATES, _UPDATES_AVERAGED = 3000, 1500
+# Epochs that are planned at least and at most, and rows of a batch that follows the number of rows: conventions.
+_EPOCHS = (10, 300)
+_BATCHES, _BATCH_ROWS = 20, (10, 100)
+# Rows by which it is measured how far a step moves naturals: a convention.
 _SAMPLE = 100
-# a running average spans so many epochs, and at least so many updates
+# A running average spans this many epochs, and at least this many updates: conventions.
 _HORIZON_EPOCHS, _HORIZON_UPDATES = 2, 200
-# neither the average nor the prior of the units need see every single update
+# Neither the average nor the prior of the units needs to see every update: a convention.
 _TIMES_AN_EPOCH = 10
 _CRITERIA = {"reconstruction": "validation_reconstruction", "free_energy_gap": "free_energy_gap"}
 
 
 class Stochastic(Driver):
-    """Minibatch driver.
+    """Training by minibatches: Adam or momentum, schedules, decay, early stopping.
 
     Parameters
     ----------
     max_iter : int, optional
-        Epochs. Default: enough for about 3,000 updates (half of that with ``average``), between 10 and 300 epochs.
+        Number of epochs. Default: enough for about 3,000 updates (half of that with ``average``), between 10 and 300
+        epochs.
     batch_size : int, optional, default=100
-        Rows in a batch; None takes a twentieth of the rows, between 10 and 100.
+        Number of rows in a batch; None takes a twentieth of the rows, between 10 and 100.
     learning_rate : float, default=0.002
         Step size at the start, for gradients averaged over the batch.
     optimiser : Optimiser, optional
-        `Adam` (default) or `Momentum`.
+        How a gradient moves the parameters. Default: `Adam`, with ``shared=True`` for layers that select units.
     reach : float, optional
-        How far a step may move the natural parameter of a hidden unit, summed over an average row: the steps of views
-        with many or large values are shrunk to that. Default: no limit.
+        Largest distance that a step may move the natural parameter of a hidden unit for an average row. The steps of
+        views with many or large values are shrunk to keep to it. Default: no limit.
     schedule : {"linear", "constant", "inverse"}, default="linear"
-        Step size over time: down to zero at the last update, the same throughout, or ∝ 1 / (1 + epoch).
+        Step size over time: falls to zero at the last update, stays the same, or falls as 1 / (1 + epoch).
     weight_decay : float, default=1e-4
-        Weights shrink by ``learning_rate * weight_decay`` an update; biases do not.
+        Every update multiplies weights, a head's included but no biases, by 1 - step size * weight_decay.
     average : bool, default=False
-        Keep a running average of the parameters over about the last two epochs (and 200 updates), and take it for the
-        result: what a step that goes down to zero does at the end, at any epoch.
+        Whether to keep a running average of the parameters over about the last two epochs (or 200 updates, if these are
+        more) and take it for the result. It does at any epoch what a step size that falls to zero does at the end.
     early_stopping : {"reconstruction", "free_energy_gap"}, optional
-        Stop, on rows held out from training, once the reconstruction no longer improves (the best parameters are kept),
-        or once the free energies of held-out rows drift away from those of training rows, which is overfitting.
+        Stop, judged by rows held out from training, once the reconstruction no longer improves, or once the free
+        energies of held-out rows exceed those of training rows by too much, which is overfitting. The result is the
+        parameters of the last epoch that improved the reconstruction, or kept the gap small.
     stopping_fraction : float, default=0.1
         Share of the rows held out if there is early stopping.
     patience : int, default=3
-        Epochs to wait.
+        Number of epochs without improvement after which to stop.
     tol : float, default=1e-4
         Smallest relative improvement of the reconstruction that counts.
     largest_gap : float, default=0.1
-        Gap of free energies that is allowed, in standard deviations of the free energy.
+        Largest gap of mean free energies that is allowed, in standard deviations of the free energy.
+
+    Notes
+    -----
+    Estimators with a head, or with a layer that selects units, have other defaults than this class; see
+    `harmonium.training.defaults`.
 
     Examples
     --------
     >>> Stochastic(max_iter=5, learning_rate=0.01)
     Stochastic(learning_rate=0.01, max_iter=5)
+    >>> Stochastic().epochs(n_rows=10_000), Stochastic(average=True).epochs(n_rows=10_000)
+    (30, 15)
     """
 
     settings = {
@@ -118,24 +134,35 @@ class Stochastic(Driver):
         self.largest_gap = largest_gap
 
     def epochs(self, n_rows: int) -> int:
-        """Number of epochs for so many rows."""
+        """Return ``max_iter``, or enough epochs for the usual number of updates."""
         if self.max_iter is not None:
             return self.max_iter
         updates = _UPDATES_AVERAGED if self.average else _UPDATES
-        return int(np.clip(np.ceil(updates * self.rows_of_batch(n_rows) / n_rows), 10, 300))
+        return int(np.clip(np.ceil(updates * self.rows_of_batch(n_rows) / n_rows), *_EPOCHS))
 
     def rows_of_batch(self, n_rows: int) -> int:
-        """Number of rows in a batch for so many rows in all."""
-        return int(np.clip(n_rows // 20, 10, 100)) if self.batch_size is None else self.batch_size
+        """Return the number of rows in a batch.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of training rows.
+
+        Returns
+        -------
+        int
+            ``batch_size``, or a twentieth of the rows, between 10 and 100.
+        """
+        return int(np.clip(n_rows // _BATCHES, *_BATCH_ROWS)) if self.batch_size is None else self.batch_size
 
     def no_batches(self) -> str | None:
-        """Batches are all it needs."""
+        """Return None: batches are all it needs."""
         return None
 
     def update(
         self, problem: Problem, objective: Objective, data: Data, training: Training, rng: np.random.Generator
     ) -> None:
-        """One pass at a constant step."""
+        """Train by one pass over the rows, at a constant step."""
         training.n_items += len(data)
         selection = problem.selection(training.n_items)
         self.epoch(problem, objective, data, np.arange(len(data)), training, rng, Silent(), selection)
@@ -152,7 +179,7 @@ class Stochastic(Driver):
         watch: Watch | None = None,
         last: int | None = None,
     ) -> None:
-        """Epochs over shuffled rows."""
+        """Train by epochs over shuffled rows."""
         train, validation = self._split(len(data), rng)
         monitor = Monitor(problem, data, train, validation)
         monitor.read(training.parameters, 0)
@@ -193,7 +220,29 @@ class Stochastic(Driver):
         selection: Selection,
         position: tuple[int, int] | None = None,
     ) -> None:
-        """One pass over the rows; ``position`` (epochs done, epochs planned) tells the schedule where it stands."""
+        """Train in place by one pass over some rows.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained.
+        objective : Objective
+            Where gradients come from.
+        data : Data
+            Views and targets of all rows.
+        rows : ndarray of int
+            Numbers of the rows to visit, in an order that is drawn at random.
+        training : Training
+            Where training stands; changed in place.
+        rng : numpy.random.Generator
+            Source of random numbers.
+        reporter : Reporter
+            To be told about every batch.
+        selection : Selection
+            What the hidden layer does about its units.
+        position : tuple of int, optional
+            Epochs done and epochs planned, for the schedule. Without it the step is constant.
+        """
         optimiser = self._optimiser(problem)
         if training.slots is None:
             training.slots = optimiser.start(training.parameters)
@@ -241,12 +290,13 @@ class Stochastic(Driver):
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 
     def _optimiser(self, problem: Problem) -> Optimiser:
+        """Return the optimiser that is given, or the default for the hidden layer."""
         if self.optimiser is not None:
             return self.optimiser
         return Adam(shared=problem.energy.hidden.selects)
 
     def _shares(self, problem: Problem, data: Data, rows: np.ndarray) -> dict[str, float]:
-        """Share of the step that the weights of each view take, where it is not all of it."""
+        """Return the share of the step that the weights of each view take, where it is not all of it."""
         if self.reach is None:
             return {}
         families = problem.energy.families
@@ -259,7 +309,7 @@ class Stochastic(Driver):
 
     @staticmethod
     def _add_to_average(training: Training, horizon: float) -> None:
-        """Exponential average over about ``horizon`` calls, a plain one at first."""
+        """Add the parameters to an exponential average over about ``horizon`` calls, a plain one at first."""
         if training.average is None:
             training.average = copy_parameters(training.parameters)
         training.n_averaged += 1
@@ -268,7 +318,7 @@ class Stochastic(Driver):
             training.average[name] += share * (value - training.average[name])
 
     def _share(self, fraction: float, position: tuple[int, int] | None) -> float:
-        """Share of the learning rate that is left."""
+        """Return the share of the learning rate that the schedule leaves."""
         if position is None or self.schedule == "constant":
             return 1.0
         done, planned = position
@@ -277,6 +327,7 @@ class Stochastic(Driver):
         return 1.0 / (1.0 + done + fraction)
 
     def _split(self, n_rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows to train on and those held out for early stopping."""
         if self.early_stopping is None:
             return np.arange(n_rows), np.arange(0)
         order = rng.permutation(n_rows)
@@ -296,6 +347,7 @@ class _Stopping:
         self._kept: dict[str, np.ndarray] | None = None
 
     def says_stop(self, entry: dict[str, float], training: Training) -> bool:
+        """Return whether to stop after this epoch; keep its parameters if it improved."""
         driver = self._driver
         if driver.early_stopping is None:
             return False
@@ -312,5 +364,6 @@ class _Stopping:
         return self._waited >= driver.patience
 
     def restore(self, training: Training) -> None:
+        """Put the parameters back that were kept."""
         if self._kept is not None:
             training.parameters.update(self._kept)

@@ -256,7 +256,7 @@ class CandidateProblem(ABC):
 
 
 class BagProblem(CandidateProblem):
-    """CandidateProblem of bags: the features of a candidate count for one label at a time.
+    """Problem of bags: a candidate's features count for one label at a time.
 
     The weights are one block of features per class. Ψ(x, y, h) and Φ(x, y, h) are the features of candidate h in the
     block of label y, and zeros in all other blocks.
