@@ -68,7 +68,6 @@ NOT_YET = [
     "harmonium.features.text",
     "harmonium.features.windows",
     "harmonium.heads",
-    "harmonium.hidden",
     "harmonium.objectives",
     "harmonium.recipes",
     "harmonium.report",
