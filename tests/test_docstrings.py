@@ -72,7 +72,6 @@ NOT_YET = [
     "harmonium.recipes",
     "harmonium.report",
     "harmonium.training",
-    "harmonium.views",
 ]
 
 #: checks of numpydoc that are left out, and why

@@ -23,7 +23,8 @@ from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels
 from harmonium.training import Driver, FittedModel, Plan
 from harmonium.validation import Number
-from harmonium.views import Data, Views
+from harmonium.views import Views
+from harmonium.views.data import Data
 
 
 class Supervised(Harmonium):

@@ -14,7 +14,7 @@ from harmonium.kernels.rows import entries
 from harmonium.queries.topics import view_name
 from harmonium.report.latent import known_labels, unit_use
 from harmonium.validation import check_whole
-from harmonium.views import Source
+from harmonium.views.source import Source
 
 _BLOCK_ROWS = 1000
 

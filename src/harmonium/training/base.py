@@ -15,7 +15,7 @@ from harmonium.parts import Part
 from harmonium.targets import Targets
 from harmonium.training.posterior import Posterior
 from harmonium.training.progress import Reporter
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 _IN_BETWEEN = 1e-3  # gap to the head's optimum while the views still move
 

@@ -19,7 +19,7 @@ from harmonium.training.path import Stage, choose, held_out_folds
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
 from harmonium.training.pruning import prune
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # what C is taken to be where there are too few labels to choose it by
 _USUAL_C = 1.0

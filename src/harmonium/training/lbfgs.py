@@ -14,7 +14,7 @@ from harmonium.training.monitor import Monitor
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
 from harmonium.validation import Number, Whole
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 _ROUND = 10  # iterations between projections and records
 

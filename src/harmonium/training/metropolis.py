@@ -18,7 +18,7 @@ from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
 from harmonium.training.sampling import Sampling
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 _ACCEPTED = 0.234  # share of proposals that a random walk in many dimensions should accept
 _BLOCK = 1000

@@ -13,7 +13,7 @@ from harmonium.families import Family
 from harmonium.families.base import Own
 from harmonium.objectives import Problem
 from harmonium.params import Parameters, first_not_finite, weights_of
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 _SAMPLE = 256
 # log-odds moved by so much per count or standard deviation mean nothing any more

@@ -18,7 +18,7 @@ from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.validation import Choice, Flag, Number, Whole
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # updates that are enough, with a step that goes down and with a running average of the parameters
 _UPDATES, _UPDATES_AVERAGED = 3000, 1500
