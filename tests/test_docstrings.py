@@ -69,7 +69,6 @@ NOT_YET = [
     "harmonium.features.windows",
     "harmonium.heads",
     "harmonium.objectives",
-    "harmonium.report",
     "harmonium.training",
 ]
 
