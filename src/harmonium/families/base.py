@@ -561,7 +561,7 @@ class Family(Part):
         ----------
         mean : ndarray of shape (features,) or (rows, features)
             Means of the statistic. Those at or beyond the ends of the possible range are moved inside, by convention
-            by about 1e-6. Families with a `saturated_natural` of their own need only take the first shape.
+            by about 1e-6. Families that override `saturated_natural` need only take the first shape.
 
         Returns
         -------

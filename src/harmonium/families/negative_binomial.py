@@ -31,7 +31,7 @@ class NegativeBinomial(Counts):
     """
 
     meant_for = "counts with a long tail"
-    # the upper limit is a convention: means reach 10,000 r
+    # the upper limit is a convention: means are at most about 10,000 r
     natural_limits = (-30.0, -1e-4)
 
     settings = {"r": Number(remedy="small values such as 0.5 give long tails")}

@@ -32,7 +32,7 @@ class Poisson(Counts):
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
-        """Return 2 for counts beside bounded units, with which they can be normalised."""
+        """Return 2 for counts with bounded units, which they can be normalised with."""
         return 2 if bounded and are_counts(summary) else 0
 
     def conflict(self, units: Support) -> str | None:

@@ -49,7 +49,7 @@ class ReplicatedSoftmax(Exclusive):
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
-        """Return 2 for counts beside unbounded units, which rule out Poisson."""
+        """Return 2 for counts with unbounded units, which rule out Poisson."""
         return 2 if not bounded and are_counts(summary) else 0
 
     @property

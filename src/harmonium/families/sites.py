@@ -18,8 +18,8 @@ from harmonium.support import Support
 if TYPE_CHECKING:
     from harmonium.families.base import Family
 
-# a window is wide enough once its ends are less probable than its middle by a factor of e³⁰, about 1e13, or once it
-# holds so many points; both are conventions
+# a window is wide enough once its ends are less probable than its middle by a factor of e³⁰, about 1e13, or once it has
+# the second number of points; both are conventions
 _NEGLIGIBLE = 30.0
 _MOST_POINTS = 100_000
 

@@ -11,7 +11,7 @@ from harmonium.kernels.products import feature_blocks
 from harmonium.kernels.sparse import Columns, SparseRows, add_columns_times_dense
 from harmonium.kernels.threads import block_bounds, run_blocks
 
-# few, as each block has a projection of its own that must be added up; results do not depend on it but for rounding
+# few, as the projections of all blocks must be added up; results do not depend on it but for rounding
 _MOST_BLOCKS = 4
 
 

@@ -112,7 +112,7 @@ class HiddenLayer(Part):
 
     # ---- which units stay ----------------------------------------------------------------------------------------
     def selection(self, circumstances: Circumstances) -> Selection:
-        """Return what is done about units during training, beside following gradients.
+        """Return what is done about units during training, besides following gradients.
 
         Parameters
         ----------
@@ -175,10 +175,10 @@ class HiddenLayer(Part):
         """
         return None
 
-    # ---- what the layer learns beside its bias -------------------------------------------------------------------
+    # ---- what the layer learns besides its bias ------------------------------------------------------------------
     @property
     def own_names(self) -> tuple[str, ...]:
-        """Names of the own parameters, which the layer learns beside its bias."""
+        """Names of the own parameters, which the layer learns besides its bias."""
         return ()
 
     def own_parameters(self) -> dict[str, np.ndarray]:

@@ -48,7 +48,7 @@ class Evidence:
         return self.of_all(parameters) / (1.0 + self._weight_of_label)
 
     def of_all(self, parameters: Parameters) -> np.ndarray:
-        """Return the evidence of each unit, the head included: how many times chance; below 1 there is none."""
+        """Return the evidence of each unit, the head included: as a multiple of chance; below 1 there is none."""
         return self._spread(parameters) / self._chance * (1.0 + self._weight_of_label)
 
     def charge(self, gradient: Parameters, parameters: Parameters, n_rows: int) -> float:

@@ -1,4 +1,4 @@
-"""Which units stay: what a layer that selects its units does beside following gradients.
+"""Which units stay: what a layer that selects its units does besides following gradients.
 
 The loops over data ask the layer for a `Selection` and tell it what they see; they need not know which layer it is. The
 class defined here is for layers that use all their units: it does nothing.
@@ -110,7 +110,7 @@ class Selection:
         Parameters
         ----------
         parameters : dict of str to ndarray
-            Parameters of the model, of which the layer's own ones are changed.
+            Parameters of the model; those of the prior, which belong to the layer, are changed.
         counts : ndarray of shape (units,), or float
             Sums over rows, as `HiddenLayer.counts` returns them.
         n_rows : int

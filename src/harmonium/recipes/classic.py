@@ -103,8 +103,8 @@ def DiscriminativeRBM(
     family : Family, optional
         Family of the view. By default it is inferred from the data.
     generative : float, default=0.0
-        Weight of the joint likelihood beside the conditional one. More than 0 gives the hybrid of the paper, which has
-        about 0.01.
+        Weight of the joint likelihood relative to the conditional one. More than 0 gives the hybrid of the paper, which
+        has about 0.01.
     **settings : object
         Other parameters of `HarmoniumClassifier`.
 

@@ -175,7 +175,7 @@ def structDWH(n_components: int = 50, families: dict[str, Family] | None = None,
     n_components : int, default=50
         Number of units.
     families : dict of str to Family, optional
-        Families of the views by name, if there are others beside the sequences. By default X is `Sequences`.
+        Families of the views by name, if there are others besides the sequences. By default X is `Sequences`.
     **settings : object
         Other parameters of `Harmonium`.
 
@@ -215,7 +215,7 @@ def structMMH(
     n_components : int, default=50
         Number of units.
     families : dict of str to Family, optional
-        Families of the views by name, if there are others beside the sequences. By default X is `Sequences`.
+        Families of the views by name, if there are others besides the sequences. By default X is `Sequences`.
     task : {"classification", "regression"}, default="classification"
         Whether y holds classes or numbers.
     C : float or "auto", default="auto"

@@ -138,7 +138,7 @@ class UsageDisplay(Display):
         axes = place_to_divide(ax).subgridspec(2, 1, height_ratios=heights).subplots(squeeze=False)[:, 0]
         self._draw_bars(axes[0])
         heat_map(axes[1], classes, "mean of class", "z.2f", signed=bool((classes < 0).any(axis=None)))
-        # the same places as the bars above, whose axis needs no name of its own
+        # the same places as the bars above, whose axis needs no name
         sparse_ticks(axes[1], self.table.index, _MOST_TICKS)
         axes[1].set_xlim(axes[0].get_xlim())
         axes[0].set_xlabel("")

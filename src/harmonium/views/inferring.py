@@ -15,10 +15,10 @@ from harmonium.views.source import Source, Summary
 
 
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
-    """Return the registered family that suits the data best beside these hidden units.
+    """Return the registered family that suits the data best with these hidden units.
 
     It is `Bernoulli` for zeros and ones, a family of counts for whole numbers from 0 to 100,000, `Chain` for sequences
-    and `Gaussian` for the rest. Counts are `Poisson`, or `ReplicatedSoftmax` beside unbounded hidden units, with which
+    and `Gaussian` for the rest. Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, with which
     Poisson cannot be normalised.
 
     Examples
