@@ -22,7 +22,7 @@ from harmonium.training.base import Training
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.progress import Silent
-from harmonium.views import Data
+from harmonium.views.data import Data
 from harmonium.weak.initial import speaking_candidates
 
 __all__ = [

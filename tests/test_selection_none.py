@@ -11,7 +11,8 @@ from harmonium.hidden.selection import Selection, Use
 from harmonium.objectives import MeanFieldCD, Problem, Statistics
 from harmonium.params import copy_parameters
 from harmonium.training.pruning import prune
-from harmonium.views import Data, Views
+from harmonium.views import Views
+from harmonium.views.data import Data
 
 from .conftest import hidden_names, make_family, make_hidden, make_parameters, random_batch
 

@@ -1,4 +1,4 @@
-"""A batch: the statistics of all views for some rows, in float32, ready for the engine."""
+"""A batch: the statistics of all views for some rows, in float32, which all computations start from."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class ViewBatch:
 
     Attributes
     ----------
-    statistic : ndarray or SparseRows
-        Zero where missing, until inference has filled it in.
-    size : ndarray, optional
-        Totals of the rows, for families that have them.
-    missing : ndarray of bool (rows, sites), optional
-        Sites to be inferred. For sparse views only whole rows can be missing.
-    fill : tuple of (row numbers, dense statistics), optional
-        What inference found for missing rows of a sparse view.
-    fill_term : ndarray (rows,), optional
+    statistic : ndarray or SparseRows of shape (rows, features)
+        Statistics, zero where they are missing until inference has filled them in.
+    size : ndarray of shape (rows,), optional
+        Sizes of the rows, for families that have them.
+    missing : ndarray of bool of shape (rows, sites), optional
+        Sites that have to be inferred. In sparse views only whole rows can be missing.
+    fill : tuple of ndarray, optional
+        Row numbers, and the dense statistics that inference found for these missing rows of a sparse view.
+    fill_term : ndarray of shape (rows,), optional
         What the missing sites contribute to the log-density once they are filled in: minus their variational free
         energy, Σ [log-partition - (natural - θ)·mean].
-    projection : ndarray (rows, units), optional
-        statistic @ weights, where whoever drew the statistic from these weights had it at hand.
+    projection : ndarray of shape (rows, units), optional
+        The product ``statistic @ weights``, if drawing the statistic from these weights gave it for free.
     """
 
     statistic: Matrix
@@ -41,7 +41,7 @@ class ViewBatch:
 
 @dataclass
 class Batch:
-    """Statistics of all views for the same rows, and what is to be predicted for them, if anything is."""
+    """Statistics of all views for the same rows, and the targets of these rows, if there are any."""
 
     views: dict[str, ViewBatch]
     n_rows: int
@@ -49,5 +49,5 @@ class Batch:
 
     @property
     def has_missing(self) -> bool:
-        """Whether something is to be inferred."""
+        """Whether some sites have to be inferred."""
         return any(view.missing is not None for view in self.views.values())

@@ -1,4 +1,4 @@
-"""The energy of a harmonium: naturals, joint, free energy. Pure and exact: nothing is clipped or approximated here.
+"""The energy of a harmonium: naturals, joint and free energy, exact and without clipping or approximation.
 
     log p(x, h) = Σ_v [θ_v·φ(x_v) + log r_v(x_v)] + λ·h + log s(h) + Σ_v φ(x_v)ᵀ W_v h - log Z
 
@@ -20,7 +20,14 @@ from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, w
 
 
 class Energy:
-    """A model's structure: the family of each view, and the hidden layer, both bound to their sizes.
+    """Structure of a model: the family of each view and the hidden layer, both fitted.
+
+    Parameters
+    ----------
+    families : dict of str to Family
+        Fitted families by view.
+    hidden : HiddenLayer
+        Fitted hidden layer.
 
     Raises
     ------
@@ -45,7 +52,7 @@ class Energy:
 
     # ---- naturals ------------------------------------------------------------------------------------------------
     def hidden_natural(self, parameters: Parameters, batch: Batch, with_bias: bool = True) -> np.ndarray:
-        """λ + Σ_v φ(x_v) W_v, shape (rows, units)."""
+        """Return λ + Σ_v φ(x_v) W_v, of shape (rows, units)."""
         bias = parameters[HIDDEN_BIAS]
         natural = np.zeros((batch.n_rows, len(bias)), dtype=bias.dtype)
         if with_bias:
@@ -62,20 +69,23 @@ class Energy:
         return natural
 
     def view_natural(self, parameters: Parameters, view: str, hidden: np.ndarray) -> np.ndarray:
-        """θ_v + W_v h, shape (rows, features)."""
+        """Return θ_v + W_v h, of shape (rows, features)."""
         return hidden_times_weights(hidden, parameters[weights_of(view)], parameters[bias_of(view)])
 
     def own(self, parameters: Parameters, view: str) -> dict[str, np.ndarray]:
-        """The family's own parameters of a view."""
+        """Return the own parameters of a view's family."""
         return {name: parameters[own_of(view, name)] for name in self.families[view].own_parameters()}
 
     def layer(self, parameters: Parameters) -> HiddenLayer:
-        """The hidden layer at its own parameters, if it has any."""
+        """Return the hidden layer with its own parameters, if it has any."""
         return self.hidden.at({name: parameters[own_of(HIDDEN, name)] for name in self.hidden.own_names})
 
     # ---- log-densities -------------------------------------------------------------------------------------------
     def log_visible(self, parameters: Parameters, batch: Batch) -> np.ndarray:
-        """Σ_v [θ_v·φ(x_v) + log r_v(x_v)], shape (rows,), in float64; sites filled in count by their ``fill_term``."""
+        """Return Σ_v [θ_v·φ(x_v) + log r_v(x_v)], of shape (rows,), in float64.
+
+        Missing sites that were filled in count by their ``fill_term``.
+        """
         total = np.zeros(batch.n_rows, dtype=np.float64)
         for name, view in batch.views.items():
             total += log_weight(self.families[name], view, parameters[bias_of(name)], self.own(parameters, name))
@@ -84,16 +94,16 @@ class Energy:
         return total
 
     def free_energy(self, parameters: Parameters, batch: Batch) -> np.ndarray:
-        """F(x) = -log Σ_h exp(log p(x, h) + log Z), shape (rows,), in float64.
+        """Return F(x) = -log Σ_h exp(log p(x, h) + log Z), of shape (rows,), in float64.
 
-        For rows with missing sites that are filled in, it is the variational free energy, an upper bound of the one in
-        which they are summed out.
+        For rows with missing sites that were filled in, it is the variational free energy, an upper bound of the free
+        energy in which these sites are summed out.
         """
         hidden_part = self.layer(parameters).log_partition(self.hidden_natural(parameters, batch).astype(np.float64))
         return -self.log_visible(parameters, batch) - hidden_part.sum(axis=1)
 
     def joint(self, parameters: Parameters, batch: Batch, hidden: np.ndarray) -> np.ndarray:
-        """log p(x, h) + log Z, shape (rows,), in float64."""
+        """Return log p(x, h) + log Z, of shape (rows,), in float64."""
         natural = self.hidden_natural(parameters, batch)
         coupled = (natural * hidden + self.layer(parameters).log_base(hidden)).sum(axis=1, dtype=np.float64)
         return self.log_visible(parameters, batch) + coupled
@@ -101,7 +111,10 @@ class Energy:
     def log_marginal_of_hidden(
         self, parameters: Parameters, hidden: np.ndarray, sizes: dict[str, np.ndarray] | None = None
     ) -> np.ndarray:
-        """log Σ_x exp(log p(x, h) + log Z), shape (rows,), in float64; ``sizes``: totals of views that have any."""
+        """Return log Σ_x exp(log p(x, h) + log Z), of shape (rows,), in float64.
+
+        ``sizes`` holds the sizes of the rows, by view, for families that have them.
+        """
         base = self.layer(parameters).log_base(hidden)
         total = (parameters[HIDDEN_BIAS] * hidden + base).sum(axis=1, dtype=np.float64)
         for name, family in self.families.items():
@@ -113,9 +126,9 @@ class Energy:
 
 
 def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
-    """Σ [natural·φ(x) + log r(x)] over the observed sites of each row of a view, in float64.
+    """Return Σ [natural·φ(x) + log r(x)] over the observed sites of each row of a view, in float64.
 
-    ``natural`` has one value for each feature, or one for each feature of every row.
+    ``natural`` has the shape (features,), or (rows, features).
     """
     cells = entries(view.statistic)
     terms = cells.at(natural) * cells.values + family.log_base(cells.values, own, cells.columns)
@@ -125,7 +138,7 @@ def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -
 
 
 def check_normalisable(families: dict[str, Family], hidden: HiddenLayer) -> None:
-    """Refuse what has no finite partition function whatever its (non-zero) weights."""
+    """Refuse parts that have no finite partition function together, whatever their non-zero weights."""
     for name, family in families.items():
         conflict = family.conflict(hidden.support)
         if conflict is not None:

@@ -7,12 +7,12 @@ import warnings
 
 from harmonium.exceptions import HarmoniumWarning
 
-# scikit-learn wraps methods, and a warning that points into it helps nobody
+# scikit-learn wraps methods, and a warning that points there helps nobody
 _INSIDE = ("harmonium", "sklearn")
 
 
 def notice(message: str) -> None:
-    """Warn the user of something that he or she should know, though the call goes on.
+    """Warn the user of something worth knowing that does not stop the call.
 
     Parameters
     ----------

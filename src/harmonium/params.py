@@ -1,8 +1,8 @@
 """Parameter arrays of a model, by name, and what each of them is.
 
-A name is ``<owner>.<kind>``: the owner is a view, the hidden layer or the head; the kind is ``weights``, ``bias``, or
-something that a family or layer learns of its own, such as ``hidden.log_odds``. `record` takes a name apart, so that
-nobody else has to.
+A name is ``<owner>.<kind>``. The owner is a view, the hidden layer or the head; the kind is ``weights``, ``bias``, or
+the name of an own parameter of a family or layer, as in ``hidden.log_odds``. `record` is the only place where a name is
+taken apart.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _WEIGHTS, _BIAS = "weights", "bias"
 
 
 def weights_of(view: str) -> str:
-    """Name of a view's weights, shape (features, units)."""
+    """Return the name of a view's weights, whose shape is (features, units)."""
     return f"{view}.{_WEIGHTS}"
 
 
 def bias_of(view: str) -> str:
-    """Name of a view's bias, shape (features,)."""
+    """Return the name of a view's bias, whose shape is (features,)."""
     return f"{view}.{_BIAS}"
 
 
 def own_of(view: str, name: str) -> str:
-    """Name of a parameter of the view's family itself, such as a log-variance."""
+    """Return the name of an own parameter of a view's family or of the hidden layer, such as a log-variance."""
     return f"{view}.{name}"
 
 
@@ -48,7 +48,7 @@ class Record:
     owner : str
         Name of the view, "hidden" or "head".
     kind : str
-        "weights", "bias", or the name of a parameter of the owner's own.
+        "weights", "bias", or the name of an own parameter.
     """
 
     owner: str
@@ -56,12 +56,12 @@ class Record:
 
     @property
     def is_weights(self) -> bool:
-        """Whether the array couples the owner with the hidden units; such arrays, and no others, decay."""
+        """Whether the array couples the owner with the hidden units; weight decay applies to such arrays alone."""
         return self.kind == _WEIGHTS
 
     @property
     def unit_axis(self) -> int | None:
-        """Axis that runs over hidden units; None if none does, or if the layer keeps it in an order of its own."""
+        """Axis that runs over hidden units; None if none does, or if it is not in the order of the units."""
         if self.is_weights:
             return 0 if self.owner == HEAD else 1
         return 0 if self.owner == HIDDEN and self.kind == _BIAS else None
@@ -83,9 +83,10 @@ def record(name: str) -> Record:
 
 
 def couplings(parameters: Mapping[str, np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Weights, as (units, outputs), and bias of everything that hidden units are multiplied with: views and head.
+    """Yield weights, of shape (units, outputs), and bias of everything that is coupled with hidden units.
 
-    Both are views of the arrays themselves, so what is done to them in place is done to the model.
+    That is all views and the head. The arrays share their memory with the parameters, so changes in place change the
+    model.
     """
     for name, value in parameters.items():
         found = record(name)
@@ -94,26 +95,26 @@ def couplings(parameters: Mapping[str, np.ndarray]) -> Iterator[tuple[np.ndarray
 
 
 def copy_parameters(parameters: Mapping[str, np.ndarray]) -> Parameters:
-    """Independent copy."""
+    """Return an independent copy."""
     return {name: value.copy() for name, value in parameters.items()}
 
 
 def first_not_finite(parameters: Mapping[str, np.ndarray]) -> str | None:
-    """Name of the first array with a value that is not finite, or None."""
+    """Return the name of the first array with a value that is not finite, or None."""
     for name, value in parameters.items():
-        # finite only if every term is, and far enough from overflow that the products of the next batch are too
+        # the sum of squares is finite only if all values are, and so far from overflow that their products are finite
         if not np.isfinite(np.vdot(value, value)):
             return name
     return None
 
 
 def flatten(parameters: Mapping[str, np.ndarray]) -> np.ndarray:
-    """All parameters as one float64 vector."""
+    """Return all parameters as one float64 vector."""
     return np.concatenate([value.ravel() for value in parameters.values()]).astype(np.float64)
 
 
 def unflatten(vector: np.ndarray, like: Mapping[str, np.ndarray]) -> Parameters:
-    """Inverse of `flatten`: views of the shapes and dtypes of ``like``.
+    """Return the arrays that `flatten` made a vector of, with the shapes and types of ``like``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is to be predicted: its values row by row, and what they mean."""
+"""What is to be predicted: the values row by row, and what they mean."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class Targets:
 
     Attributes
     ----------
-    values : ndarray (rows, columns)
-        Class numbers (-1 where unknown), numbers, or 0 and 1 (NaN where unknown), as the head takes them.
-    weight : ndarray (rows,)
+    values : ndarray of shape (rows, columns)
+        Class numbers (-1 where they are unknown), numbers, or zeros and ones (both NaN where they are unknown), as the
+        head takes them.
+    weight : ndarray of shape (rows,)
         Weight of each row's loss.
     """
 
@@ -30,22 +31,22 @@ class Targets:
 
     @property
     def known(self) -> np.ndarray:
-        """Which rows have a target at all."""
+        """Mask of the rows that have a target at all."""
         unknown = self.values < 0 if np.issubdtype(self.values.dtype, np.integer) else np.isnan(self.values)
         return np.asarray(~unknown.all(axis=1))
 
     @property
     def counting(self) -> np.ndarray:
-        """Which rows have a target that weighs anything."""
+        """Mask of the rows that have a target and a weight above zero."""
         return np.asarray(self.known & (self.weight > 0))
 
     def take(self, rows: np.ndarray | slice) -> Targets:
-        """Some of the rows."""
+        """Return some of the rows."""
         return Targets(self.values[rows], self.weight[rows])
 
     @classmethod
     def joined(cls, parts: Sequence[Targets]) -> Targets:
-        """The rows of several, one after the other."""
+        """Return the rows of several targets, one after the other."""
         return cls(np.concatenate([part.values for part in parts]), np.concatenate([part.weight for part in parts]))
 
 
@@ -56,11 +57,11 @@ class Meaning:
     Attributes
     ----------
     kind : {"class", "number", "label"}
-        Classes, numbers, or several labels that are there or not.
+        Whether they are classes, numbers, or several labels that an item has or lacks.
     classes : list of ndarray
-        Classes of each column; of each label [0, 1]; none for numbers.
+        Classes of each column; [0, 1] for each label; empty for numbers.
     one_column : bool
-        Whether y had one dimension, so that predictions should.
+        Whether y had one dimension, so that predictions have one too.
     n_columns : int
         Number of columns.
     """

@@ -42,7 +42,8 @@ from harmonium.training.defaults import default_driver
 from harmonium.training.fitting import Plan, begin, fit, go_on, update
 from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Whole, check_settings
-from harmonium.views import Data, Views
+from harmonium.views import Views
+from harmonium.views.data import Data
 from harmonium.views.reading import FamiliesOfViews
 
 

@@ -19,8 +19,9 @@ from harmonium.params import RESERVED
 from harmonium.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.training.initialise import mean_statistic
-from harmonium.views import Data, Views
+from harmonium.views import Views
 from harmonium.views.container import as_frame, as_matrix
+from harmonium.views.data import Data
 from harmonium.views.inferring import check_largest, check_observed, check_support, infer_family
 from harmonium.views.reading import SINGLE, families_given, is_collection, read_collection, split_columns
 

@@ -25,7 +25,8 @@ from harmonium.targets import KINDS, Kind, Labels
 from harmonium.training import Driver, FittedModel
 from harmonium.training.fitting import Plan
 from harmonium.validation import Number
-from harmonium.views import Data, Views
+from harmonium.views import Views
+from harmonium.views.data import Data
 
 
 class Supervised(Harmonium):

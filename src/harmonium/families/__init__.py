@@ -1,4 +1,8 @@
-"""Families of views: one file each; `support` is data, used for checks, messages and test inputs."""
+"""Families of views, one file each.
+
+A new family subclasses `Family`. It returns a `Law` if its features are independent, and states its `Support`, from
+which input is checked, messages are worded and test input is drawn.
+"""
 
 from harmonium.families.base import Family
 from harmonium.families.bernoulli import Bernoulli
@@ -9,6 +13,7 @@ from harmonium.families.gaussian import Gaussian
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
 from harmonium.families.replicated_softmax import ReplicatedSoftmax
+from harmonium.laws import Law
 from harmonium.support import Support
 
 __all__ = [
@@ -18,6 +23,7 @@ __all__ = [
     "Chain",
     "Family",
     "Gaussian",
+    "Law",
     "NegativeBinomial",
     "Poisson",
     "ReplicatedSoftmax",

@@ -1,4 +1,4 @@
-"""What a view's family must be able to say: support, sufficient statistic, log-partition, mean and sampler.
+"""The protocol of a view's family: support, sufficient statistic, log-partition, mean and sampler.
 
 A family describes ``p(x | natural) = exp(natural . statistic(x) + log_base(x) - log_partition(natural))`` and nothing
 about training. Throughout, ``natural``, ``mean`` and ``statistic`` are arrays of shape (rows, features) in the
@@ -27,77 +27,158 @@ NOTHING: Own = {}
 
 
 class Family(Part):
-    """Exponential family of one view. Subclasses with independent features name their law.
+    """Base of the families: an exponential family that describes one view.
+
+    A subclass with independent features returns its law from `law` and defines `natural_from_mean`; the rest follows.
+    Other families define support, log-partition, mean, sampler and mode themselves. A family as the user makes it holds
+    settings alone; `bind` returns a fitted copy that also knows the data, and only such copies are asked for densities.
 
     Attributes
     ----------
     n_features_ : int
         Width of the statistic, set by `bind`.
     natural_limits : tuple of float
-        Where drivers clamp natural parameters before they form means: beyond, float32 means turn into denormals (which
-        make matrix products about twenty times slower) or overflow. The exact energy never clamps.
+        Limits to which `clamp` keeps natural parameters before means are formed. Beyond them float32 means become
+        denormal numbers, which make matrix products about twenty times slower on some processors
+        (``benchmarks/denormals``), or overflow. The exact energy never clamps.
+    meant_for : str
+        What the family is meant for, in words that complete "pass Family() for …".
+    data : {"matrix", "sequences"}
+        What the items are: rows of a matrix, or `Sequences` of rows, whose number is then the size of an item.
+    whole_rows : bool
+        Whether a row of the view is observed or missing as a whole.
+    rises_together : bool
+        Whether the statistics of a column rise and fall together, so that steps of the hidden bias alone cannot follow
+        them and training centres the view.
+
+    See Also
+    --------
+    harmonium.hidden.HiddenLayer : The counterpart for hidden units.
+
+    Notes
+    -----
+    The limits of ±30 are a convention: e⁻³⁰ is about 1e-13, far above the smallest normal float32 of about 1e-38, so
+    that products of several means are not denormal either.
+
+    Examples
+    --------
+    >>> from harmonium import Poisson, Views
+    >>> counts = np.array([[1, 0], [3, 4]])
+    >>> family = Poisson().bind(Views({"words": counts}).source("words").summary())
+    >>> natural = family.natural_from_mean(np.array([2.0, 2.0]))
+    >>> family.mean(natural[None, :]).round(6).tolist()
+    [[2.0, 2.0]]
     """
 
     role = "family"
     natural_limits: tuple[float, float] = (-30.0, 30.0)
-    #: what the family is meant for, in words that end "pass Family() for …"
     meant_for: str = ""
-    #: what items are: rows of a matrix, or `Sequences` of rows, whose number is then the size of an item
     data: Literal["matrix", "sequences"] = "matrix"
-    #: True if a row of the view is observed or missing as a whole
     whole_rows: bool = False
-    #: True if the features of a column rise and fall together, which steps of the hidden bias alone cannot follow
     rises_together: bool = False
     n_features_: int
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
-        """How well the family suits data that came without one: the family with the largest number is taken.
+        """Return how well the family suits data for which no family was given.
+
+        The family with the largest number is taken.
 
         Parameters
         ----------
-        summary : views.Summary
-            What is known of the columns.
+        summary : harmonium.views.source.Summary
+            Column statistics of the data.
         bounded : bool
             Whether hidden units have a largest value.
 
         Returns
         -------
         int
-            0 if the family has to be asked for by name; 1 if it takes any numbers; more, the more special they are.
-            A family that suits anything can be made without arguments.
+            0 if the family is only taken when asked for by name, 1 if it takes any numbers, and more the more special
+            the numbers are that it takes. A family that may return more than 0 must have defaults for all arguments.
         """
         return 0
 
     @property
     def support(self) -> Support:
-        """Values the view's data may take."""
+        """Set of values that the data of the view may take."""
         return self.law().support
 
     @property
     def binary(self) -> bool:
-        """Whether every feature is a zero or a one that is independent of the others given the hidden units."""
+        """Whether all features are independent zeros and ones given the hidden units."""
         support = self.support
         return support.integer and (support.lower, support.upper) == (0, 1) and self.n_sites == self.n_features_
 
     # ---- what may be normalised together ---------------------------------------------------------------------------
     def conflict(self, units: Support) -> str | None:
-        """Why the family has no finite partition function with such hidden units, and what to take; None if it has."""
+        """Return why the family cannot be normalised with such hidden units.
+
+        Parameters
+        ----------
+        units : Support
+            Values that a hidden unit may take.
+
+        Returns
+        -------
+        str or None
+            The reason why the partition function is infinite whatever the non-zero weights, and what to use instead;
+            None if there is no such reason.
+        """
         return None
 
     def project(self, weights: np.ndarray, bias: np.ndarray, own: Own, units: Support) -> None:
-        """Move parameters, in place, to where naturals are allowed whatever the values of the units."""
+        """Move parameters, in place, to where all natural parameters are allowed.
+
+        Drivers call it after each step. Afterwards the natural parameters must lie where the log-partition is finite,
+        whatever the values of the hidden units.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (features, units)
+            Weights of the view.
+        bias : ndarray of shape (features,)
+            Bias of the view.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        units : Support
+            Values that a hidden unit may take.
+        """
 
     def curvature(self, weights: np.ndarray, own: Own) -> np.ndarray | None:
-        """The matrix G, (units, units), if log-partitions grow as hᵀ G h / 2; None if they grow more slowly.
+        """Return how fast the log-partitions grow with the square of the hidden units.
 
-        Asked for only if units have no largest value: what they lose by their own -h²/2s² must be more than that.
+        It is only asked for if hidden units have no largest value: their own term -h² / 2s² must outweigh that growth,
+        or the model has no finite partition function.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (features, units)
+            Weights of the view.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+
+        Returns
+        -------
+        ndarray of shape (units, units), or None
+            The matrix G if log-partitions grow as hᵀ G h / 2; None if they grow more slowly than any square.
         """
         return None
 
     # ---- between the user's data and the statistic -------------------------------------------------------------
     def bind(self, summary: Any) -> Self:
-        """Copy of the family that knows the width and the constants of the data (see `views.Summary`)."""
+        """Return a fitted copy, which knows the width and the constants of the data.
+
+        Parameters
+        ----------
+        summary : harmonium.views.source.Summary
+            Column statistics of the training data.
+
+        Returns
+        -------
+        Family
+            A copy with `n_features_` and whatever else `constants` returns.
+        """
         return self.with_fitted(n_features_=summary.n_columns)
 
     @property
@@ -111,95 +192,311 @@ class Family(Part):
         return self.n_features_
 
     def encode(self, values: np.ndarray) -> np.ndarray:
-        """Statistic of dense data; NaN stays NaN."""
+        """Return the statistic of dense data.
+
+        Parameters
+        ----------
+        values : ndarray of shape (rows, columns)
+            Data within the support; NaN where a cell is missing.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            The statistic, NaN where it is missing.
+        """
         return values
 
     @property
     def keeps_zeros(self) -> bool:
-        """Whether the statistic of zero is zero, so that sparse data have a sparse statistic."""
+        """Whether the statistic of zero is zero, which keeps sparse data sparse."""
         return True
 
     def largest_by_column(self) -> np.ndarray | None:
-        """Largest value of each column of the data where that differs from column to column; the family is bound."""
+        """Return the largest value of each column, where columns differ in it.
+
+        Returns
+        -------
+        ndarray of shape (columns,), or None
+            Largest values that the fitted family knows; None if the support says all there is to say.
+        """
         return None
 
     def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Statistic of the stored entries of sparse data (zero must map to zero)."""
+        """Return the statistic of the stored entries of sparse data.
+
+        It is only asked for if `keeps_zeros`.
+
+        Parameters
+        ----------
+        values : ndarray of shape (entries,)
+            Stored values.
+        columns : ndarray of int of shape (entries,)
+            Column of each value.
+
+        Returns
+        -------
+        ndarray of shape (entries,)
+            The statistic of each value.
+        """
         return values
 
     def decode(self, mean: np.ndarray) -> np.ndarray:
-        """Mean of the statistic in the user's units."""
+        """Return means of the statistic in the user's units.
+
+        Parameters
+        ----------
+        mean : ndarray of shape (rows, features)
+            Means of the statistic.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            The same means on the scale of the data.
+        """
         return mean
 
     def log_volume(self) -> np.ndarray:
-        """Logarithm, by feature, of how much encoding stretches the data: turns densities back to the user's units."""
+        """Return the logarithm of how much encoding stretches each feature.
+
+        Added to a log-density of the statistic, it gives that of the data in the user's units.
+
+        Returns
+        -------
+        ndarray of shape (features,)
+            Logarithms, zero where the statistic has the scale of the data.
+        """
         return np.zeros(self.n_features_)
 
     def decode_sample(self, statistic: np.ndarray) -> np.ndarray:
-        """A drawn statistic as data."""
+        """Return drawn statistics as data.
+
+        Parameters
+        ----------
+        statistic : ndarray of shape (rows, features)
+            Statistics, as `sample` returns them.
+
+        Returns
+        -------
+        ndarray of shape (rows, columns)
+            Values within the support.
+        """
         return self.decode(statistic)
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
-        """Boolean (rows, sites): which sites of a dense statistic are missing."""
+        """Tell which sites of a dense statistic are missing.
+
+        Parameters
+        ----------
+        statistic : ndarray of shape (rows, features)
+            Statistics, as `encode` returns them, with NaN where something is missing.
+
+        Returns
+        -------
+        ndarray of bool of shape (rows, sites)
+            True where a site is missing.
+        """
         return np.isnan(statistic)
 
     def spread(self, sites: np.ndarray) -> np.ndarray:
-        """From (rows, sites) to (rows, features)."""
+        """Repeat values of sites for all features of each site.
+
+        Parameters
+        ----------
+        sites : ndarray of shape (rows, sites)
+            Values of any type.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            For each feature, the value of its site.
+        """
         return sites
 
     def feature_names(self, columns: list[str]) -> list[str]:
-        """Names of the statistic's features, given those of the data's columns."""
+        """Return the names of the statistic's features.
+
+        Parameters
+        ----------
+        columns : list of str
+            Names of the columns of the data.
+
+        Returns
+        -------
+        list of str
+            A name for each of the `n_features_` features.
+        """
         return columns
 
     @property
     def feature_groups(self) -> dict[str, slice]:
-        """Features that are ranked among each other, by what their weights say; "" if that goes without saying."""
+        """Groups of features that are ranked among each other.
+
+        The keys say what the weights of a group mean; the key is "" where that goes without saying.
+        """
         return {"": slice(None)}
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Fitted constants, to be saved with a model and handed to `restore`."""
+        """Return the fitted constants, which are saved with a model.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Values by name; the attribute of the same name has a trailing underscore.
+        """
         return {}
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
-        """Inverse of `bind` and `constants`: a bound copy."""
+        """Return a fitted copy of the family from what was saved.
+
+        Parameters
+        ----------
+        n_features : int
+            Width of the statistic.
+        constants : mapping of str to ndarray
+            Fitted constants, as `constants` returns them.
+
+        Returns
+        -------
+        Family
+            A copy like the one that `bind` returned.
+        """
         return self.with_fitted(n_features_=n_features, **{f"{name}_": value for name, value in constants.items()})
 
     # ---- the exponential family --------------------------------------------------------------------------------
     def own_parameters(self) -> dict[str, np.ndarray]:
-        """Start values of the family's own free parameters."""
+        """Return initial values of the family's own free parameters.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Arrays by name, with the features along their first axis.
+        """
         return {}
 
     def own_bounds(self) -> dict[str, tuple[float, float]]:
-        """Bounds of the own parameters; equal bounds mean: fixed."""
+        """Return the limits of the own parameters.
+
+        Returns
+        -------
+        dict of str to tuple of float
+            Smallest and largest value by name. Parameters with two equal limits are not learned.
+        """
         return {}
 
     def clamp(self, natural: np.ndarray) -> np.ndarray:
-        """Keep naturals, in place, where float32 means are neither denormal nor infinite; the exact energy does not."""
+        """Clip natural parameters, in place, to `natural_limits`.
+
+        Within the limits float32 means are neither denormal nor infinite. The exact energy does not clamp.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, features)
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            The same array.
+        """
         return np.clip(natural, *self.natural_limits, out=natural)
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """The law of each feature, or of stored entries with their columns, if features are independent.
+        """Return the law of each feature, for families with independent features.
 
-        Families whose features are not say all that follows themselves.
+        Families whose features depend on each other define all methods that follow themselves.
+
+        Parameters
+        ----------
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        columns : ndarray of int of shape (entries,), optional
+            Columns of the entries that the law is for; by default it is for arrays of shape (rows, features).
+
+        Returns
+        -------
+        Law
+            A law that works elementwise on such arrays.
         """
         raise NotImplementedError
 
     def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
-        """Logarithm of the base measure, elementwise: dense (rows, features), or stored entries with their columns."""
+        """Return the logarithm of the base measure of each statistic.
+
+        Parameters
+        ----------
+        values : ndarray of shape (rows, features) or (entries,)
+            Statistics, dense or stored entries.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        columns : ndarray of int of shape (entries,), optional
+            Columns of stored entries.
+
+        Returns
+        -------
+        ndarray of the shape of `values`
+            Logarithms. The statistic 0 of a feature must have 0, as sparse views leave it out.
+        """
         return self.law(own, columns).log_base(values)
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Log-normaliser per site, (rows, sites)."""
+        """Return the logarithm of the normaliser of each site.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, features)
+            Natural parameters.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        ndarray of shape (rows, sites)
+            Logarithms, exact and in the precision of `natural`.
+        """
         return self.law(own).log_partition(natural)
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Expected statistic."""
+        """Return the expected statistic, the gradient of the log-partition.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, features)
+            Natural parameters.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            Means, in the precision of `natural`.
+        """
         return self.law(own).mean(natural)
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
-        """One draw of the statistic per row."""
+        """Draw the statistic of each row once.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, features)
+            Natural parameters, clamped.
+        rng : numpy.random.Generator
+            Source of randomness.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            Statistics, in the precision of `natural`.
+        """
         return self.law(own).sample(natural, rng)
 
     def sample_sparsely(
@@ -210,42 +507,126 @@ class Family(Part):
         rng: np.random.Generator,
         size: np.ndarray | None = None,
     ) -> SparseDraw | None:
-        """One draw of the statistic per row of ``hidden``, sparse; None if the family cannot do better than `sample`.
+        """Draw the statistic of each row once, as sparse rows.
+
+        The distribution must be the one that `sample` draws from at the clamped natural parameters
+        ``bias + hidden @ weights.T``.
 
         Parameters
         ----------
-        weights, bias : ndarray
-            Those of the view: naturals are bias + hidden @ weights^T, clamped.
+        weights : ndarray of shape (features, units)
+            Weights of the view.
+        bias : ndarray of shape (features,)
+            Bias of the view.
         hidden : ndarray of shape (rows, units)
+            Values of the hidden units.
         rng : numpy.random.Generator
+            Source of randomness.
         size : ndarray of shape (rows,), optional
-            Sizes of the rows, if the family has such a notion.
+            Sizes of the rows; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        SparseDraw or None
+            Sparse statistics and, where they came for free, their products with the weights; None if the family has no
+            faster way than `sample`.
         """
         return None
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Most probable statistic."""
+        """Return the most probable statistic of each row.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, features)
+            Natural parameters, clamped.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            Statistics, in the precision of `natural`.
+        """
         return self.law(own).mode(natural)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Natural parameter that has the given mean; ``mean`` is strictly inside its range."""
+        """Return the natural parameters that have given means.
+
+        The biases of a model start from them. They are taken at the initial values of the own parameters.
+
+        Parameters
+        ----------
+        mean : ndarray of shape (features,) or (rows, features)
+            Means of the statistic. Those at or beyond the ends of the possible range are moved inside, by convention
+            by about 1e-6. Families that override `saturated_natural` need only take the first shape.
+
+        Returns
+        -------
+        ndarray of the shape of `mean`
+            Finite natural parameters.
+        """
         raise NotImplementedError
 
     def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
-        """Natural parameters under which dense statistics, (rows, features), are as probable as they can be."""
+        """Return the natural parameters under which each row is most probable.
+
+        Parameters
+        ----------
+        statistic : ndarray of shape (rows, features)
+            Observed statistics.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        ndarray of shape (rows, features)
+            Finite natural parameters, close to the best where that is infinite.
+        """
         return self.natural_from_mean(statistic)
 
     def deviation(self, own: Own) -> np.ndarray:
-        """Standard deviation of each feature given the hidden units; asked for only if it takes any real number."""
+        """Return the standard deviation of each feature given the hidden units.
+
+        It is only asked of families of real numbers.
+
+        Parameters
+        ----------
+        own : mapping of str to ndarray
+            Own parameters of the family.
+
+        Returns
+        -------
+        ndarray of shape (features,)
+            Standard deviations of the statistic.
+        """
         raise NotImplementedError
 
     def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
-        """Variance of each statistic, (features,), at a mean such as that of the training data."""
+        """Return the variance of each statistic at a given mean.
+
+        Parameters
+        ----------
+        mean : ndarray of shape (features,)
+            Means of the statistic, such as those of the training data.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+
+        Returns
+        -------
+        ndarray of shape (features,)
+            Variances, in float64.
+        """
+        # central differences: their error of about step² is far below what any use of a variance can tell
         natural, step = self.natural_from_mean(mean.astype(np.float64)), 1e-3
         own = {name: value.astype(np.float64) for name, value in own.items()}
         size = self.typical_sizes(1)
         slopes = np.empty_like(natural)
-        # the slope of each mean by its own natural parameter: features of a column move each other, not themselves
+        # the slope of each mean by its own natural parameter: groups move one by one, as those of a column interact
         for group in self.feature_groups.values():
             shift = np.zeros_like(natural)
             shift[group] = step
@@ -256,36 +637,81 @@ class Family(Part):
     def own_statistics(
         self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None
     ) -> dict[str, np.ndarray]:
-        """Expected derivative of ``log_base`` by each own parameter, elementwise (shapes as in `log_base`).
+        """Return the expected derivative of `log_base` by each own parameter.
 
-        ``mean`` is an observed or sampled statistic when ``is_sample``, else the mean of a distribution of this family.
+        Parameters
+        ----------
+        mean : ndarray of shape (rows, features) or (entries,)
+            Statistics, dense or stored entries.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+        is_sample : bool
+            Whether `mean` holds observed or drawn statistics; if not, it holds means of distributions of this family,
+            whose spread counts too.
+        columns : ndarray of int of shape (entries,), optional
+            Columns of stored entries.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Derivatives by name of the own parameter, elementwise, in the shape of `mean`.
         """
         return {}
 
     def probe(
         self, values: np.ndarray, sites: np.ndarray, rest: Rest, rng: np.random.Generator, size: float | None = None
     ) -> float:
-        """Log-probability of an observed site drawn at random, given all others, times the number of sites.
+        """Return an unbiased estimate of the pseudo-log-likelihood of an item.
+
+        It is the log-probability of one observed site, drawn at random, given all others, times the number of sites.
 
         Parameters
         ----------
         values : ndarray of shape (features,)
-            Statistic of an item.
+            Statistic of the item.
         sites : ndarray of int
             Numbers of the sites that are observed, at least one.
-        rest : Rest
-            What the item and the model tell the site.
+        rest : harmonium.families.sites.Rest
+            What the item and the model tell about the site.
         rng : numpy.random.Generator
+            Source of randomness.
         size : float, optional
-            Size of the item, if the family has such a notion.
+            Size of the item; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        float
+            The estimate, in nats.
         """
         return probe_feature(self, values, sites, rest, rng)
 
     # ---- sizes (of families whose rows have a total or a length) --------------------------------------------------
     def sizes(self, statistic: Matrix) -> np.ndarray | None:
-        """Size of each row; None if the family has no such notion."""
+        """Return the size of each row, its total or its length.
+
+        Parameters
+        ----------
+        statistic : ndarray or SparseRows of shape (rows, features)
+            Observed statistics, zero where something is missing.
+
+        Returns
+        -------
+        ndarray of shape (rows,), or None
+            Sizes; None if rows of the family have none.
+        """
         return None
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:
-        """Size of rows that are not observed."""
+        """Return the sizes that are assumed for rows that are not observed.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or None
+            The same size for all rows; None if rows of the family have none.
+        """
         return None

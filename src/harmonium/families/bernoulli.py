@@ -13,7 +13,7 @@ from harmonium.laws import BernoulliLaw, Law
 
 
 class Bernoulli(Counts):
-    """Values 0 or 1; the natural parameter is the log-odds.
+    """Family of zeros and ones, with the log-odds as natural parameter.
 
     Examples
     --------
@@ -25,22 +25,22 @@ class Bernoulli(Counts):
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
-        """Zeros and ones."""
+        """Return 3 for zeros and ones, which no other family suits better."""
         return 3 if are_counts(summary, largest=1) else 0
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Coin flips."""
+        """Return the law of a coin flip."""
         return BernoulliLaw()
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Log-odds."""
+        """Return the log-odds."""
         inside = np.clip(mean, 1e-6, 1 - 1e-6)
         return np.log(inside) - np.log1p(-inside)
 
     def tail_factor(self) -> float:
-        """P(x = 1) <= exp(natural)."""
+        """Return 1, as P(x = 1) <= exp(natural)."""
         return 1.0
 
     def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
-        """1 where the uniform number is below the mean."""
+        """Return 1 where the uniform number is below the mean, and 0 elsewhere."""
         return (uniform < logistic(natural)).astype(np.float32)

@@ -12,7 +12,7 @@ from harmonium.validation import Whole
 
 
 class Binomial(Counts):
-    """Counts 0 … n; the natural parameter is the log-odds of a success.
+    """Family of counts from 0 to n, with log-odds as natural parameter.
 
     Parameters
     ----------
@@ -33,20 +33,23 @@ class Binomial(Counts):
         self.n = n
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Successes out of n trials."""
+        """Return the law of the number of successes out of n trials."""
         return BinomialLaw(self.n)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Log-odds of mean / n."""
+        """Return the log-odds of mean / n."""
         p = np.clip(mean / self.n, 1e-6, 1 - 1e-6)
         return np.log(p) - np.log1p(-p)
 
     def tail_factor(self) -> float:
-        """P(x > 0) <= n p."""
+        """Return n, as P(x > 0) <= n p."""
         return float(self.n)
 
     def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
-        """Inversion of the survival function, from the nearer end so that the first term does not underflow."""
+        """Invert the survival function, term by term.
+
+        The terms start at the nearer end of the range, so that the first one does not underflow.
+        """
         wide = np.clip(natural.astype(np.float64), *self.natural_limits)
         flipped = wide > 0
         odds = np.exp(-np.abs(wide))

@@ -15,12 +15,13 @@ from harmonium.validation import Anything
 
 
 class Categorical(Exclusive):
-    """Columns of codes, each one of several categories; the statistic is their one-hot code.
+    """Family of category codes, whose statistic is the one-hot code of each column.
 
     Parameters
     ----------
     n_categories : int or list of int, optional
-        Number of categories of every column (codes 0 … n-1). Default: largest code in the data + 1.
+        Number n of categories of all columns, or of each column; codes are 0 to n - 1. By default it is the largest
+        code in the training data plus 1.
 
     Examples
     --------
@@ -40,11 +41,11 @@ class Categorical(Exclusive):
 
     @property
     def support(self) -> Support:
-        """Codes from 0 up; the upper bound differs from column to column and is checked when encoding."""
+        """Codes from 0 up; the largest one of each column is checked when encoding."""
         return Support("category codes 0, 1, 2, …", 0, integer=True)
 
     def bind(self, summary: Any) -> Self:
-        """Lay out the blocks of features."""
+        """Return a fitted copy that knows the block of features of each column."""
         found = np.asarray(summary.maximum, dtype=np.int64) + 1
         if self.n_categories is None:
             counts = np.maximum(found, 1)
@@ -66,34 +67,34 @@ class Categorical(Exclusive):
         return self.with_fitted(n_features_=int(groups[-1]), groups_=groups)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Layout of the blocks."""
+        """Return where the blocks of features begin."""
         return {"groups": self.groups_}
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
-        """Rebuild the layout."""
+        """Return a fitted copy with the blocks of features that were saved."""
         return self.with_fitted(n_features_=n_features, groups_=np.asarray(constants["groups"], dtype=np.int64))
 
     @property
     def keeps_zeros(self) -> bool:
-        """Code 0 is a category like the others."""
+        """False, as code 0 is a category like the others."""
         return False
 
     def largest_by_column(self) -> np.ndarray | None:
-        """Largest code of each column."""
+        """Return the largest code of each column."""
         return np.diff(self.groups_) - 1
 
     @property
     def n_sites(self) -> int:
-        """One per column of codes."""
+        """Number of columns of codes."""
         return len(self.groups_) - 1
 
     @property
     def n_columns(self) -> int:
-        """One per column of codes."""
+        """Number of columns of codes."""
         return self.n_sites
 
     def encode(self, values: np.ndarray) -> np.ndarray:
-        """One-hot; a NaN code makes its whole block NaN."""
+        """Return the one-hot codes; a code that is NaN makes its whole block NaN."""
         n_rows = len(values)
         statistic = np.zeros((n_rows, self.n_features_), dtype=np.float32)
         for site, (start, stop) in enumerate(zip(self.groups_[:-1], self.groups_[1:], strict=True)):
@@ -111,43 +112,43 @@ class Categorical(Exclusive):
         return statistic
 
     def decode_sample(self, statistic: np.ndarray) -> np.ndarray:
-        """Codes."""
+        """Return the codes."""
         return np.stack([block.argmax(axis=1) for block in self._blocks(statistic)], axis=1)
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
-        """A block is missing as a whole."""
+        """Tell which columns of codes are missing."""
         return np.isnan(statistic[:, self.groups_[:-1]])
 
     def spread(self, sites: np.ndarray) -> np.ndarray:
-        """Repeat a column's value over its block."""
+        """Repeat the value of each column over its block of features."""
         return np.repeat(sites, np.diff(self.groups_), axis=1)
 
     def feature_names(self, columns: list[str]) -> list[str]:
-        """column=code."""
+        """Return names of the form ``column=code``."""
         sizes = np.diff(self.groups_)
         return [f"{name}={code}" for name, size in zip(columns, sizes, strict=True) for code in range(size)]
 
     def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
-        """Zero."""
+        """Return zeros."""
         return np.zeros_like(values)
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Log-sum-exp over each block."""
+        """Return the log-sum-exp of each block."""
         blocks = [logsumexp(block, axis=1) for block in self._blocks(natural)]
         return np.stack(blocks, axis=1).astype(natural.dtype, copy=False)
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Softmax over each block."""
+        """Return the softmax of each block."""
         return np.exp(natural - self.spread(self.log_partition(natural)))
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
-        """One category per block, as the largest of Gumbel-perturbed log-odds."""
+        """Draw one category of each block, as the largest of Gumbel-perturbed log-odds."""
         return self.mode(natural + rng.gumbel(size=natural.shape).astype(natural.dtype, copy=False))
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Most probable category of each block."""
+        """Return the most probable category of each block."""
         draw = np.zeros(natural.shape, dtype=natural.dtype)
         rows = np.arange(len(natural))
         for start, block in zip(self.groups_[:-1], self._blocks(natural), strict=True):
@@ -155,7 +156,7 @@ class Categorical(Exclusive):
         return draw
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Log-probability."""
+        """Return the log-probabilities."""
         return np.log(np.maximum(mean, 1e-6))
 
     def _blocks(self, values: np.ndarray) -> list[np.ndarray]:

@@ -19,19 +19,20 @@ from harmonium.kernels.sparse import Columns
 from harmonium.kernels.threads import scratch
 from harmonium.support import Support
 
-# share of the positions that are taken to follow by chance, where means say nothing about rare features
+# Pseudo-observations, as a share of all positions, after which a feature recurs as often as chance has it: the means
+# of rare features say nothing about their neighbours. A convention.
 _BY_CHANCE = 1e-3
 
 
 class Chain(Family):
-    """Sequences of P binary vectors in which each feature is a Markov chain given the hidden units.
+    """Family of sequences of binary vectors, in which each feature is a Markov chain.
 
-    The log-potential of a feature is node · Σ_p x_p + edge · Σ_p x_p x_{p+1}, so its statistic is the number of
-    positions that have it and the number of neighbouring pairs of positions that both have it: first all of the former,
-    then all of the latter. P is given, as totals are for `ReplicatedSoftmax`, and densities are those of the sequence
-    itself. An item is observed or missing as a whole.
+    The log-potential of a feature over the P positions of a sequence is node · Σ_p x_p + edge · Σ_p x_p x_{p+1}. Its
+    statistics are therefore the number of positions that have it and the number of neighbouring pairs of positions
+    that both have it; those of the first kind come first. P is given, as totals are for `ReplicatedSoftmax`, and
+    densities are those of the sequence itself. An item is observed or missing as a whole.
 
-    Data are `Sequences`; statistics of observed and sampled items stay sparse.
+    The data are `Sequences`. Statistics of observed and drawn items stay sparse.
 
     References
     ----------
@@ -56,76 +57,79 @@ class Chain(Family):
 
     @property
     def support(self) -> Support:
-        """0 and 1."""
+        """The values 0 and 1."""
         return Support("0 or 1 in every row of a sequence", 0, 1, integer=True)
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
-        """Whatever has an order."""
+        """Return 1, as it is the only family of sequences."""
         return 1
 
     def bind(self, summary: Any) -> Self:
-        """Remember the mean length, that of items that are not observed."""
+        """Return a fitted copy that knows the mean length, assumed for missing items."""
         typical = np.array(max(1.0, round(summary.mean_length)))
         return self.with_fitted(n_features_=2 * summary.n_columns, typical_size_=typical)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Mean length."""
+        """Return the mean length."""
         return {"typical_size": self.typical_size_}
 
     @property
     def n_sites(self) -> int:
-        """The whole item."""
+        """One, as an item is observed or missing as a whole."""
         return 1
 
     @property
     def n_columns(self) -> int:
-        """Columns of the vectors; each has two statistics."""
+        """Number of columns of the vectors, each of which has two statistics."""
         return self.n_features_ // 2
 
     def encode(self, values: np.ndarray) -> np.ndarray:
-        """Statistic of items that are a single vector."""
+        """Return the statistic of items that are a single vector."""
         return np.concatenate([values, np.zeros_like(values)], axis=1)
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
-        """An item is missing as a whole."""
+        """Tell which items are missing."""
         return np.isnan(statistic[:, :1])
 
     def spread(self, sites: np.ndarray) -> np.ndarray:
-        """Repeat over the row."""
+        """Repeat the value of each item over its row."""
         return np.broadcast_to(sites, (len(sites), self.n_features_))
 
     def feature_names(self, columns: list[str]) -> list[str]:
-        """The columns, and each of them again from one position to the next."""
+        """Return the names of the columns, followed by ``name → name`` for each of them."""
         return [*columns, *(f"{name} → {name}" for name in columns)]
 
     @property
     def feature_groups(self) -> dict[str, slice]:
-        """Weights of being there and weights of going on."""
+        """Features that say whether a column is present, and whether it continues."""
         return {"present": slice(self.n_columns), "continues": slice(self.n_columns, None)}
 
     # ---- the exponential family --------------------------------------------------------------------------------
     def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
-        """Zero."""
+        """Return zeros."""
         return np.zeros_like(values)
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Logarithm of the sum over all sequences, by forward-backward."""
+        """Return the logarithm of the sum over all sequences, by forward-backward."""
         return chain_log_partition(*self._halves(natural), _lengths(size))[:, None]
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Sums of node and of edge marginals, by forward-backward."""
+        """Return the sums of node marginals and of edge marginals, by forward-backward."""
         return chain_means(*self._halves(natural), _lengths(size)).T
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
-        """Counts of sequences, drawn position by position for the features that are there at all."""
+        """Draw sequences position by position, for features that occur at all, and count."""
         drawn = draw_chains(*self._halves(natural.astype(np.float32, copy=False)), _lengths(size), rng)
         return drawn.dense().astype(natural.dtype, copy=False)
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """The best number of ones, with as many or as few neighbours among them as they can have."""
+        """Return the best number of ones and of neighbouring pairs of each feature.
+
+        For a given number of ones, the best number of pairs is the largest or the smallest that is possible.
+        """
         node, edge = self._halves(natural)
         lengths = _lengths(size)
         best, ones, pairs = (np.zeros_like(node) for _ in range(3))
@@ -139,7 +143,10 @@ class Chain(Family):
         return np.concatenate([ones, pairs]).T.astype(natural.dtype, copy=False)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """That of a long stationary chain with these frequencies; for rare features, neighbours shrink to chance."""
+        """Return the natural parameters of a long stationary chain with these means.
+
+        The number of neighbouring pairs of rare features is shrunk towards what chance gives.
+        """
         length = float(self.typical_size_)
         one = np.clip(mean[: self.n_columns] / length, 1e-6, 1 - 1e-6)
         both = mean[self.n_columns :] / (length - 1) if length > 1 else one**2
@@ -150,7 +157,7 @@ class Chain(Family):
         return np.concatenate([node, edge])
 
     def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
-        """Found numerically, within the limits."""
+        """Return the best natural parameters within the limits, found numerically."""
         assert size is not None
         return best_naturals(statistic, size, self.natural_limits)
 
@@ -162,7 +169,7 @@ class Chain(Family):
         rng: np.random.Generator,
         size: np.ndarray | None = None,
     ) -> SparseDraw | None:
-        """Only features that are there at all; a block has the weights of the nodes and of the edges of its columns."""
+        """Draw the features that occur at all, block by block of columns."""
         n_rows, n_columns, lengths = len(hidden), self.n_columns, _lengths(size)
         keys = chain_keys(lengths, rng)
 
@@ -178,7 +185,10 @@ class Chain(Family):
     def probe(
         self, values: np.ndarray, sites: np.ndarray, rest: Rest, rng: np.random.Generator, size: float | None = None
     ) -> float:
-        """Log-probability of the whole sequence of one feature given those of the others, times their number."""
+        """Return the log-probability of one feature's sequence given all others.
+
+        A feature is drawn at random, and the result is multiplied by the number of features.
+        """
         assert size is not None
         n_columns = self.n_columns
         pair = int(rng.integers(n_columns)) + np.array([0, n_columns])
@@ -191,15 +201,15 @@ class Chain(Family):
 
     # ---- sizes -------------------------------------------------------------------------------------------------
     def sizes(self, statistic: Matrix) -> np.ndarray | None:
-        """One, for rows that are no sequences."""
+        """Return the length 1 of rows that are no sequences."""
         return np.ones(statistic.shape[0])
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:
-        """The mean length of the training data."""
+        """Return the mean length of the training data."""
         return np.full(n_rows, float(self.typical_size_))
 
     def _halves(self, natural: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Node and edge naturals, (features, rows); no copy if naturals were computed feature by feature."""
+        """Return node and edge naturals, each of shape (columns, rows), without a copy if they are stored so."""
         by_feature = np.ascontiguousarray(natural.T)
         return by_feature[: self.n_columns], by_feature[self.n_columns :]
 

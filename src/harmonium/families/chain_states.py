@@ -1,4 +1,4 @@
-"""The states that one feature of a sequence can have, and what is best or most probable among them."""
+"""The counts that one feature of a sequence can have, and the natural parameters that suit given counts best."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.special import gammaln, logsumexp
 
 
 def chain_states(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """All statistics a feature can have, (states, 2), and the logarithm of the number of sequences that have each.
+    """Return all statistics a feature can have, (states, 2), and the log-number of sequences that have each.
 
     n ones with e neighbouring pairs make n - e runs: C(n - 1, e) ways to cut the ones into runs, times
     C(P - n + 1, n - e) places for them between the zeros.
@@ -31,7 +31,7 @@ def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def best_naturals(statistic: np.ndarray, size: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
-    """Naturals under which the counts of each feature are as probable as they can be, within the limits."""
+    """Return the naturals within the limits under which the counts of each feature are most probable."""
     n_features = statistic.shape[1] // 2
     ones, pairs = statistic[:, :n_features], statistic[:, n_features:]
     cells = np.stack([ones, pairs, np.broadcast_to(size[:, None], ones.shape)], axis=2).reshape(-1, 3)
@@ -46,7 +46,10 @@ def best_naturals(statistic: np.ndarray, size: np.ndarray, limits: tuple[float, 
 
 
 def _loss(natural: np.ndarray, away: np.ndarray, log_numbers: np.ndarray) -> tuple[float, np.ndarray]:
-    """-log p of a feature's sequence, and its gradient; ``away``: how far each possible count is from the one found."""
+    """Return -log p of a feature's sequence, and its gradient.
+
+    ``away`` is each possible pair of counts minus the observed one, (states, 2).
+    """
     scores = away @ natural + log_numbers
     total = logsumexp(scores)
     return float(total), np.exp(scores - total) @ away

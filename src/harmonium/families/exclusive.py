@@ -1,4 +1,4 @@
-"""What families share whose features exclude one another: one-hot codes, tokens of a document."""
+"""What families with mutually exclusive features share: one-hot codes, tokens of a document."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from harmonium.families.sites import Rest
 
 
 class Exclusive(Family):
-    """Features of a site share a total of tokens, each of which is one of them."""
+    """Base of families in which each token of a site is exactly one of its features."""
 
     role = "family"  # named here, as this is no family by itself
 
     def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
-        """That of shares of a total."""
+        """Return the variances of multinomial counts."""
         mean, size = mean.astype(np.float64), self.typical_sizes(1)
         total = 1.0 if size is None else float(size[0])
         return np.maximum(mean * (1 - mean / total), 0)
@@ -28,7 +28,7 @@ class Exclusive(Family):
         rng: np.random.Generator,
         size: float | None = None,
     ) -> float:
-        """Log-probability of one token given the others, times their number."""
+        """Return the log-probability of one token given the others, times their number."""
         members = self.spread(np.arange(self.n_sites)[None, :])[0]
         observed = np.where(np.isin(members, sites), values, 0.0)
         total = observed.sum()

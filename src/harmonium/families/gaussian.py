@@ -13,16 +13,23 @@ from harmonium.validation import Number
 
 
 class Gaussian(Family):
-    """Real values. The statistic is the standardised value, so that features of any scale train alike.
+    """Family of real values, whose statistic is the standardised value.
 
-    Given the hidden units, a standardised feature has mean σ² · natural and variance σ². Dense columns are centred and
-    scaled; sparse ones are only scaled (centring would make them dense).
+    Standardising makes features of any scale train alike. Given the hidden units, a standardised feature has mean
+    σ² · natural and variance σ². Dense columns are centred and scaled; sparse ones are only scaled, as centring would
+    make them dense.
 
     Parameters
     ----------
     variance : float or "learn", default=1.0
-        Conditional variance σ² of the standardised features: a number fixes it (1.0 means: that of the data), "learn"
-        fits one for each feature in log space, between 0.01 and 1.
+        Conditional variance σ² of the standardised features. A number fixes it for all of them, 1.0 being the variance
+        of the data; "learn" fits one for each feature, between 0.01 and 1.
+
+    Notes
+    -----
+    A learned variance starts at 0.5. It cannot exceed the variance of the data, which already holds what hidden units
+    explain; the lower limit of 0.01 keeps the likelihood from growing without limit on features that are nearly
+    determined. Start and lower limit are conventions.
 
     Examples
     --------
@@ -42,85 +49,88 @@ class Gaussian(Family):
 
     @property
     def support(self) -> Support:
-        """The real line."""
+        """All finite real numbers."""
         return NormalLaw(0.0).support
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
-        """Any numbers, if nothing suits them better."""
+        """Return 1, as any numbers will do if no other family suits them better."""
         return 1
 
     def curvature(self, weights: np.ndarray, own: Own) -> np.ndarray | None:
-        """Wᵀ diag(σ²) W."""
+        """Return Wᵀ diag(σ²) W."""
         return (weights * np.exp(own["log_variance"])[:, None]).T @ weights
 
     def bind(self, summary: Any) -> Self:
-        """Keep location and scale of the columns; a column that never varies keeps scale 1."""
+        """Return a fitted copy that knows the location and the scale of each column.
+
+        The scale of a column that never varies is 1.
+        """
         scale = np.sqrt(summary.variance)
-        # a column whose spread is rounding error relative to its size counts as constant; sparse ones are not centred
-        # before squares are summed, so theirs is larger
+        # a column whose spread is rounding error relative to its mean counts as constant; the rounding errors of sparse
+        # columns are larger, as they are not centred before squares are summed
         rounding = 1e-6 if summary.is_sparse else 1e-10
         scale = np.where(scale > rounding * np.maximum(np.abs(summary.mean), 1e-30), scale, 1.0)
         location = np.zeros_like(summary.mean) if summary.is_sparse else summary.mean
         return self.with_fitted(n_features_=summary.n_columns, location_=location, scale_=scale)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Location and scale of the columns."""
+        """Return the location and the scale of each column."""
         return {"location": self.location_, "scale": self.scale_}
 
     def encode(self, values: np.ndarray) -> np.ndarray:
-        """Standardise."""
+        """Return the standardised values."""
         return (values - self.location_) / self.scale_
 
     @property
     def keeps_zeros(self) -> bool:
-        """Unless columns were centred."""
+        """Whether no column is centred."""
         return not self.location_.any()
 
     def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Scale."""
+        """Return the scaled values."""
         return values / self.scale_[columns]
 
     def decode(self, mean: np.ndarray) -> np.ndarray:
-        """Back to the user's units."""
+        """Return the means on the scale of the data."""
         return mean * self.scale_ + self.location_
 
     def log_volume(self) -> np.ndarray:
-        """Minus the logarithm of the scale."""
+        """Return minus the logarithm of each column's scale."""
         return -np.log(self.scale_)
 
     def own_parameters(self) -> dict[str, np.ndarray]:
-        """Log-variances."""
+        """Return the initial log-variances."""
         start = 0.5 if self.variance == "learn" else float(self.variance)
         return {"log_variance": np.full(self.n_features_, np.log(start))}
 
     def own_bounds(self) -> dict[str, tuple[float, float]]:
-        """Learned variances stay between a hundredth of the data's and the data's."""
+        """Return the limits of the log-variances, equal ones if the variance is fixed."""
         if self.variance == "learn":
             return {"log_variance": (float(np.log(0.01)), 0.0)}
         fixed = float(np.log(self.variance))
         return {"log_variance": (fixed, fixed)}
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> NormalLaw:
-        """Normal numbers with the variance of each feature."""
+        """Return the normal law with the variance of each feature."""
         log_variance = own["log_variance"]
         return NormalLaw(log_variance if columns is None else log_variance[columns])
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Mean / σ² at the start value of the variance."""
+        """Return mean / σ² at the initial variance."""
         return mean * np.exp(-self.own_parameters()["log_variance"])
 
     def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
-        """The value / σ², at the variance there is now."""
+        """Return the value divided by the present variance."""
         return statistic * np.exp(-own["log_variance"])
 
     def deviation(self, own: Own) -> np.ndarray:
-        """σ."""
+        """Return σ for each feature."""
         return np.asarray(self.law(own).deviation)
 
     def own_statistics(
         self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None
     ) -> dict[str, np.ndarray]:
-        """E[x²] / 2σ², the derivative of -x² / 2σ² by log σ²."""
+        """Return E[x²] / 2σ², the derivative of -x² / 2σ² by log σ²."""
         value = -self.log_base(mean, own, columns)
         return {"log_variance": value if is_sample else value + value.dtype.type(0.5)}

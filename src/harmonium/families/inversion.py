@@ -1,4 +1,4 @@
-"""Drawing counts from uniform numbers by inverting the survival function, term by term."""
+"""Counts from uniform numbers, by inversion of the survival function term by term."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def invert_survival(
     uniform : ndarray
         Numbers in (0, 1).
     zero_probability : ndarray of float64
-        P(x = 0); must not underflow (callers hand large means to a closed form).
+        P(x = 0), which must not underflow: for large means callers use a closed form.
     ratio : callable
         ``ratio(k)`` is P(x = k) / P(x = k - 1).
 
@@ -36,6 +36,6 @@ def invert_survival(
         k += 1
         term = term * ratio(k)
         survival = survival - term
-        # rounding may leave a tiny positive survival for ever: a vanished term ends the search
+        # rounding may leave a tiny positive survival for ever, so vanished terms end the search as well
         active &= (survival > uniform) & (term > 1e-12 * survival)
     return counts

@@ -14,12 +14,15 @@ from harmonium.validation import Number
 
 
 class NegativeBinomial(Counts):
-    """Counts with P(x) = C(x + r - 1, x) p^x (1 - p)^r; the natural parameter is log p, below 0.
+    """Family of counts with a long tail, with log p as natural parameter.
+
+    The probability of a count is P(x) = C(x + r - 1, x) p^x (1 - p)^r, so natural parameters must stay below 0.
 
     Parameters
     ----------
     r : float, default=1.0
-        Number of failures; the smaller, the longer the tail (Poisson is the limit of large r).
+        Number of failures. The smaller it is, the longer the tail; `Poisson` is the limit of large values. The default
+        is a convention, the geometric distribution.
 
     Examples
     --------
@@ -28,6 +31,7 @@ class NegativeBinomial(Counts):
     """
 
     meant_for = "counts with a long tail"
+    # the upper limit is a convention: means are at most about 10,000 r
     natural_limits = (-30.0, -1e-4)
 
     settings = {"r": Number(remedy="small values such as 0.5 give long tails")}
@@ -36,28 +40,28 @@ class NegativeBinomial(Counts):
         self.r = r
 
     def conflict(self, units: Support) -> str | None:
-        """Naturals must stay below the pole."""
+        """Refuse unbounded units, which take natural parameters above 0."""
         reason = "its natural parameter θ + W h must stay below 0, which unbounded units do not respect"
         return without_bound(units, reason)
 
     def project(self, weights: np.ndarray, bias: np.ndarray, own: Own, units: Support) -> None:
-        """Keep every natural below 0."""
+        """Keep all natural parameters below 0, whatever the values of the units."""
         keep_below_pole(weights, bias, units.upper)
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Negative binomial counts."""
+        """Return the negative binomial law."""
         return NegativeBinomialLaw(self.r)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """log(mean / (mean + r))."""
+        """Return log(mean / (mean + r))."""
         inside = np.maximum(mean, 1e-6)
         return np.log(inside) - np.log(inside + self.r)
 
     def tail_factor(self) -> float:
-        """P(x > 0) = 1 - (1 - p)^r <= max(r, 1) p."""
+        """Return max(r, 1), as P(x > 0) = 1 - (1 - p)^r <= max(r, 1) p."""
         return max(self.r, 1.0)
 
     def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
-        """Inversion of the survival function, term by term."""
+        """Invert the survival function, term by term."""
         p = np.exp(natural.astype(np.float64))
         return invert_survival(uniform, np.exp(self.r * np.log1p(-p)), lambda k: p * (k + self.r - 1.0) / k)

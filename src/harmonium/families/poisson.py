@@ -13,11 +13,12 @@ from harmonium.families.inversion import invert_survival
 from harmonium.laws import Law, PoissonLaw
 from harmonium.support import Support
 
-_LARGE_RATE = 50.0  # exp(-rate) is still far from underflow, and longer sums are slower than the closed form
+# a convention: exp(-rate) is still far from underflow, and sums of more terms are slower than the closed form
+_LARGE_RATE = 50.0
 
 
 class Poisson(Counts):
-    """Counts 0, 1, 2, …; the natural parameter is the log-rate.
+    """Family of counts from 0 up, with the log-rate as natural parameter.
 
     Examples
     --------
@@ -26,31 +27,35 @@ class Poisson(Counts):
     """
 
     meant_for = "counts"
+    # the upper limit is a convention: rates up to e¹², about 160,000
     natural_limits = (-30.0, 12.0)
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
-        """Counts, with units they can be normalised with."""
+        """Return 2 for counts with bounded units, which they can be normalised with."""
         return 2 if bounded and are_counts(summary) else 0
 
     def conflict(self, units: Support) -> str | None:
-        """Rates grow exponentially with the units."""
+        """Refuse unbounded units, with which rates grow exponentially."""
         return without_bound(units, "its log-partition exp(θ + W h) outgrows the -h²/2 of the units")
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Poisson counts."""
+        """Return the Poisson law."""
         return PoissonLaw()
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Logarithm."""
+        """Return the logarithm of the mean."""
         return np.log(np.maximum(mean, 1e-6))
 
     def tail_factor(self) -> float:
-        """P(x > 0) = 1 - exp(-rate) <= rate."""
+        """Return 1, as P(x > 0) = 1 - exp(-rate) <= rate."""
         return 1.0
 
     def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
-        """Inversion of the survival function: term by term for small rates, by its closed form for large ones."""
+        """Invert the survival function.
+
+        Small rates are inverted term by term, large ones by the closed form.
+        """
         rate = np.exp(natural.astype(np.float64))
         small = np.minimum(rate, _LARGE_RATE)
         counts = invert_survival(uniform, np.exp(-small), lambda k: small / k)

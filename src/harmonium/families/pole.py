@@ -1,4 +1,4 @@
-"""Keeping natural parameters below zero, where log-partitions with a pole there are finite."""
+"""Projection for log-partitions with a pole at zero, which are finite only below it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from harmonium.kernels.elementwise import positive_sums
 
-# how far inside the border projected parameters stay
+# how far below zero projected natural parameters stay; a convention, well above the rounding of float32 sums
 _MARGIN = 1e-3
 
 
@@ -14,12 +14,15 @@ def keep_below_pole(weights: np.ndarray, bias: np.ndarray, largest: float) -> No
     """Move each feature, in place, to the half-space where its natural is negative for every hidden state.
 
     The natural is largest when every unit with a positive weight is at its largest value: θ + M Σ max(W, 0). The step
-    is the Euclidean projection for the units that are positive now; rounds are repeated as weights cross zero.
+    is the Euclidean projection for the weights that are positive now. It is repeated, as weights may cross zero; what
+    is left after three rounds is taken from the bias alone.
 
     Parameters
     ----------
     weights : ndarray of shape (features, units)
+        Weights of the view.
     bias : ndarray of shape (features,)
+        Bias of the view.
     largest : float
         Largest value M of a unit; the smallest is 0.
     """

@@ -17,15 +17,24 @@ from harmonium.kernels.sampling import draw_tokens
 from harmonium.kernels.sparse import SparseRows
 from harmonium.support import Support
 
+# a convention: rows with more tokens than this are drawn word by word instead of token by token
 _MANY_TOKENS = 100_000
 
 
 class ReplicatedSoftmax(Exclusive):
-    """Multinomial counts given the row's total N (Salakhutdinov and Hinton, 2009).
+    """Family of word counts whose total N is given: multinomial counts.
 
-    The base measure is 1 / Πx!, so the log-partition is N log Σ exp(natural) - log N!. Unlike there, the bias of the
-    hidden units is not multiplied by N. Totals are not modelled, so densities of rows with different totals belong to
-    different distributions.
+    Only the mixture of words is modelled. Totals are not, so densities of rows with different totals belong to
+    different distributions. A row is observed or missing as a whole.
+
+    Notes
+    -----
+    The base measure is 1 / Πx!, so the log-partition is N log Σ exp(natural) - log N!. Unlike in the paper, the bias of
+    the hidden units is not multiplied by N.
+
+    References
+    ----------
+    Salakhutdinov & Hinton (2009), Replicated softmax: an undirected topic model.
 
     Examples
     --------
@@ -40,30 +49,33 @@ class ReplicatedSoftmax(Exclusive):
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
-        """Counts, with units that no other family of them can be normalised with."""
+        """Return 2 for counts with unbounded units, which rule out Poisson."""
         return 2 if not bounded and are_counts(summary) else 0
 
     @property
     def support(self) -> Support:
-        """Whole numbers from 0 up."""
+        """All whole numbers from 0 up."""
         return Support("whole numbers from 0 up", 0, integer=True)
 
     def bind(self, summary: Any) -> Self:
-        """Remember the mean total, the size of rows that are not observed."""
+        """Return a fitted copy that knows the mean total, assumed for missing rows."""
         typical = np.array(max(1.0, round(float(summary.mean.sum()))))
         return self.with_fitted(n_features_=summary.n_columns, typical_size_=typical)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Mean total."""
+        """Return the mean total."""
         return {"typical_size": self.typical_size_}
 
     @property
     def n_sites(self) -> int:
-        """The whole row."""
+        """One, as a row is observed or missing as a whole."""
         return 1
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
-        """A row is missing if all of it is; a total cannot be had from some of the counts."""
+        """Tell which rows are missing, and refuse rows of which only a part is.
+
+        Some of the counts do not give a total.
+        """
         missing = np.isnan(statistic)
         partly = missing.any(axis=1) & ~missing.all(axis=1)
         if partly.any():
@@ -74,32 +86,32 @@ class ReplicatedSoftmax(Exclusive):
         return missing.all(axis=1, keepdims=True)
 
     def spread(self, sites: np.ndarray) -> np.ndarray:
-        """Repeat over the row."""
+        """Repeat the value of each row over its features."""
         return np.broadcast_to(sites, (len(sites), self.n_features_))
 
     def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
-        """-log x!."""
+        """Return -log x!."""
         return -gammaln(values + values.dtype.type(1))
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """N log Σ exp(natural) - log N!."""
+        """Return N log Σ exp(natural) - log N!."""
         assert size is not None
         total = size * logsumexp(natural, axis=1) - gammaln(size + 1)
         return total[:, None].astype(natural.dtype, copy=False)
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """N times the softmax."""
+        """Return N times the softmax."""
         assert size is not None
         return (size[:, None] * softmax(natural, axis=1)).astype(natural.dtype, copy=False)
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
     ) -> np.ndarray:
-        """Multinomial counts."""
+        """Draw multinomial counts."""
         assert size is not None
         if size.max(initial=0) <= _MANY_TOKENS:
             return self._token_by_token(natural, rng, size).dense().astype(natural.dtype, copy=False)
-        # token by token would take too long: word by word, each binomial given the words before
+        # token by token would take too long, so the count of each word is drawn from a binomial given the words before
         probabilities = softmax(natural.astype(np.float64), axis=1)
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return rng.multinomial(size.astype(np.int64), probabilities).astype(natural.dtype)
@@ -112,7 +124,7 @@ class ReplicatedSoftmax(Exclusive):
         rng: np.random.Generator,
         size: np.ndarray | None = None,
     ) -> SparseDraw | None:
-        """The words of the tokens that were drawn."""
+        """Draw the word of each token, and count."""
         assert size is not None
         natural = self.clamp(hidden_times_weights(hidden, weights, bias))
         if size.max(initial=0) > _MANY_TOKENS:
@@ -126,7 +138,10 @@ class ReplicatedSoftmax(Exclusive):
         return SparseRows(*draw_tokens(rows, size.astype(np.int64), key), natural.shape[1])
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
-        """Multinomial mode: give the N tokens out one by one, each where p / (count + 1) is largest."""
+        """Return the multinomial mode.
+
+        The N tokens are given out one by one, each to the word with the largest p / (count + 1).
+        """
         assert size is not None
         probabilities = softmax(natural, axis=1)
         counts = np.floor(size[:, None] * probabilities)
@@ -140,20 +155,21 @@ class ReplicatedSoftmax(Exclusive):
         return counts.astype(natural.dtype)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Log-share, centred (adding a constant changes nothing)."""
-        # a view of zeros only has no shares, and any will do
+        """Return the centred logarithms of the shares."""
+        # a view of nothing but zeros has no shares, and any will do
         natural = np.log(np.maximum(mean, max(1e-6 * mean.sum(), 1e-12)))
+        # adding a constant to all of them changes nothing
         return natural - natural.mean()
 
     def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
-        """Log-shares of the row's own total."""
+        """Return the logarithms of the counts: those of the shares but for a constant."""
         return np.log(np.maximum(statistic, 1e-12))
 
     def sizes(self, statistic: Matrix) -> np.ndarray | None:
-        """The totals."""
+        """Return the total of each row."""
         cells = entries(statistic)
         return cells.row_totals(cells.values)
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:
-        """The mean total of the training data."""
+        """Return the mean total of the training data."""
         return np.full(n_rows, float(self.typical_size_))

@@ -1,7 +1,7 @@
-"""Log-probability of one site given the others, with the hidden units summed out: what pseudo-likelihoods add up.
+"""Log-probability of one site given the others, with the hidden units summed out: a term of a pseudo-likelihood.
 
-A site cannot be asked without its item: a change of its statistic moves the hidden units, and they the rest. `Rest` is
-what a family needs to know of it.
+A site depends on its whole item, as a change of its statistic moves the hidden units, and these the other sites. `Rest`
+holds what a family needs to know of the item.
 """
 
 from __future__ import annotations
@@ -18,25 +18,30 @@ from harmonium.support import Support
 if TYPE_CHECKING:
     from harmonium.families.base import Family
 
-# a window is wide enough once its ends are this much less probable than its middle
+# a window is wide enough once its ends are less probable than its middle by a factor of e³⁰, about 1e13, or once it has
+# the second number of points; both are conventions
 _NEGLIGIBLE = 30.0
 _MOST_POINTS = 100_000
 
 
 @dataclass(frozen=True)
 class Rest:
-    """What an item and the model tell one of its sites.
+    """What an item and the model tell about one of the item's sites.
 
     Attributes
     ----------
-    weights, bias, own : ndarrays
-        Parameters of the view.
-    natural : ndarray (units,)
+    weights : ndarray of shape (features, units)
+        Weights of the view.
+    bias : ndarray of shape (features,)
+        Bias of the view.
+    own : mapping of str to ndarray
+        Own parameters of the view's family.
+    natural : ndarray of shape (units,)
         Hidden naturals of the item as it is.
     hidden_mean : callable
-        Means of hidden units at naturals, elementwise.
+        Function from hidden naturals to means, elementwise.
     hidden_log_partition : callable
-        Log-partitions of hidden units at naturals, elementwise.
+        Function from hidden naturals to log-partitions, elementwise.
     """
 
     weights: np.ndarray
@@ -47,12 +52,12 @@ class Rest:
     hidden_log_partition: Callable[[np.ndarray], np.ndarray]
 
     def log_hidden(self, naturals: np.ndarray) -> np.ndarray:
-        """Logarithm of the sum over all hidden states at each of several naturals, (states, units)."""
+        """Return the logarithm of the sum over all hidden states, for naturals of shape (states, units)."""
         return self.hidden_log_partition(naturals).sum(axis=1)
 
 
 def probe_feature(family: Family, values: np.ndarray, sites: np.ndarray, rest: Rest, rng: np.random.Generator) -> float:
-    """Of a site that is one feature: log-probability of its value, times the number of sites."""
+    """Return `Family.probe` for families whose sites are single features."""
     site = int(rng.choice(sites))
     present, weight = values[site], rest.weights[site].astype(np.float64)
 
@@ -71,22 +76,29 @@ def probe_feature(family: Family, values: np.ndarray, sites: np.ndarray, rest: R
 def log_total(
     log_density: Callable[[np.ndarray], np.ndarray], support: Support, inside: tuple[float, float], step: float
 ) -> float:
-    """Logarithm of the sum (or integral) of a density over its support.
+    """Return the logarithm of the sum (or integral) of a density over its support.
 
     Parameters
     ----------
     log_density : callable
-        Of an array of values.
+        Function from an array of values to their log-densities.
     support : Support
-        Where to sum. What is not finite is summed in a window that is widened until it holds the density.
+        Where to sum. A support without an upper limit is summed in a window, which is widened until it holds all but a
+        negligible part of the density.
     inside : tuple of float
         Two values, between and near which the density is large.
     step : float
-        Distance of the values to be summed.
+        Distance between neighbouring values.
+
+    Returns
+    -------
+    float
+        The logarithm of the sum.
     """
     if np.isfinite(support.upper):
         states, log_weights = support.grid()
         return float(logsumexp(log_density(states) + log_weights))
+    # about ten standard deviations of a count, or twenty steps of a real number; only where the widening starts
     reach = 20 * step + 10 * np.sqrt(max(abs(inside[0]), abs(inside[1]), 1.0)) * step
     low, high = min(inside) - reach, max(inside) + reach
     while True:

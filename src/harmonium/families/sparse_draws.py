@@ -1,4 +1,4 @@
-"""Drawing a sparse view block by block of features, and projecting it back while a block's weights are in the cache."""
+"""Sparse draws of a view, block by block of features, with products taken while a block's weights are in the cache."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from harmonium.kernels.products import feature_blocks
 from harmonium.kernels.sparse import Columns, SparseRows, add_columns_times_dense
 from harmonium.kernels.threads import block_bounds, run_blocks
 
-# few blocks, as each has a projection of its own to be added up
+# few, as the projections of all blocks must be added up; results do not depend on it but for rounding
 _MOST_BLOCKS = 4
 
 
 class SparseDraw(NamedTuple):
-    """Statistics drawn for some rows and, where they were at hand, their products with the weights."""
+    """Statistics drawn for some rows and, where they came for free, their products with the weights."""
 
     statistic: SparseRows
     projection: np.ndarray | None = None
@@ -25,18 +25,24 @@ class SparseDraw(NamedTuple):
 def draw_in_blocks(
     weights: np.ndarray, n_columns: int, n_rows: int, draw: Callable[[int, int], tuple[Columns, ...]]
 ) -> SparseDraw:
-    """Put a draw together from blocks that may be drawn in any order and on any thread.
+    """Return a draw put together from blocks that may be drawn in any order and on any thread.
 
     Parameters
     ----------
     weights : ndarray of shape (features, units)
-        Features are those of all columns, in one group or in several that follow each other.
+        Weights of the view. Its features are those of all columns, in one group or in several that follow each other.
     n_columns : int
         Number of features of a group.
     n_rows : int
-        Number of rows to be drawn.
+        Number of rows to draw.
     draw : callable
-        ``draw(first, last)`` gives what was drawn for these columns: one block for each group of features.
+        Function of the first column and the end of a range of columns, which returns what it drew for them: one block
+        for each group of features.
+
+    Returns
+    -------
+    SparseDraw
+        Statistics of all rows, and their products with the weights.
     """
     n_blocks = min(feature_blocks(weights, n_rows), _MOST_BLOCKS)
     groups = weights.reshape(-1, n_columns, weights.shape[1])

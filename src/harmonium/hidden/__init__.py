@@ -1,4 +1,8 @@
-"""Hidden layers: one file each."""
+"""Hidden layers, one file each.
+
+A new layer subclasses `HiddenLayer`. It returns the `Law` of a unit, or states the `Support` and all that follows from
+the units' distribution itself.
+"""
 
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.bernoulli import BernoulliUnits
@@ -6,5 +10,7 @@ from harmonium.hidden.binomial import BinomialUnits
 from harmonium.hidden.gaussian import GaussianUnits
 from harmonium.hidden.ibp import IBP
 from harmonium.hidden.spike_slab import SpikeSlab
+from harmonium.laws import Law
+from harmonium.support import Support
 
-__all__ = ["IBP", "BernoulliUnits", "BinomialUnits", "GaussianUnits", "HiddenLayer", "SpikeSlab"]
+__all__ = ["IBP", "BernoulliUnits", "BinomialUnits", "GaussianUnits", "HiddenLayer", "Law", "SpikeSlab", "Support"]

@@ -1,4 +1,4 @@
-"""What a hidden layer must be able to say: support, log-partition, mean and sampler of units given their naturals."""
+"""The protocol of a hidden layer: support, log-partition, mean and sampler of units given their natural parameters."""
 
 from __future__ import annotations
 
@@ -17,19 +17,45 @@ NUMBER_OF_UNITS = Whole(remedy="None takes the estimator's n_components", also=(
 
 
 class HiddenLayer(Part):
-    """Independent hidden units of one exponential family, with statistic φ(h) = h.
+    """Base of the hidden layers: independent units of one exponential family.
+
+    The statistic of a unit is its value h. A subclass whose units follow a law returns it from `law`; the rest follows.
+    Other layers define support, log-partition, mean and its derivative, sampler and mode themselves. A layer as the
+    user makes it holds settings alone; `bind` returns a fitted copy that knows its number of units, and `at` one that
+    also knows what the layer has learned.
 
     Parameters
     ----------
     n_units : int, optional
-        Number of units; default: the estimator's ``n_components``.
+        Number of units. By default it is the ``n_components`` of the estimator.
+
+    Attributes
+    ----------
+    n_units_ : int
+        Number of units of a fitted copy.
+    selects : bool
+        Whether units that the data do not ask for are removed at the end of a fit.
+    linear_mean : bool
+        Whether means are linear in the natural parameters, so that the average over draws of the weights is the mean at
+        their average.
+
+    See Also
+    --------
+    harmonium.families.Family : The counterpart for the features of a view.
+
+    Examples
+    --------
+    >>> from harmonium import BernoulliUnits
+    >>> layer = BernoulliUnits().bind(2)
+    >>> layer.n_units_, layer.support.description
+    (2, '0 or 1')
+    >>> layer.mean(np.zeros((1, 2))).tolist()
+    [[0.5, 0.5]]
     """
 
     role = "hidden"
     settings: ClassVar[Mapping[str, Setting]] = {"n_units": NUMBER_OF_UNITS}
-    #: True if units that the data do not ask for are removed at the end of a fit
     selects: bool = False
-    #: True if means are linear in the naturals, so that the mean over draws of weights is the mean at their mean
     linear_mean: bool = False
     n_units_: int
 
@@ -37,15 +63,48 @@ class HiddenLayer(Part):
         self.n_units = n_units
 
     def bind(self, n_components: int) -> Self:
-        """Copy of the layer that knows its number of units."""
+        """Return a fitted copy of the layer, which knows its number of units.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of units if the settings of the layer do not give one.
+
+        Returns
+        -------
+        HiddenLayer
+            A copy with `n_units_`.
+        """
         return self.restore(int(n_components if self.n_units is None else self.n_units))
 
     def restore(self, n_units: int) -> Self:
-        """Copy of the layer with so many units, whatever its settings ask for: all of them, or those that are left."""
+        """Return a fitted copy of the layer with a given number of units.
+
+        Parameters
+        ----------
+        n_units : int
+            Number of units, whatever the settings ask for: all of them, or those that are left after a selection.
+
+        Returns
+        -------
+        HiddenLayer
+            A copy with `n_units_`.
+        """
         return self.with_fitted(n_units_=n_units)
 
     def goes_on_from(self, began: HiddenLayer) -> bool:
-        """Whether training that began with another bound layer can go on with this one."""
+        """Tell whether this layer can continue the training of another one.
+
+        Parameters
+        ----------
+        began : HiddenLayer
+            The fitted layer that training began with.
+
+        Returns
+        -------
+        bool
+            True if the settings are the same and the units match.
+        """
         return self._same_settings(began) and self.n_units_ == began.n_units_
 
     def _same_settings(self, other: HiddenLayer) -> bool:
@@ -53,102 +112,269 @@ class HiddenLayer(Part):
 
     # ---- which units stay ----------------------------------------------------------------------------------------
     def selection(self, circumstances: Circumstances) -> Selection:
-        """What is done about units while training, beside following gradients: nothing."""
+        """Return what is done about units during training, besides following gradients.
+
+        Parameters
+        ----------
+        circumstances : harmonium.hidden.selection.Circumstances
+            What there is to know about the model and its data.
+
+        Returns
+        -------
+        harmonium.hidden.selection.Selection
+            By default one that does nothing.
+        """
         return Selection()
 
     def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
-        """Sum over rows of what the prior of the units learns from; ``mean`` saves work where it is known."""
+        """Return the sum over rows of what the prior of the units learns from.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters.
+        mean : ndarray of shape (rows, units), optional
+            Means at these natural parameters, which saves work where they are known.
+
+        Returns
+        -------
+        ndarray of shape (units,), or float
+            How many rows have each unit; 0 for layers without such a prior.
+        """
         return 0.0
 
     def presence(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
-        """How much of each unit the rows have: its mean, as every row has it."""
+        """Return the probability that a row has each unit.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters.
+        mean : ndarray of shape (rows, units), optional
+            Means at these natural parameters, which saves work where they are known.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Probabilities; for layers whose units every row has, the means.
+        """
         return self.mean(natural) if mean is None else mean
 
     def remark(self, n_found: int) -> str | None:
-        """What the user should know if so many units were found to be of use; None if nothing."""
+        """Return what the user should know about the number of units that were found.
+
+        Parameters
+        ----------
+        n_found : int
+            Number of units that the data ask for.
+
+        Returns
+        -------
+        str or None
+            One sentence; None if there is nothing to say.
+        """
         return None
 
-    # ---- what the layer learns beside its bias -------------------------------------------------------------------
+    # ---- what the layer learns besides its bias ------------------------------------------------------------------
     @property
     def own_names(self) -> tuple[str, ...]:
-        """Names of what the layer itself learns, beside its bias."""
+        """Names of the own parameters, which the layer learns besides its bias."""
         return ()
 
     def own_parameters(self) -> dict[str, np.ndarray]:
-        """Start values of what the layer itself learns."""
+        """Return initial values of the own parameters.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Arrays by name, for each of `own_names`.
+        """
         return {}
 
     def at(self, own: Mapping[str, np.ndarray]) -> Self:
-        """The layer at its own parameters."""
+        """Return the layer with given own parameters.
+
+        Parameters
+        ----------
+        own : mapping of str to ndarray
+            Own parameters by name.
+
+        Returns
+        -------
+        HiddenLayer
+            A layer whose densities have these parameters; the layer itself if it has none.
+        """
         return self
 
     @property
     def law(self) -> Law:
-        """The law of a unit given its natural; layers for which there is none say all that follows themselves."""
+        """Law of a unit given its natural parameter.
+
+        Layers whose units follow no law define all members that follow themselves.
+        """
         raise NotImplementedError
 
     @property
     def support(self) -> Support:
-        """Values a unit may take."""
+        """Set of values that a unit may take."""
         return self.law.support
 
     @property
     def bounded(self) -> bool:
-        """True if a unit has a largest value: then every family can be normalised with it."""
+        """Whether a unit has a largest value; if so, it goes with every family."""
         return self.support.bounded
 
     @property
     def conditional_variance(self) -> float:
-        """Variance of a real unit given its natural; asked for only if units have no largest value."""
+        """Variance of a unit given its natural parameter.
+
+        It is only asked for if units have no largest value.
+        """
         raise NotImplementedError
 
     def turned_bias(self, bias: np.ndarray) -> np.ndarray:
-        """Bias of units whose values are counted from the other end, for layers that have one."""
+        """Return the bias of units whose values are counted from the other end.
+
+        It is only asked for if units have a largest value M: h becomes M - h, with the sign of all weights changed.
+
+        Parameters
+        ----------
+        bias : ndarray of shape (units,)
+            Bias of the units as they are.
+
+        Returns
+        -------
+        ndarray of shape (units,)
+            Bias of the turned units.
+        """
         return -bias
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What binary views, or binary views and units together, are with this layer: a Boltzmann machine, if they are.
+        """Return the Boltzmann machine that binary views and this layer make up.
+
+        It is p(x) ∝ exp(bias·x + xᵀ couplings x / 2) for x in {0, 1}ⁿ, where x holds the features of all views,
+        followed by the units where these are not summed out.
 
         Parameters
         ----------
-        weights : ndarray of shape (features, units)
-            Of all views, in float64.
-        view_bias : ndarray of shape (features,)
-        bias : ndarray of shape (units,)
+        weights : ndarray of float64 of shape (features, units)
+            Weights of all views.
+        view_bias : ndarray of float64 of shape (features,)
+            Biases of all views.
+        bias : ndarray of float64 of shape (units,)
+            Bias of the units.
 
         Returns
         -------
-        bias, couplings : ndarray
-            p(x) ∝ exp(bias·x + xᵀ couplings x / 2) for x in {0, 1}ⁿ: the features, followed by any units.
+        bias : ndarray of shape (n,)
+            Bias of each variable.
+        couplings : ndarray of shape (n, n)
+            Couplings, symmetric with a zero diagonal.
         scale : ndarray of shape (n,)
-            Size of the terms that couplings were summed from, of which rounding is a share.
+            Square roots of the sizes of the terms that couplings are summed from: the rounding error of a coupling is a
+            small multiple of the product of two of them.
+
+        Raises
+        ------
+        ValueError
+            If they do not make up a Boltzmann machine.
         """
         raise ValueError(
             f"Perfect sampling needs GaussianUnits or BernoulliUnits; got {type(self).__name__}; draw with sample()."
         )
 
     def log_base(self, values: np.ndarray) -> np.ndarray:
-        """Logarithm of the base measure, elementwise."""
+        """Return the logarithm of the base measure.
+
+        Parameters
+        ----------
+        values : ndarray of shape (rows, units)
+            Values of the units.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Logarithms.
+        """
         return self.law.log_base(values)
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
-        """Log-normaliser, elementwise."""
+        """Return the logarithm of the normaliser of each unit.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Logarithms, in the precision of `natural`.
+        """
         return self.law.log_partition(natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
-        """E[h | natural]."""
+        """Return the expectation E[h | natural] of each unit.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Means, in the precision of `natural`.
+        """
         return self.law.mean(natural)
 
     def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
-        """Derivative of the mean by the natural parameter (the variance of h)."""
+        """Return the derivative of the mean by the natural parameter.
+
+        Where inference is exact, it is the variance of the unit.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Derivatives, in the precision of `natural`.
+        """
         return self.law.variance(natural)
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One draw per entry."""
+        """Draw each unit once.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Values within the support, in the precision of `natural`.
+        """
         return self.law.sample(natural, rng)
 
     def mode(self, natural: np.ndarray) -> np.ndarray:
-        """Most probable value."""
+        """Return the most probable value of each unit.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Values within the support.
+        """
         return self.law.mode(natural)

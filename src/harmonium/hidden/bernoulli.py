@@ -1,4 +1,4 @@
-"""Binary topics."""
+"""Binary hidden units."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from harmonium.laws import BernoulliLaw, Law
 
 
 class BernoulliUnits(HiddenLayer):
-    """Units 0 or 1: a topic is there or it is not.
+    """Hidden layer of binary units: an item has a topic or it does not.
+
+    Parameters
+    ----------
+    n_units : int, optional
+        Number of units. By default it is the ``n_components`` of the estimator.
 
     Examples
     --------
@@ -19,13 +24,13 @@ class BernoulliUnits(HiddenLayer):
 
     @property
     def law(self) -> Law:
-        """Coin flips."""
+        """Law of a coin flip."""
         return BernoulliLaw()
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of features and units together: couplings W."""
+        """Return the machine of features and units together, whose couplings are W."""
         n_features, n_units = weights.shape
         couplings = np.block([[np.zeros((n_features,) * 2), weights], [weights.T, np.zeros((n_units,) * 2)]])
         both = np.concatenate([view_bias, bias])

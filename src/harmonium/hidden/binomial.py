@@ -1,4 +1,4 @@
-"""Topics with a strength from 0 to M."""
+"""Hidden units with a strength from 0 to M."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from harmonium.validation import Whole
 
 
 class BinomialUnits(HiddenLayer):
-    """Units 0 … M: the topics of the Rate Adapting Poisson model (Gehler et al. 2006).
+    """Hidden layer of units from 0 to M: an item has a topic to some degree.
 
     Parameters
     ----------
     M : int, default=10
-        Number of trials: a unit acts as M binary units that share their weights.
+        Number of trials: a unit acts as M binary units that share their weights. The default is a convention; the paper
+        leaves M open.
     n_units : int, optional
-        Number of units; default: the estimator's ``n_components``.
+        Number of units. By default it is the ``n_components`` of the estimator.
+
+    References
+    ----------
+    Gehler, Holub & Welling (2006), The rate adapting Poisson model for information retrieval and object recognition.
 
     Examples
     --------
@@ -32,5 +37,5 @@ class BinomialUnits(HiddenLayer):
 
     @property
     def law(self) -> Law:
-        """Successes out of M trials."""
+        """Law of the number of successes out of M trials."""
         return BinomialLaw(self.M)

@@ -1,13 +1,15 @@
-"""What the weights of a unit cost: the part of the evidence that keeps a model from using units for nothing.
+"""What the weights of a unit cost: the part of the evidence that keeps a model from using more units than it needs.
 
-The weights of unit k have a common prior N(0, τ_k²), in units in which every feature has variance 1, and τ_k is the
-one that suits them best. Laplace's approximation of the evidence then charges each of the N weights
+The weights of unit k have a common prior N(0, τ_k²), on a scale on which every feature has variance 1, and τ_k is the
+value that suits them best. Laplace's approximation of the evidence then charges each of the N weights
 ½ log(1 + D ρ τ_k²): the log-ratio of its spread before and after D items were seen, of which a share ρ is informative
 about a binary unit. The total ½ N log(1 + D ρ s_k² / N), with s_k² the variance that the weights give to the unit's
 natural, is a sum over all data; a batch is charged its share, so it stays additive.
 
-A unit stands out if s_k² is more than the N / D ρ that weights which mean nothing reach by chance. With a head an item
-weighs more by the strength of its loss, so it counts for as many items more, and less is enough.
+A unit stands out if s_k² is larger than N / D ρ, which weights without meaning attain by chance. With a head, the loss
+of an item adds its strength to the weight of the item, which therefore counts as several items, and a smaller s_k² is
+enough. How a head enters was settled while accuracies of the first trial of Wikipedia were looked at
+(``benchmarks/infinite_views``).
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ from harmonium.hidden.selection import Circumstances
 from harmonium.kernels.relevance import add_scaled, column_squares
 from harmonium.params import Parameters
 
-# variance of a unit that a quarter of the items have
+# ρ: about the variance p (1 - p) of a unit that a quarter of the items have; a convention
 _INFORMATIVE = 0.2
 
 
 class Evidence:
-    """What speaks for each unit, and what its weights are charged; ``price`` multiplies the charge."""
+    """Evidence for each unit, and what its weights are charged; ``price`` multiplies the charge."""
 
     def __init__(self, circumstances: Circumstances, price: float) -> None:
         self._price = price
@@ -34,23 +36,23 @@ class Evidence:
 
     @property
     def _chance(self) -> float:
-        """Variance that weights which mean nothing give to a unit's natural."""
+        """Variance that weights without meaning give to a unit's natural by chance."""
         return self._n_weights / (self._n_items * _INFORMATIVE)
 
     def _spread(self, parameters: Parameters) -> np.ndarray:
-        """s_k²: variance of each unit's natural if features were independent, in float64."""
+        """Return s_k², the variance of each unit's natural if features were independent, in float64."""
         return np.sum([column_squares(parameters[name], scale) for name, scale in self._variances.items()], axis=0)
 
     def of_views(self, parameters: Parameters) -> np.ndarray:
-        """How far each unit stands out of chance by what the views say alone."""
+        """Return the evidence of each unit from the views alone."""
         return self.of_all(parameters) / (1.0 + self._weight_of_label)
 
     def of_all(self, parameters: Parameters) -> np.ndarray:
-        """How far each unit stands out of chance, the head included; below 1 there is nothing that speaks for it."""
+        """Return the evidence of each unit, the head included: as a multiple of chance; below 1 there is none."""
         return self._spread(parameters) / self._chance * (1.0 + self._weight_of_label)
 
     def charge(self, gradient: Parameters, parameters: Parameters, n_rows: int) -> float:
-        """Add the share of so many rows to the gradient, in place, and return their share of the loss."""
+        """Add the share of a number of rows to the gradient, in place, and return their share of the loss."""
         if not self._price:
             return 0.0
         spread = self._spread(parameters)

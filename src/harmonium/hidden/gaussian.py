@@ -1,4 +1,4 @@
-"""Real-valued topics."""
+"""Real-valued hidden units."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from harmonium.validation import Number
 
 
 class GaussianUnits(HiddenLayer):
-    """Real units with a fixed conditional variance s²: mean s² · natural.
+    """Hidden layer of real units with mean s² · natural and a fixed variance s².
 
     Parameters
     ----------
     variance : float, default=1.0
-        Conditional variance s².
+        Conditional variance s². The default is that of Chen et al. (2012); another one only rescales units and weights.
     n_units : int, optional
-        Number of units; default: the estimator's ``n_components``.
+        Number of units. By default it is the ``n_components`` of the estimator.
 
     Examples
     --------
@@ -36,20 +36,20 @@ class GaussianUnits(HiddenLayer):
 
     @property
     def law(self) -> Law:
-        """Normal numbers."""
+        """Law of normal numbers with variance s²."""
         return NormalLaw(math.log(self.variance))
 
     @property
     def conditional_variance(self) -> float:
-        """s²."""
+        """Variance s² of a unit given its natural parameter."""
         return float(self.variance)
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of the features alone, units summed out: couplings s² WWᵀ."""
+        """Return the machine of the features alone, whose couplings are s² WWᵀ."""
         couplings = self.variance * (weights @ weights.T)
-        # x² = x: the diagonal is a part of the bias
+        # as x² = x, the diagonal is a part of the bias
         features = view_bias + self.variance * (weights @ bias) + 0.5 * np.diag(couplings)
         scale = np.sqrt(np.diag(couplings))
         np.fill_diagonal(couplings, 0)

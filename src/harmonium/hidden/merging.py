@@ -1,7 +1,7 @@
-"""Binary units that always agree are one unit: what items have together cannot be told apart.
+"""Merging of binary units that always agree: what items have together cannot be told apart.
 
 If z_k = z_l for all items, the energy depends on the sums of their weights, biases and log-odds alone, so one unit with
-these sums is the same model. Units of which one is there when the other is not are turned over first.
+these sums is the same model. If items have one of two units exactly when they lack the other, one is turned over first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from harmonium.params import HIDDEN_BIAS, Parameters, copy_parameters, couplings
 
-# correlation over items from which units count as the same
+# correlation over items from which units count as the same; a convention
 _AGREEMENT = 0.95
 
 
@@ -21,9 +21,27 @@ def merge_units(
     correlation: np.ndarray,
     evidence: np.ndarray,
 ) -> tuple[Parameters, np.ndarray]:
-    """Parameters with units that agree added to the one of most evidence, and which units are left.
+    """Add units that agree to the one with the most evidence.
 
-    ``candidates`` (a mask) may be left; those merged into another one are without weights afterwards.
+    Parameters
+    ----------
+    parameters : dict of str to ndarray
+        Parameters of the model.
+    log_odds : ndarray of shape (units,)
+        Prior log-odds of the units.
+    candidates : ndarray of bool of shape (units,)
+        Units that may stay.
+    correlation : ndarray of shape (units, units)
+        Correlations of the units' means over the items.
+    evidence : ndarray of shape (units,)
+        Evidence of the units.
+
+    Returns
+    -------
+    parameters : dict of str to ndarray
+        New parameters, in which units that were added to another one have weights of zero.
+    left : ndarray of bool of shape (units,)
+        Candidates that are left.
     """
     result, left = copy_parameters(parameters), candidates.copy()
     leaders: list[int] = []
@@ -43,7 +61,7 @@ def merge_units(
 
 
 def _turn(parameters: Parameters, log_odds: np.ndarray, unit: int) -> None:
-    """Count the unit from the other end: z becomes 1 - z, while its log-odds stay."""
+    """Turn a unit over, in place: z becomes 1 - z, while its log-odds stay."""
     bias = parameters[HIDDEN_BIAS]
     bias[unit] = -bias[unit] - 2 * log_odds[unit]
     for weights, shift in couplings(parameters):

@@ -1,7 +1,7 @@
-"""Which units stay: what a layer that selects its units does beside following gradients.
+"""Which units stay: what a layer that selects its units does besides following gradients.
 
 The loops over data ask the layer for a `Selection` and tell it what they see; they need not know which layer it is. The
-one defined here is that of layers that use all their units: it does nothing.
+class defined here is for layers that use all their units: it does nothing.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a selection is told of the model and its data.
+    """What a selection is told about the model and its data.
 
     Attributes
     ----------
     n_items : int
         Number of training rows.
-    variances : mapping of str to ndarray
+    variances : mapping of str to ndarray of shape (features,)
         Variance of each feature's statistic under its marginal, by the name of the view's weights.
     strength : float
         Weight of the head's loss in nats.
@@ -46,12 +46,14 @@ class Use:
 
     Attributes
     ----------
-    presence : ndarray (units,)
+    presence : ndarray of shape (units,)
         Share of the items that have each unit.
-    mean, deviation : ndarray (units,)
-        Of the units' means over the items.
-    correlation : ndarray (units, units)
-        Of the units' means over the items.
+    mean : ndarray of shape (units,)
+        Mean of the units' expectations over the items.
+    deviation : ndarray of shape (units,)
+        Standard deviation of the units' expectations over the items.
+    correlation : ndarray of shape (units, units)
+        Correlation of the units' expectations over the items.
     """
 
     presence: np.ndarray
@@ -62,7 +64,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Pruned:
-    """A layer and parameters with the units that stay, and how many stood out before units that agree became one."""
+    """A layer and parameters with the units that stay, and how many stood out before units that agree were merged."""
 
     layer: HiddenLayer
     parameters: Parameters
@@ -70,32 +72,83 @@ class Pruned:
 
 
 class Selection:
-    """Selection of a layer that uses all its units: nothing is charged, nothing changes, nothing is removed."""
+    """Selection of a layer that uses all its units: nothing is charged, changed or removed."""
 
     def begin(self, parameters: Parameters) -> None:
-        """Put the prior where it starts, in place, before the first step."""
+        """Set the prior to its initial state, in place, before the first step."""
 
     def charge(
         self, gradient: Parameters, parameters: Parameters, n_rows: int, last: bool = False, at_once: bool = False
     ) -> float:
         """Add what a batch is charged for its units to the gradient, in place, and return the loss that goes with it.
 
-        ``last`` tells the last batch of a pass, ``at_once`` one that holds all items and is counted afresh.
+        Parameters
+        ----------
+        gradient : dict of str to ndarray
+            Gradient of the batch's loss, by parameter.
+        parameters : dict of str to ndarray
+            Parameters of the model.
+        n_rows : int
+            Number of rows of the batch.
+        last : bool
+            Whether this is the last batch of a pass over the data.
+        at_once : bool
+            Whether the batch holds all items, so that nothing is left over from earlier batches.
+
+        Returns
+        -------
+        float
+            The loss, in nats.
         """
         return 0.0
 
     def settle(
         self, parameters: Parameters, counts: np.ndarray | float, n_rows: int, n_before: int | None = None
     ) -> None:
-        """Update the prior, in place, by what `HiddenLayer.counts` gave for so many rows.
+        """Update the prior, in place, from how many rows have each unit.
 
-        ``n_before`` is the number of such steps on a part of the items; None stands for counts over all of them.
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            Parameters of the model; those of the prior, which belong to the layer, are changed.
+        counts : ndarray of shape (units,), or float
+            Sums over rows, as `HiddenLayer.counts` returns them.
+        n_rows : int
+            Number of these rows.
+        n_before : int, optional
+            Number of earlier updates from a part of the items; None if the rows are all items.
         """
 
     def read(self, parameters: Parameters, presence: Callable[[Parameters], np.ndarray]) -> dict[str, float]:
-        """Return what the record of an epoch says; ``presence`` gives the share of the items that have each unit."""
+        """Return entries for the record of an epoch.
+
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            Parameters of the model.
+        presence : callable
+            Function from parameters to the share of the items that have each unit.
+
+        Returns
+        -------
+        dict of str to float
+            Values by name.
+        """
         return {}
 
     def prune(self, parameters: Parameters, use: Use) -> Pruned | None:
-        """Return the model without units that nothing speaks for; None if all units stay whatever they do."""
+        """Return the model without units that have no evidence.
+
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            Parameters of the model.
+        use : Use
+            How the items use the units.
+
+        Returns
+        -------
+        Pruned or None
+            The smaller model; None if the layer always keeps all its units.
+        """
         return None

@@ -1,4 +1,4 @@
-"""Units that items have or lack: a spike (not there) and a slab (there, with a value), under a prior on their use."""
+"""Units that items have or lack: a spike at zero and a slab of other values, under a prior on their use."""
 
 from __future__ import annotations
 
@@ -17,36 +17,53 @@ from harmonium.support import Support
 from harmonium.validation import Choice, Number
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
-_ROUNDS = 25  # of the factorised iteration; it contracts fast except near its rare bifurcations
-# A unit nobody uses would never learn to be of use, so those without evidence wait in a queue: the first is had with
-# this probability, each of the others with a share of that of the one before, so that the next feature is found by one
-# unit and not by all of them at once. What a head asks for tells units apart from the start: then more of them can
-# learn at a time, and the probabilities fall slowly.
+# rounds of the factorised iteration, which contracts fast except near its rare bifurcations; a convention
+_ROUNDS = 25
+# A unit that no item uses could never become useful, so units without evidence wait in a queue: items have the first
+# one with this prior probability, and each of the others with a fixed share of the probability of the one before, so
+# that the next feature is found by one unit and not by all of them at once. A head tells units apart from the start, so
+# more of them can learn at a time, and the probabilities fall slowly. The first two values were set by hand on draws 0
+# to 4 of benchmarks/infinite_truth, the third on the first trial of Wikipedia in benchmarks/infinite_views.
 _FIRST_IN_QUEUE, _FALL, _FALL_WITH_HEAD = 0.2, 2 / 3, 0.95
 
 
 class SpikeSlab(HiddenLayer):
-    """Units z · h with z ~ Bernoulli(π_k), π_k ~ Beta(α / K, 1): which units are of use is inferred.
+    """Hidden layer of units that items have or lack; it infers which are needed.
 
-    The finite Beta-Bernoulli model of Chen et al. (2013), eq. 2-4. Given the posterior of π, a unit is an exponential
-    family with its own log-odds o_k = E[log π_k] - E[log(1 - π_k)]; z and h are inferred together.
+    A unit has the value z · h, where z says whether the item has it. Units without evidence are removed at the end of
+    ``fit``.
 
     Parameters
     ----------
     alpha : float or "learn", default=2.0
-        Number of units that an item is expected to have a priori; "learn" takes the value that makes the bound on the
-        prior largest.
+        Number of units that an item is expected to have a priori; "learn" takes the value that maximises the bound on
+        the prior. The default is a convention; see `IBP`.
     kind : {"binary", "real"}, default="binary"
-        What a unit is for an item that has it: 1, or a real number (the slab).
+        Value h of a unit for an item that has it: 1, or a real number (the slab).
     variance : float, default=1.0
         Variance s² of the slab.
     inference : {"joint", "factorised"}, default="joint"
-        Posterior of z and h: together and exact, or the iteration ν ↔ E[h] of the paper. The same for binary units.
+        How z and h are inferred: together and exactly, or by the iteration ν ↔ E[h] of the paper. For binary units both
+        are the same.
     relevance : float, default=1.0
-        Weight of what the weights of a unit cost: half a logarithm of the evidence for each of them, so that a unit
-        stays only if it explains more than that. 0 switches it off: units are then kept on little evidence.
+        Factor of what the weights of a unit cost. The cost comes from the evidence and is half a logarithm for each
+        weight, so that a unit stays only if it explains more than that; 1.0 charges it in full. With 0 there is no
+        cost, and units are kept on little evidence.
     n_units : int, optional
-        Number of units K; default: the estimator's ``n_components``.
+        Number of units K. By default it is the ``n_components`` of the estimator.
+
+    See Also
+    --------
+    IBP : The same with a prior that does not depend on the number of units.
+
+    Notes
+    -----
+    The finite Beta-Bernoulli model of eq. 2-4: z ~ Bernoulli(π_k) with π_k ~ Beta(α / K, 1). Given the posterior of π,
+    a unit is an exponential family with log-odds o_k = E[log π_k] - E[log(1 - π_k)].
+
+    References
+    ----------
+    Chen, Zhu, Sun & Zhang (2013), Learning harmonium models with infinite latent features.
 
     Examples
     --------
@@ -85,25 +102,25 @@ class SpikeSlab(HiddenLayer):
         self.relevance = relevance
 
     def restore(self, n_units: int) -> Self:
-        """Copy of the layer with so many units: all of them, or those that are left."""
+        """Return a fitted copy with a given number of units, and the prior at its start."""
         layer = super().restore(n_units)
         return layer.at(layer.own_parameters())
 
     def goes_on_from(self, began: HiddenLayer) -> bool:
-        """Units may have been removed since."""
+        """Tell whether the settings are the same, as units may have been removed since."""
         return self._same_settings(began)
 
     # ---- which units stay ----------------------------------------------------------------------------------------
     def selection(self, circumstances: Circumstances) -> Selection:
-        """Select units by the evidence for them."""
+        """Return a selection of units by their evidence."""
         return UsefulUnits(self, circumstances)
 
     def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
-        """How many rows have each unit."""
+        """Return how many rows are expected to have each unit."""
         return self.presence(natural, mean).sum(axis=0)
 
     def remark(self, n_found: int) -> str | None:
-        """Say so if the number of units was too small, or none was of use."""
+        """Return a sentence if there may be more units to find, or if none was found."""
         if n_found == self.n_units_:
             return (
                 f"All {self.n_units_} units of {type(self).__name__} are in use, so there may be more to find; pass a "
@@ -117,7 +134,21 @@ class SpikeSlab(HiddenLayer):
         return None
 
     def waiting_log_odds(self, n_waiting: int, has_head: bool = False) -> np.ndarray:
-        """Log-odds at which units without evidence are kept, by their place in the queue."""
+        """Return the prior log-odds of units without evidence, by place in the queue.
+
+        Parameters
+        ----------
+        n_waiting : int
+            Number of units in the queue.
+        has_head : bool, default=False
+            Whether the model has a head.
+
+        Returns
+        -------
+        ndarray of shape (n_waiting,)
+            Log-odds, which fall from place to place.
+        """
+        # from place 100 on probabilities stay the same, which keeps those of very long queues from underflowing
         place = np.minimum(np.arange(n_waiting), 100.0)
         chance = _FIRST_IN_QUEUE * (_FALL_WITH_HEAD if has_head else _FALL) ** place
         return np.log(chance) - np.log1p(-chance)
@@ -125,18 +156,21 @@ class SpikeSlab(HiddenLayer):
     # ---- the prior and its posterior -----------------------------------------------------------------------------
     @property
     def own_names(self) -> tuple[str, ...]:
-        """As in `own_parameters`."""
+        """Names of the own parameters: log-odds, sticks and α."""
         return ("log_odds", "beta", "alpha")
 
     def own_parameters(self) -> dict[str, np.ndarray]:
-        """Log-odds of each unit, the Beta parameters behind them (units in order of rank), and α."""
+        """Return initial log-odds, Beta parameters and α.
+
+        Log-odds are in the order of the units. The Beta parameters, from which they follow, are in the order of rank.
+        """
         alpha = 2.0 if self.alpha == "learn" else float(self.alpha)
         beta = np.stack([np.full(self.n_units_, self._concentration(alpha)), np.ones(self.n_units_)], axis=1)
         log_odds = self.waiting_log_odds(self.n_units_)
         return {"log_odds": log_odds, "beta": beta, "alpha": np.array([alpha])}
 
     def at(self, own: Mapping[str, np.ndarray]) -> Self:
-        """The layer with these log-odds."""
+        """Return the layer with given log-odds."""
         layer = copy(self)
         layer.log_odds_ = own["log_odds"]
         return layer
@@ -150,10 +184,29 @@ class SpikeSlab(HiddenLayer):
         share: float = 1.0,
         has_head: bool = False,
     ) -> dict[str, np.ndarray]:
-        """Own parameters after a step of coordinate ascent, or a ``share`` of it when counts are estimates.
+        """Return the own parameters after a step of coordinate ascent.
 
-        ``evidence`` says how far the weights of each unit stand out of what chance would give them; units with at least
-        1 are ranked by use, the others wait in the order of their evidence (see `waiting_log_odds`).
+        Units with an evidence of at least 1 are ranked by use. The others wait in the order of their evidence.
+
+        Parameters
+        ----------
+        own : mapping of str to ndarray
+            Own parameters before the step.
+        counts : ndarray of shape (units,)
+            Number of items that are expected to have each unit.
+        n_items : float
+            Number of items.
+        evidence : ndarray of shape (units,)
+            How many times larger the weights of each unit are than chance would make them.
+        share : float, default=1.0
+            Share of the step that is taken; less than 1 if counts are estimates.
+        has_head : bool, default=False
+            Whether the model has a head.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Own parameters by name.
         """
         alpha, found = float(own["alpha"][0]), evidence >= 1
         rank = np.lexsort((-np.where(found, counts, evidence), ~found))
@@ -169,7 +222,22 @@ class SpikeSlab(HiddenLayer):
         return {"log_odds": log_odds, "beta": beta, "alpha": np.array([alpha])}
 
     def prior_bound(self, own: Mapping[str, np.ndarray], counts: np.ndarray, n_items: float) -> float:
-        """Lower bound of the prior terms E[log p(z | π)] - KL(q(π) ‖ p(π)), for counts in order of rank."""
+        """Return a lower bound of the prior terms E[log p(z | π)] - KL(q(π) ‖ p(π)).
+
+        Parameters
+        ----------
+        own : mapping of str to ndarray
+            Own parameters.
+        counts : ndarray of shape (units,)
+            Number of items that are expected to have each unit, in the order of rank.
+        n_items : float
+            Number of items.
+
+        Returns
+        -------
+        float
+            The bound, in nats for all items together.
+        """
         return self._bound(own["beta"].astype(np.float64), counts, n_items, float(own["alpha"][0]))
 
     def _concentration(self, alpha: float) -> float:
@@ -191,24 +259,24 @@ class SpikeSlab(HiddenLayer):
 
     @property
     def support(self) -> Support:
-        """0 or 1; or the real line, of which 0 has a probability of its own."""
+        """The values 0 and 1, or all real numbers with an atom at 0."""
         return Support("finite real numbers", atom=True) if self._real else Support("0 or 1", 0, 1, integer=True)
 
     @property
     def conditional_variance(self) -> float:
-        """s², of a unit that is there."""
+        """Variance s² of a unit that the item has."""
         return float(self.variance)
 
     def turned_bias(self, bias: np.ndarray) -> np.ndarray:
-        """The log-odds are counted from the same end as ever."""
+        """Return the bias of turned units, whose prior log-odds stay as they are."""
         return -bias - 2 * self.log_odds_
 
     def _presence_natural(self, natural: np.ndarray) -> np.ndarray:
-        """Log-odds of z = 1 given the views, h summed out."""
+        """Return the log-odds of z = 1 given the views, with h summed out."""
         return self.log_odds_ + (0.5 * self.variance * np.square(natural) if self._real else natural)
 
     def presence(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
-        """ν = E[z]; ``mean`` saves work where it is known and the same."""
+        """Return ν = E[z]."""
         if not self._real:
             return mean if mean is not None else logistic(self._presence_natural(natural))
         if self.inference == "factorised":
@@ -216,7 +284,7 @@ class SpikeSlab(HiddenLayer):
         return logistic(self._presence_natural(natural))
 
     def _factorised(self, natural: np.ndarray) -> np.ndarray:
-        """ν = σ(o + E[h] a) with E[h] = s² ν a, iterated from the joint posterior."""
+        """Return ν = σ(o + E[h] a) with E[h] = s² ν a, iterated from the joint posterior."""
         strength = self.variance * np.square(natural)
         presence = logistic(self.log_odds_ + 0.5 * strength)
         for _ in range(_ROUNDS):
@@ -224,14 +292,17 @@ class SpikeSlab(HiddenLayer):
         return presence
 
     def log_base(self, values: np.ndarray) -> np.ndarray:
-        """Log-odds where the unit is there, with the density of the slab; 0 where it is not."""
+        """Return the log-odds, with the density of the slab, or 0 where the value is 0."""
         if not self._real:
             return self.log_odds_ * values
         slab = self.log_odds_ - 0.5 * (np.square(values) / self.variance + _LOG_TWO_PI + np.log(self.variance))
         return np.where(values == 0, 0, slab).astype(values.dtype, copy=False)
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
-        """log(1 + exp(o + a)), or log(1 + exp(o + s²a²/2)); factorised: the bound that its iteration maximises."""
+        """Return log(1 + exp(o + a)), or log(1 + exp(o + s² a² / 2)) for real units.
+
+        With factorised inference it is the bound that the iteration maximises.
+        """
         if not self._real or self.inference == "joint":
             return softplus(self._presence_natural(natural))
         presence = self._factorised(natural.astype(np.float64))
@@ -241,14 +312,17 @@ class SpikeSlab(HiddenLayer):
         return bound.astype(natural.dtype, copy=False)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
-        """ν, or ν s² a; factorised: ν E[h] = s² ν² a."""
+        """Return ν, or ν s² a for real units; s² ν² a with factorised inference."""
         presence = self.presence(natural)
         if not self._real:
             return presence
         return presence * (self.variance * natural) * (presence if self.inference == "factorised" else 1)
 
     def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
-        """ν (1 - ν), or s² ν + (s² a)² ν (1 - ν); factorised: through the fixed point."""
+        """Return ν (1 - ν), or s² ν + (s² a)² ν (1 - ν) for real units.
+
+        With factorised inference the derivative goes through the fixed point.
+        """
         presence = self.presence(natural)
         spread = presence * (1 - presence)
         if not self._real:
@@ -260,7 +334,7 @@ class SpikeSlab(HiddenLayer):
         return self.variance * np.square(presence) + 2 * slope * presence * by_natural
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Coin flips for z, then normal numbers where it is 1."""
+        """Flip a coin for each z, then draw normal numbers where it is 1."""
         chance = logistic(self._presence_natural(natural))
         there = (rng.random(natural.shape, dtype=np.float32) < chance).astype(natural.dtype)
         if not self._real:
@@ -269,6 +343,6 @@ class SpikeSlab(HiddenLayer):
         return there * (self.variance * natural + float(np.sqrt(self.variance)) * noise)
 
     def mode(self, natural: np.ndarray) -> np.ndarray:
-        """0 unless the unit is more probably there than not, then the most probable value."""
+        """Return the most probable h where z = 1 is more probable than z = 0, else 0."""
         there = (self._presence_natural(natural) > 0).astype(natural.dtype)
         return there * (self.variance * natural) if self._real else there

@@ -1,5 +1,5 @@
-"""Selection of units by what speaks for them: the prior of their use follows the data while training, and units without
-evidence go at the end.
+"""Selection of units by their evidence: the prior of their use follows the data during training, and units without
+evidence are removed at the end.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from harmonium.params import HEAD_WEIGHTS, HIDDEN, Parameters, couplings, own_of
 if TYPE_CHECKING:
     from harmonium.hidden.spike_slab import SpikeSlab
 
-# the cost of weights changes slowly: it is charged for so many batches at a time
+# the cost of weights changes slowly, so it is charged for this many batches at a time, which saves time; a convention
 _CHARGED_EVERY = 5
-# Robbins-Monro: steps t^-κ of the posterior of the sticks when counts come from a part of the items
+# κ of the steps t^-κ of the posterior of the sticks when counts come from a part of the items: a convention within
+# (0.5, 1], for which stochastic variational inference converges (Hoffman, Blei, Wang & Paisley 2013)
 _FORGETTING = 0.6
-# what the smallest unit that a head relies on adds to its scores, whose margin is 1
+# a unit that adds less than this to every score, whose margin is 1, makes no difference to a head; a convention
 _SMALLEST_DIFFERENCE = 0.02
 
 
 class UsefulUnits(Selection):
-    """Follows the use of the units of a `SpikeSlab` layer during passes over the data."""
+    """Selection of the units of a `SpikeSlab` layer, which follows their use during passes over the data."""
 
     def __init__(self, layer: SpikeSlab, circumstances: Circumstances) -> None:
         self._layer = layer
@@ -36,14 +37,14 @@ class UsefulUnits(Selection):
         self._uncharged = self._batches = 0
 
     def begin(self, parameters: Parameters) -> None:
-        """Queue the units."""
+        """Put all units into the queue."""
         log_odds = parameters[own_of(HIDDEN, "log_odds")]
         log_odds[:] = self._layer.waiting_log_odds(len(log_odds), self._has_head)
 
     def charge(
         self, gradient: Parameters, parameters: Parameters, n_rows: int, last: bool = False, at_once: bool = False
     ) -> float:
-        """Charge the weights of the units, for some batches at a time; the ``last`` leaves nothing uncharged."""
+        """Charge the weights of the units, for several batches at a time; the last batch leaves nothing uncharged."""
         self._uncharged = n_rows if at_once else self._uncharged + n_rows
         self._batches += 1
         if not (at_once or last or self._batches == _CHARGED_EVERY):
@@ -54,7 +55,7 @@ class UsefulUnits(Selection):
     def settle(
         self, parameters: Parameters, counts: np.ndarray | float, n_rows: int, n_before: int | None = None
     ) -> None:
-        """Take a step of coordinate ascent, a whole one if counts are over all items."""
+        """Take a step of coordinate ascent, a full one if counts are over all items."""
         use = np.asarray(counts, dtype=np.float64) * (self._n_items / max(n_rows, 1))
         share = 1.0 if n_before is None else (1.0 + n_before) ** -_FORGETTING
         evidence = self._evidence.of_all(parameters)
@@ -66,17 +67,17 @@ class UsefulUnits(Selection):
         return {name: parameters[own_of(HIDDEN, name)] for name in self._layer.own_names}
 
     def read(self, parameters: Parameters, presence: Callable[[Parameters], np.ndarray]) -> dict[str, float]:
-        """Return how many units stand out, and the bound on the prior terms, in nats an item."""
+        """Return how many units stand out, and the bound on the prior terms in nats per item."""
         evidence = self._evidence.of_all(parameters)
         counts = np.sort(presence(parameters).astype(np.float64))[::-1] * self._n_items
         bound = self._layer.prior_bound(self._own(parameters), counts, self._n_items)
         return {"n_components": float((evidence >= 1).sum()), "prior_bound": bound / self._n_items}
 
     def prune(self, parameters: Parameters, use: Use) -> Pruned:
-        """Keep the units that stand out (at least one), those that agree as one, and fold the others into the biases.
+        """Keep the units that stand out, at least one, merge those that agree, and fold the others into the biases.
 
-        With a head units stand out by little, as each item weighs much: those that the views alone do not speak for
-        must also make a difference to its scores.
+        With a head, units stand out easily, as each item weighs much. Those without evidence from the views alone must
+        therefore also make a difference to its scores.
         """
         evidence = self._evidence.of_all(parameters)
         found = evidence >= 1
@@ -89,12 +90,12 @@ class UsefulUnits(Selection):
         return Pruned(self._layer.restore(int(kept.sum())), self._without(parameters, kept, use.mean), int(found.sum()))
 
     def _matters_to_head(self, parameters: Parameters, use: Use) -> np.ndarray:
-        if HEAD_WEIGHTS not in parameters:  # a label that is a view speaks as all views do
+        if HEAD_WEIGHTS not in parameters:  # a label that is a view gives evidence as all views do
             return np.ones(len(use.mean), dtype=bool)
         return use.deviation * np.abs(parameters[HEAD_WEIGHTS]).max(axis=1) >= _SMALLEST_DIFFERENCE
 
     def _without(self, parameters: Parameters, kept: np.ndarray, mean: np.ndarray) -> Parameters:
-        """Parameters of the units that are kept; what the others contribute on average goes to the biases."""
+        """Return parameters of the units that are kept; what the others contribute on average goes to the biases."""
         result = {name: value.copy() for name, value in parameters.items()}
         average = mean[~kept].astype(np.float32)
         for weights, bias in couplings(result):

@@ -1,1 +1,1 @@
-"""Inference: mean field, block Gibbs, exact enumeration, annealing, naive Monte Carlo, perfect sampling, …"""
+"""Inference: mean field, Gibbs, perfect, exact, annealing, naive Monte Carlo, pseudo-likelihood, modes, symmetry."""

@@ -1,4 +1,4 @@
-"""Annealed importance sampling: log Z of models that cannot be enumerated, with its standard error."""
+"""Annealed importance sampling: log Z of models that cannot be enumerated, with its standard error (Neal 2001)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 @dataclass(frozen=True)
 class LogPartition:
-    """Estimate of log Z and its standard error (delta method over the chains)."""
+    """Estimate of log Z, and its standard error by the delta method over the chains."""
 
     value: float
     standard_error: float
 
     @classmethod
     def from_log_weights(cls, base: float, log_weights: np.ndarray) -> Self:
-        """Of Z = exp(base) · mean of the importance weights."""
+        """Return the estimate Z = exp(base) · mean of the importance weights."""
         number = len(log_weights)
         relative = np.exp(log_weights - log_weights.max())
         error = relative.std(ddof=1) / (relative.mean() * np.sqrt(number))
@@ -40,10 +40,33 @@ def annealed_log_partition(
     reference: dict[str, np.ndarray] | None = None,
     sizes: dict[str, float] | None = None,
 ) -> LogPartition:
-    """Anneal from independent features at their marginal means (``reference``) to the model.
+    """Estimate log Z by annealing from independent features to the model.
 
     At inverse temperature β the views have biases (1 - β) θ_reference + β θ and weights β W, so at β = 0 the partition
     function is known exactly.
+
+    Parameters
+    ----------
+    energy : Energy
+        Structure of the model.
+    parameters : dict of str to ndarray
+        Parameters of the model.
+    rng : numpy.random.Generator
+        Source of randomness.
+    n_chains : int, default=100
+        Number of chains; their spread gives the standard error.
+    n_temperatures : int, default=1000
+        Number of temperatures, evenly spaced. More of them make the estimate more precise. Both numbers are
+        conventions; ``benchmarks/correctness`` and ``benchmarks/perfect_sampling`` show how precise estimates are.
+    reference : dict of str to ndarray, optional
+        Means of the features, by view, at which annealing starts. By default it starts from the biases of the model.
+    sizes : dict of str to float, optional
+        Size of an item, by view, for families that have sizes.
+
+    Returns
+    -------
+    LogPartition
+        The estimate and its standard error.
     """
     layer = energy.layer(parameters)
     rows: Sizes = {name: np.full(n_chains, float(size)) for name, size in (sizes or {}).items()}
@@ -64,7 +87,7 @@ def annealed_log_partition(
         return scaled
 
     def log_density_slope(batch: Batch) -> np.ndarray:
-        # d/dβ of the visible part of the log-density, which is linear in β
+        # derivative by β of the visible part of the log-density, which is linear in β
         total = np.zeros(n_chains)
         for name, view in batch.views.items():
             total += np.asarray(view.statistic) @ (parameters[bias_of(name)] - base_bias[name]).astype(np.float64)

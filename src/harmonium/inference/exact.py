@@ -1,7 +1,7 @@
 """Exact answers for small models: the oracle that everything else is checked against.
 
 The hidden states are enumerated (by quadrature if they are real) and the views summed analytically, so any families may
-be mixed; the cost is (states of a unit) ^ (number of units).
+be mixed. The cost is the number of states of a unit to the power of the number of units.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from harmonium.energy import Energy
 from harmonium.inference.gibbs import Sizes
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
+# a convention, which limits memory and time
 _LARGEST_ENUMERATION = 2_000_000
 
 
 @dataclass(frozen=True)
 class Expectations:
-    """Exact log-partition function and the model's expectation of every statistic, by parameter name."""
+    """The exact log Z, and the model's expectation of every statistic by parameter name."""
 
     log_partition: float
     statistics: Parameters
 
 
 def hidden_states(energy: Energy) -> tuple[np.ndarray, np.ndarray]:
-    """All joint states of the hidden units, (states, units), and the log-weight of each."""
+    """Return all joint states of the hidden units, of shape (states, units), and the log-weight of each."""
     n_units = energy.hidden.n_units_
+    # real units: steps of 0.1, and of 0.23 for several units, where the trapezoid rule is still exact to rounding
     points = 281 if n_units == 1 else 121
     values, log_weights = energy.hidden.support.grid(points=points)
     if len(values) ** n_units > _LARGEST_ENUMERATION:
@@ -42,12 +44,12 @@ def hidden_states(energy: Energy) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exact_log_partition(energy: Energy, parameters: Parameters, sizes: Sizes | None = None) -> float:
-    """log Z; ``sizes`` gives the totals of views that have them (one number each)."""
+    """Return log Z; ``sizes`` holds the size of an item, by view, for families that have sizes."""
     return _enumerate(energy, _double(parameters), sizes)[0]
 
 
 def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | None = None) -> Expectations:
-    """Log-partition function and expected statistics: what a model's likelihood gradient needs."""
+    """Return log Z and the expected statistics, from which the gradient of the likelihood follows."""
     parameters = _double(parameters)
     log_partition, states, probability, rows = _enumerate(energy, parameters, sizes)
     statistics: Parameters = {HIDDEN_BIAS: probability @ states}
@@ -64,13 +66,14 @@ def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | No
 def _enumerate(
     energy: Energy, parameters: Parameters, sizes: Sizes | None
 ) -> tuple[float, np.ndarray, np.ndarray, Sizes]:
-    """log Z, the hidden states, their probabilities, and the totals repeated for each of them."""
+    """Return log Z, the hidden states, their probabilities, and the sizes repeated for each of them."""
     states, log_weights = hidden_states(energy)
     rows = {name: np.full(len(states), float(np.ravel(size)[0])) for name, size in (sizes or {}).items()}
     log_marginal = energy.log_marginal_of_hidden(parameters, states, rows) + log_weights
     log_partition = float(logsumexp(log_marginal))
     probability = np.exp(log_marginal - log_partition)
     if not energy.hidden.bounded:
+        # a probability of more than 1e-5 at the edge of the grid means that it cuts something off; a convention
         border = (np.abs(states) >= np.abs(states).max() * 0.999).any(axis=1)
         if probability[border].sum() > 1e-5:
             raise ValueError(

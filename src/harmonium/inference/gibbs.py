@@ -13,12 +13,12 @@ Sizes = dict[str, np.ndarray]
 
 
 def sizes_of(batch: Batch) -> Sizes:
-    """Totals of the views that have them."""
+    """Return the sizes of the rows, by view, for families that have sizes."""
     return {name: view.size for name, view in batch.views.items() if view.size is not None}
 
 
 def sparse_views(batch: Batch) -> set[str]:
-    """Views whose statistics are sparse."""
+    """Return the names of the views whose statistics are sparse."""
     return {name for name, view in batch.views.items() if is_sparse(view.statistic)}
 
 
@@ -30,7 +30,7 @@ def sample_views(
     sizes: Sizes | None = None,
     sparse: set[str] | frozenset[str] = frozenset(),
 ) -> Batch:
-    """Draw all views given the hidden units; those named in ``sparse`` come out sparse if their family can do it."""
+    """Draw all views given the hidden units; those named in ``sparse`` are drawn as sparse rows if their family can."""
     views = {}
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
@@ -52,6 +52,6 @@ def gibbs_step(
     sizes: Sizes | None = None,
     sparse: set[str] | frozenset[str] = frozenset(),
 ) -> tuple[np.ndarray, Batch]:
-    """One sweep: views given hidden, hidden given views. Returns the new hidden state and the views drawn."""
+    """Take one sweep, views given hidden units and then hidden units given views, and return both."""
     batch = sample_views(energy, parameters, hidden, rng, sizes, sparse)
     return energy.layer(parameters).sample(energy.hidden_natural(parameters, batch), rng), batch

@@ -1,4 +1,4 @@
-"""Mean field: expectations instead of samples, and the views or cells that are missing filled in by them."""
+"""Mean field: expectations instead of samples, which also fill in views or cells that are missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harmonium.params import Parameters, bias_of, weights_of
 def mean_views(
     energy: Energy, parameters: Parameters, hidden_mean: np.ndarray, sizes: Sizes | None = None
 ) -> tuple[Batch, dict[str, np.ndarray]]:
-    """E[φ(x) | h = its mean] for all views (dense), and the naturals they came from."""
+    """Return E[φ(x) | h] of all views at the means of h, dense, and the naturals that they came from."""
     views, naturals = {}, {}
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
@@ -26,10 +26,10 @@ def mean_views(
 def fill_missing(
     energy: Energy, parameters: Parameters, batch: Batch, reference: dict[str, np.ndarray], n_iterations: int = 10
 ) -> Batch:
-    """Batch with the missing sites at their mean-field expectations given the observed ones.
+    """Return the batch with missing sites at their mean-field expectations given the observed ones.
 
-    Starts from the mean statistics of the training data (``reference``) and iterates hidden mean ↔ missing means. Rows
-    with nothing missing cost nothing.
+    The iteration hidden means ↔ missing means starts from the mean statistics of the training data (``reference``).
+    Complete rows cost nothing. The default of ten iterations is a convention.
     """
     if not batch.has_missing:
         return batch
@@ -70,7 +70,7 @@ def fill_missing(
 def _fill_term(
     energy: Energy, parameters: Parameters, name: str, view: ViewBatch, natural: np.ndarray, fill: np.ndarray
 ) -> np.ndarray:
-    """Σ over missing sites of log-partition - (natural - θ)·mean, in float64."""
+    """Return Σ [log-partition - (natural - θ)·mean] over the missing sites of each row, in float64."""
     log_partition = energy.families[name].log_partition(natural, energy.own(parameters, name), view.size)
     assert view.missing is not None
     total = np.where(view.missing, log_partition, 0).sum(axis=1, dtype=np.float64)
@@ -79,7 +79,7 @@ def _fill_term(
 
 
 def _take(batch: Batch, rows: np.ndarray) -> Batch:
-    """Some rows of a batch (without fills)."""
+    """Return some rows of a batch that is not yet filled in."""
     views = {}
     for name, view in batch.views.items():
         views[name] = ViewBatch(
@@ -99,7 +99,7 @@ def _filled(view: ViewBatch, rows: np.ndarray, fill: np.ndarray) -> ViewBatch:
 def mean_field_free_energy(
     energy: Energy, parameters: Parameters, batch: Batch, naturals: dict[str, np.ndarray]
 ) -> np.ndarray:
-    """Variational free energy of q(x) q(h), shape (rows,); at least -log Z.
+    """Return the variational free energy of q(x) q(h), of shape (rows,), which is at least -log Z.
 
     q(x) has the given naturals and the means in ``batch``; q(h) is optimal given those means. As
     E_q[log q(x) - log r(x)] = natural·mean - log-partition, only log-partitions and means are needed.

@@ -13,9 +13,11 @@ from harmonium.params import Parameters
 def iterate_modes(
     energy: Energy, parameters: Parameters, batch: Batch, sizes: Sizes | None = None, max_iterations: int = 100
 ) -> tuple[Batch, np.ndarray]:
-    """Climb from each row to a mode: hidden mode given the views, views' modes given hidden, until nothing moves.
+    """Climb from each row to a mode, and return the views and hidden units there.
 
-    Each half-step maximises the joint density over its block, so the density never falls.
+    The mode of the hidden units given the views and that of the views given the hidden units take turns until nothing
+    moves. Each half-step maximises the joint density over its block, so the density never falls. The limit of 100
+    rounds is a convention.
     """
     layer = energy.layer(parameters)
     hidden = layer.mode(energy.hidden_natural(parameters, batch))

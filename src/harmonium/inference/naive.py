@@ -1,8 +1,11 @@
-"""Naive Monte Carlo of the partition function (eq. 18 of the Bayesian harmonium paper): simple, unbiased, unreliable.
+"""Naive Monte Carlo of the partition function (eq. 18 of Guo & Xing 2006): simple, unbiased, unreliable.
 
-With the views summed out, Z is an expectation over units that know their bias alone:
-Z = Z_units · E[exp Σ_v log-partition of view v at θ_v + W_v h]. A few draws far out carry nearly all of it once weights
-are large, and a run that misses them underestimates Z and its own error; annealing does not have that trouble.
+With the views summed out, Z is an expectation over units that depend on their bias alone:
+
+    Z = Z_units · E[exp Σ_v log-partition of view v at θ_v + W_v h]
+
+Once weights are large, a few draws far out carry nearly all of it, and a run that misses them underestimates both Z and
+the error of the estimate (``benchmarks/perfect_sampling``). Annealing does not have that problem.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from harmonium.energy import Energy
 from harmonium.inference.ais import LogPartition
 from harmonium.params import HIDDEN_BIAS, Parameters
 
-# naturals of so many draws are in memory at a time
+# draws whose naturals are in memory at a time; it decides about memory and speed alone
 _BLOCK = 1000
 
 
@@ -24,9 +27,10 @@ def naive_log_partition(
     n_draws: int = 1000,
     sizes: dict[str, float] | None = None,
 ) -> LogPartition:
-    """log Z by ``n_draws`` hidden states drawn without regard to the views.
+    """Estimate log Z from hidden states that are drawn without regard to the views.
 
-    The estimate of Z is unbiased; that of log Z, for which the standard error is, errs on the low side.
+    The estimate of Z is unbiased. That of log Z, to which the standard error belongs, is too low on average. The
+    default of 1,000 draws is a convention.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Perfect sampling: draws of a model that are exact, not the end of a chain that may or may not have converged.
+"""Perfect sampling: exact draws of a model, not the end of a chain that may or may not have converged.
 
 With Gaussian units summed out, binary views are a Boltzmann machine: log p(x) = θ·x + s²/2 ‖λ + Wᵀx‖² + const, with
 couplings s² WWᵀ. With Bernoulli units, views and units together are one, with couplings W. Where no coupling is
@@ -15,21 +15,42 @@ from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
-# samples of a block: few, as some take a thousand times as long as others
+# samples of a block, which one thread draws: few, as some take a thousand times as long as others
 _BLOCK = 4
-# what is left of a coupling that is zero but for the rounding of float32 weights, relative to the weights' lengths
+# rounding errors of float32 weights may make a coupling of zero negative; this is the share of the weights' lengths
+# that is put down to them, about ten times the rounding error of one number
 _ROUNDING = 1e-6
 
 
 def perfect_sample(
     energy: Energy, parameters: Parameters, n_samples: int, rng: np.random.Generator, max_sweeps: int = 2**14
 ) -> tuple[Batch, np.ndarray]:
-    """Exact, independent draws of all views, and how many sweeps ago the chains of each had to start.
+    """Draw all views exactly and independently.
+
+    Parameters
+    ----------
+    energy : Energy
+        Structure of the model.
+    parameters : dict of str to ndarray
+        Parameters of the model.
+    n_samples : int
+        Number of items to draw.
+    rng : numpy.random.Generator
+        Source of randomness.
+    max_sweeps : int, default=2**14
+        Largest number of sweeps that coupled chains may take to meet; a convention.
+
+    Returns
+    -------
+    batch : Batch
+        The items.
+    sweeps : ndarray of int of shape (n_samples,)
+        How many sweeps ago the chains of each item had to start, a power of two.
 
     Raises
     ------
     ValueError
-        If a family, the hidden layer or a negative coupling stands against it.
+        If a family, the hidden layer or a negative coupling does not allow it.
     RuntimeError
         If some chains have not met after ``max_sweeps``.
 
@@ -68,9 +89,10 @@ def perfect_sample(
 
 
 def boltzmann_machine(energy: Energy, parameters: Parameters) -> tuple[np.ndarray, np.ndarray]:
-    """Bias and couplings, in float64, of the Boltzmann machine that the views (or views and units) are.
+    """Return bias and couplings, in float64, of the Boltzmann machine that the model is; refuse models that are none.
 
-    p(x) ∝ exp(bias·x + xᵀ couplings x / 2), x in {0, 1}ⁿ, with features of all views in order, then any units.
+    p(x) ∝ exp(bias·x + xᵀ couplings x / 2) for x in {0, 1}ⁿ: the features of all views in order, followed by the units
+    where these are not summed out.
     """
     for name, family in energy.families.items():
         if not family.binary:

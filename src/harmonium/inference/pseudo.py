@@ -1,4 +1,4 @@
-"""Pseudo-likelihood: log p(one site | all the others), comparable between models without their partition functions."""
+"""Pseudo-likelihood: log p(one site | all others), which compares models without their partition functions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from harmonium.params import Parameters, bias_of, weights_of
 def pseudo_log_likelihood(
     energy: Energy, parameters: Parameters, batch: Batch, rng: np.random.Generator, n_probes: int = 1
 ) -> np.ndarray:
-    """Stochastic pseudo-log-likelihood of each row, summed over views, shape (rows,).
+    """Estimate the pseudo-log-likelihood of each row, summed over views, of shape (rows,).
 
-    For each row and view ``n_probes`` observed sites are drawn; the mean of their conditional log-probabilities is
-    scaled by the number of observed sites (tokens, for `ReplicatedSoftmax`; features, for `Chain`), so the estimate is
-    unbiased. What is missing has to be filled in; it counts for the hidden units, but is not asked about.
+    For each row and view ``n_probes`` observed sites are drawn. The mean of their conditional log-probabilities is
+    multiplied by the number of observed sites (tokens for `ReplicatedSoftmax`, features for `Chain`), so the estimate
+    is unbiased. Missing sites have to be filled in: they act on the hidden units, but are not drawn themselves.
     """
     natural = energy.hidden_natural(parameters, batch).astype(np.float64)
     total = np.zeros(batch.n_rows)

@@ -1,4 +1,4 @@
-"""What can be changed about the hidden units without changing p(x): signs, order, rotations; and canonical choices."""
+"""Changes of the hidden units that leave p(x) as it is (signs, order, rotations), and canonical choices among them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, b
 def canonical_signs(
     energy: Energy, parameters: Parameters, reference: dict[str, np.ndarray]
 ) -> tuple[Parameters, np.ndarray]:
-    """Parameters of the same p(x) in which every unit is aligned with the mean item: w_j·x̄ > 0.
+    """Return parameters of the same p(x) with every unit aligned with the mean item, w_j·x̄ > 0, and the turned units.
 
     As log(1 + e^z) = z + log(1 + e^-z), replacing a unit's h by M - h (its weights and bias by their negatives, and
-    θ by θ + M w_j) changes nothing about p(x) but a constant factor of Z. Returns the new parameters and the units that
-    were turned over.
+    θ by θ + M w_j) changes nothing about p(x) but a constant factor of Z (eq. 8-9 of Gehler et al. 2006).
     """
     if not energy.hidden.bounded:
         raise ValueError(
@@ -29,7 +28,7 @@ def canonical_signs(
 
 
 def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Parameters:
-    """Parameters of the same p(x) with some units counted from their other end: h becomes M - h."""
+    """Return parameters of the same p(x) with some units counted from their other end: h becomes M - h."""
     result = copy_parameters(parameters)
     bias = parameters[HIDDEN_BIAS]
     result[HIDDEN_BIAS] = np.where(turned, energy.layer(parameters).turned_bias(bias), bias)
@@ -44,9 +43,10 @@ def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Par
 
 
 def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Parameters:
-    """Parameters of the same p(x) whose weights are nearest to those of ``reference``; for models without a head.
+    """Return parameters of the same p(x) whose weights are nearest to those of ``reference``.
 
-    Gaussian units are rotated (orthogonal Procrustes), bounded ones reordered and turned over.
+    Gaussian units are rotated (orthogonal Procrustes), bounded ones reordered and turned over. The model must not have
+    a head.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _stacked(energy: Energy, parameters: Parameters) -> np.ndarray:
 
 
 def _mapped(energy: Energy, parameters: Parameters, matrix: np.ndarray) -> Parameters:
-    """Hidden units multiplied by an orthogonal matrix."""
+    """Return parameters with the hidden units multiplied by an orthogonal matrix."""
     result = copy_parameters(parameters)
     for name in [HIDDEN_BIAS, *(weights_of(view) for view in energy.families)]:
         result[name] = (parameters[name].astype(np.float64) @ matrix).astype(parameters[name].dtype)

@@ -1,7 +1,8 @@
-"""The papers' models by name: parts put together, no maths; one file per paper.
+"""The models of the papers by name: parts put together, without mathematics; one file per paper.
 
-Each recipe returns an ordinary `Harmonium`, `HarmoniumClassifier` or `HarmoniumRegressor`; keyword arguments that are
-not named here go to it, and any part can be replaced.
+Each recipe returns an ordinary `Harmonium`, `HarmoniumClassifier` or `HarmoniumRegressor`. Keyword arguments that a
+recipe does not name are passed on to it, and any part can be replaced. The defaults of 50 units, and of 100 where their
+number is inferred, are conventions.
 """
 
 from harmonium.recipes.bayesian import BDWH, BEFH

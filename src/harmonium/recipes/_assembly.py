@@ -24,7 +24,7 @@ def estimator_for(task: Task) -> type[HarmoniumClassifier] | type[HarmoniumRegre
 
 
 def with_langevin(prior: Prior | dict[str, Prior] | None, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with the Langevin driver, unless another is given, which then has a prior of its own."""
+    """Return the settings with the Langevin driver, unless another one is given, which then brings its own prior."""
     if prior is not None and "driver" in settings:
         raise ValueError(f"A driver that is given has the prior; got prior={prior!r} beside it; pass it to the driver.")
     return {"driver": Langevin(prior=prior), **settings}

@@ -21,25 +21,32 @@ def BEFH(
     hidden: HiddenLayer | None = None,
     **settings: Any,
 ) -> Harmonium:
-    """Bayesian exponential family harmonium: draws from the posterior of the weights in the place of one estimate.
+    """Make a Bayesian exponential family harmonium (BEFH).
 
-    Langevin steps with brief sampling, that is, the gradient of `SampledCD`; ``driver=Langevin(...)`` says how many
-    chains, steps and draws. ``transform(X, return_std=True)`` and ``predict_view(..., interval=0.9)`` tell how sure the
-    model is.
+    It has draws from the posterior of the weights instead of one estimate, so that
+    ``transform(X, return_std=True)`` and ``predict_view(..., interval=0.9)`` tell how certain the model is. The draws
+    come from Langevin steps with brief sampling, that is, with the gradient of `SampledCD`; pass
+    ``driver=Langevin(...)`` to choose the number of chains, steps and draws.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
     family : Family, optional
-        Family of the view; default: inferred from the data.
+        Family of the view. By default it is inferred from the data.
     prior : Prior, optional
-        Prior of the weights; default: `GaussianPrior()`, whose scale is that of the data. The paper has
-        ``EmpiricalBayes(per="input", begin="weights")``, which trusts few items too much.
+        Prior of the weights. The default is `GaussianPrior()`, whose scale is that of the data. The paper has
+        ``EmpiricalBayes(per="input", begin="weights")``, which trusts a few items too much
+        (``benchmarks/bayes_recovery``).
     hidden : HiddenLayer, optional
-        Default `GaussianUnits`.
-    **settings
+        Hidden layer. The default is `GaussianUnits()`.
+    **settings : object
         Other parameters of `Harmonium`.
+
+    Returns
+    -------
+    Harmonium
+        An estimator that is not yet fitted.
 
     References
     ----------
@@ -60,22 +67,30 @@ def BDWH(
     prior: Prior | dict[str, Prior] | None = None,
     **settings: Any,
 ) -> Harmonium:
-    """Bayesian dual-wing harmonium: a binary and a real-valued view, and draws from the posterior of their weights.
+    """Make a Bayesian dual-wing harmonium (BDWH).
+
+    It describes a binary and a real-valued view, and has draws from the posterior of their weights; see `BEFH`.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
-    families : dict, optional
-        Name of view → family; default: inferred.
-    prior : Prior, or dict of view → Prior, optional
-        Prior of the weights; default: `GaussianPrior()`, whose scale is that of the data; see `BEFH`.
-    **settings
+    families : dict of str to Family, optional
+        Families of the views by name. By default they are inferred from the data.
+    prior : Prior, or dict of str to Prior, optional
+        Prior of the weights, of all views or by view. The default is `GaussianPrior()`, whose scale is that of the
+        data.
+    **settings : object
         Other parameters of `Harmonium`.
+
+    Returns
+    -------
+    Harmonium
+        An estimator that is not yet fitted.
 
     References
     ----------
-    As `BEFH`.
+    Guo & Xing (2006), Bayesian exponential family harmoniums; Welling & Teh (2011) for gradients of part of the rows.
 
     Examples
     --------

@@ -13,16 +13,21 @@ from harmonium.recipes._assembly import assemble
 
 
 def RBM(n_components: int = 50, *, persistent: bool = False, **settings: Any) -> Harmonium:
-    """Restricted Boltzmann machine: binary features, binary units.
+    """Make a restricted Boltzmann machine (RBM): binary features, binary units.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
     persistent : bool, default=False
-        Persistent chains (stochastic maximum likelihood) instead of CD-1.
-    **settings
+        Whether to train with persistent chains (stochastic maximum likelihood) instead of CD-1.
+    **settings : object
         Other parameters of `Harmonium`.
+
+    Returns
+    -------
+    Harmonium
+        An estimator that is not yet fitted.
 
     References
     ----------
@@ -44,18 +49,25 @@ def RBM(n_components: int = 50, *, persistent: bool = False, **settings: Any) ->
 def EFH(
     n_components: int = 50, family: Family | None = None, hidden: HiddenLayer | None = None, **settings: Any
 ) -> Harmonium:
-    """Exponential family harmonium: one view of any family, Gaussian units, sampled contrastive divergence.
+    """Make an exponential family harmonium (EFH): one view of any family.
+
+    It is trained with sampled contrastive divergence.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
     family : Family, optional
-        Family of the view; default: inferred from the data.
+        Family of the view. By default it is inferred from the data.
     hidden : HiddenLayer, optional
-        Default `GaussianUnits`.
-    **settings
+        Hidden layer. The default is `GaussianUnits()`.
+    **settings : object
         Other parameters of `Harmonium`.
+
+    Returns
+    -------
+    Harmonium
+        An estimator that is not yet fitted.
 
     References
     ----------
@@ -80,18 +92,26 @@ def EFH(
 def DiscriminativeRBM(
     n_components: int = 50, family: Family | None = None, *, generative: float = 0.0, **settings: Any
 ) -> HarmoniumClassifier:
-    """Discriminative RBM: binary units, the label as a view, exact conditional likelihood; ``generative`` > 0: hybrid.
+    """Make a discriminative restricted Boltzmann machine.
+
+    Units are binary, the label is a view, and training maximises the exact conditional likelihood of the label.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
     family : Family, optional
-        Family of the view; default: inferred.
+        Family of the view. By default it is inferred from the data.
     generative : float, default=0.0
-        Weight of the joint likelihood beside the conditional one; the paper's hybrid has 0.01 or so.
-    **settings
+        Weight of the joint likelihood relative to the conditional one. More than 0 gives the hybrid of the paper, which
+        has about 0.01.
+    **settings : object
         Other parameters of `HarmoniumClassifier`.
+
+    Returns
+    -------
+    HarmoniumClassifier
+        An estimator that is not yet fitted.
 
     References
     ----------

@@ -20,23 +20,29 @@ def iEFH(
     alpha: float | Literal["learn"] = 2.0,
     **settings: Any,
 ) -> Harmonium:
-    """Infinite exponential family harmonium of one or more views: how many units there are is inferred.
+    """Make an infinite exponential family harmonium (iEFH), which infers its units.
 
-    The paper learns by mean-field contrastive divergence; pass ``objective=MeanFieldCD()`` for that, and
-    ``hidden=IBP(inference="factorised")`` for its inference of spike and slab.
+    It takes one or more views. The paper learns by mean-field contrastive divergence; pass
+    ``objective=MeanFieldCD()`` for that, and ``hidden=IBP(inference="factorised")`` for its inference of spike and
+    slab.
 
     Parameters
     ----------
     truncation : int, default=100
         Largest number of units.
-    families : dict, optional
-        Name of view → family; default: inferred.
+    families : dict of str to Family, optional
+        Families of the views by name. By default they are inferred from the data.
     kind : {"binary", "real"}, default="binary"
-        What a unit is for an item that has it.
+        Value of a unit for an item that has it: 1, or a real number.
     alpha : float or "learn", default=2.0
-        Number of units that an item is expected to have a priori.
-    **settings
+        Number of units that an item is expected to have a priori; see `IBP`.
+    **settings : object
         Other parameters of `Harmonium`.
+
+    Returns
+    -------
+    Harmonium
+        An estimator that is not yet fitted.
 
     References
     ----------
@@ -67,24 +73,31 @@ def iMMH(
     alpha: float | Literal["learn"] = 2.0,
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
-    """Infinite max-margin harmonium: one or more views, a head, and as many units as prediction and data ask for.
+    """Make an infinite max-margin harmonium (iMMH), which infers its units.
+
+    It takes one or more views, and finds as many units as data and prediction ask for.
 
     Parameters
     ----------
     truncation : int, default=100
         Largest number of units.
-    families : dict, optional
-        Name of view → family; default: inferred.
+    families : dict of str to Family, optional
+        Families of the views by name. By default they are inferred from the data.
     task : {"classification", "regression"}, default="classification"
-        What y holds.
+        Whether y holds classes or numbers.
     C : float or "auto", default="auto"
-        Weight of the prediction loss; see `LinearHead`.
+        Weight of the prediction loss; see `harmonium.heads.Hinge`.
     kind : {"binary", "real"}, default="binary"
-        What a unit is for an item that has it.
+        Value of a unit for an item that has it: 1, or a real number.
     alpha : float or "learn", default=2.0
-        Number of units that an item is expected to have a priori.
-    **settings
+        Number of units that an item is expected to have a priori; see `IBP`.
+    **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
+
+    Returns
+    -------
+    HarmoniumClassifier or HarmoniumRegressor
+        An estimator that is not yet fitted.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Several views, labels and sequences: Chen, Zhu, Sun & Xing (2012), and the wings that they build on."""
+"""Several views, labels and sequences: Chen, Zhu, Sun & Xing (2012), and the models that they build on."""
 
 from __future__ import annotations
 
@@ -13,20 +13,26 @@ from harmonium.recipes._assembly import Task, assemble, estimator_for
 
 
 def DWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:
-    """Dual-wing harmonium: a binary and a real-valued view, Gaussian units, sampled contrastive divergence.
+    """Make a dual-wing harmonium (DWH): a binary and a real-valued view.
 
-    The papers train it with `MeanFieldCD`, which can be passed as ``objective``; between two Gaussian layers, though,
-    means alone do not hold the weights back and they grow to the edge of what can be normalised.
+    Units are Gaussian, and training uses sampled contrastive divergence. The papers train with `MeanFieldCD`, which can
+    be passed as ``objective``; between two Gaussian layers, however, means alone do not hold the weights back, and they
+    grow to the edge of what can be normalised.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
-    families : dict, optional
-        Name of view → family, e.g. ``{"tags": Bernoulli(), "colour": Gaussian()}``; default: inferred, which gives
-        Bernoulli for binary and Gaussian for real-valued views.
-    **settings
+    families : dict of str to Family, optional
+        Families of the views by name, such as ``{"tags": Bernoulli(), "colour": Gaussian()}``. By default they are
+        inferred from the data: Bernoulli for binary and Gaussian for real-valued views.
+    **settings : object
         Other parameters of `Harmonium`.
+
+    Returns
+    -------
+    Harmonium
+        An estimator that is not yet fitted.
 
     References
     ----------
@@ -57,18 +63,25 @@ def TWH(
     task: Task = "classification",
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
-    """Tri-wing harmonium: the label is one more view, and predicting is inferring it by mean field.
+    """Make a tri-wing harmonium (TWH), in which the label is one more view.
+
+    To predict is to infer the label by mean field.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
-    families : dict, optional
-        Name of view → family; default: inferred.
+    families : dict of str to Family, optional
+        Families of the views by name. By default they are inferred from the data.
     task : {"classification", "regression"}, default="classification"
-        A categorical or a Gaussian label.
-    **settings
+        Whether y holds classes or numbers: the label is categorical or Gaussian.
+    **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
+
+    Returns
+    -------
+    HarmoniumClassifier or HarmoniumRegressor
+        An estimator that is not yet fitted.
 
     References
     ----------
@@ -101,24 +114,30 @@ def MMH(
     C: float | Literal["auto"] = "auto",
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
-    """Max-margin harmonium: one or more views, a hinge or ε-insensitive head, trained together.
+    """Make a max-margin harmonium (MMH), whose topics are trained to predict.
 
-    The paper has Gaussian units, mean-field contrastive divergence and an SVM solved in turn with L-BFGS steps; pass
-    ``hidden=GaussianUnits()``, ``objective=MeanFieldCD(5)``, ``head=Hinge(solver="alternate")`` and ``driver=LBFGS()``
-    for that. The defaults here are binary units and joint stochastic steps with sampled CD.
+    It has one or more views, and a hinge or ε-insensitive head. The paper has Gaussian units, mean-field contrastive
+    divergence and an SVM solved in turn with L-BFGS steps; pass ``hidden=GaussianUnits()``,
+    ``objective=MeanFieldCD(5)``, ``head=Hinge(solver="alternate")`` and ``driver=LBFGS()`` for that. The defaults here
+    are binary units and joint stochastic steps with sampled CD.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
-    families : dict, optional
-        Name of view → family; default: inferred.
+    families : dict of str to Family, optional
+        Families of the views by name. By default they are inferred from the data.
     task : {"classification", "regression"}, default="classification"
-        What y holds.
+        Whether y holds classes or numbers.
     C : float or "auto", default="auto"
-        Weight of the prediction loss; see `LinearHead`.
-    **settings
+        Weight of the prediction loss; see `harmonium.heads.Hinge`.
+    **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
+
+    Returns
+    -------
+    HarmoniumClassifier or HarmoniumRegressor
+        An estimator that is not yet fitted.
 
     References
     ----------
@@ -146,18 +165,24 @@ def MMH(
 
 
 def structDWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:
-    """Structured harmonium of sequences, such as paragraphs of texts: each word is a chain, topics shift its links.
+    """Make a structured harmonium (structDWH) of sequences, such as paragraphs.
 
-    The paper trains it with `MeanFieldCD`, which can be passed as ``objective``.
+    Each word is a Markov chain over the paragraphs, and topics shift its links. The paper trains with `MeanFieldCD`,
+    which can be passed as ``objective``.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
-    families : dict, optional
-        Name of view → family, if there are views beside the sequences; default: X is `Sequences`.
-    **settings
+    families : dict of str to Family, optional
+        Families of the views by name, if there are others besides the sequences. By default X is `Sequences`.
+    **settings : object
         Other parameters of `Harmonium`.
+
+    Returns
+    -------
+    Harmonium
+        An estimator that is not yet fitted.
 
     References
     ----------
@@ -180,23 +205,28 @@ def structMMH(
     C: float | Literal["auto"] = "auto",
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
-    """Structured max-margin harmonium: `MMH` on sequences, in which each word is a chain over paragraphs.
+    """Make a structured max-margin harmonium (structMMH): `MMH` on sequences.
 
-    The paper has Gaussian units and mean-field contrastive divergence; pass ``hidden=GaussianUnits()`` and
-    ``objective=MeanFieldCD(5)`` for that. The defaults here are those of `MMH`.
+    Each word is a Markov chain over the paragraphs. The paper has Gaussian units and mean-field contrastive divergence;
+    pass ``hidden=GaussianUnits()`` and ``objective=MeanFieldCD(5)`` for that. The defaults here are those of `MMH`.
 
     Parameters
     ----------
     n_components : int, default=50
         Number of units.
-    families : dict, optional
-        Name of view → family, if there are views beside the sequences; default: X is `Sequences`.
+    families : dict of str to Family, optional
+        Families of the views by name, if there are others besides the sequences. By default X is `Sequences`.
     task : {"classification", "regression"}, default="classification"
-        What y holds.
+        Whether y holds classes or numbers.
     C : float or "auto", default="auto"
-        Weight of the prediction loss; see `LinearHead`.
-    **settings
+        Weight of the prediction loss; see `harmonium.heads.Hinge`.
+    **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
+
+    Returns
+    -------
+    HarmoniumClassifier or HarmoniumRegressor
+        An estimator that is not yet fitted.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """What fitted models have learned, as tables (data frames) and as displays (pictures, which need the extra ``plot``).
 
+Default numbers of features, items and topics are conventions: as many as one can read.
+
 Examples
 --------
 >>> import numpy as np

@@ -30,16 +30,27 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, kw_only=True)
 class ClassTopicsDisplay(Display):
-    """Heat map of how each class uses the topics, titled with how far the classes are apart.
+    """Heat map of how each class uses the topics.
+
+    The title says how far the classes are apart.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Classes by topics, as `class_table` returns it.
+    divergence : float
+        The `harmonium.metrics.average_divergence` of the classes; NaN if there is only one.
 
     Attributes
     ----------
-    table : DataFrame
-        Classes by topics, as `class_table` gives it.
-    divergence : float
-        `harmonium.metrics.average_divergence` of the classes; NaN for a single one.
-    figure_, ax_
-        What was drawn, and where.
+    figure_ : Figure
+        The figure that was drawn last.
+    ax_ : Axes
+        The axes of that figure.
+
+    See Also
+    --------
+    class_table : The numbers that are drawn.
 
     Examples
     --------
@@ -57,14 +68,23 @@ class ClassTopicsDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Harmonium, X: Any, y: Any, ax: Axes | None = None) -> Self:
-        """Compute and draw.
+        """Compute how each class uses the topics of a model, and draw it.
 
         Parameters
         ----------
-        model, X, y
-            As for `class_table`.
+        model : Harmonium
+            A fitted model of any kind.
+        X : dict, Views, matrix, …
+            Items.
+        y : array-like of shape (n_items,)
+            Class of each item; -1, NaN or None where it is unknown.
         ax : Axes, optional
-            Where to draw; default: a figure of its own.
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        ClassTopicsDisplay
+            The display, already drawn.
         """
         require_matplotlib()
         table = class_table(model, X, y)
@@ -85,12 +105,21 @@ class ClassTopicsDisplay(Display):
 class FeatureWeightsDisplay(Display):
     """Bars of the weights that some features have on all topics.
 
-    Attributes
+    Parameters
     ----------
     table : DataFrame
-        Features by topics, as `feature_table` gives it.
-    figure_, ax_
-        What was drawn, and where.
+        Features by topics, as `feature_table` returns it.
+
+    Attributes
+    ----------
+    figure_ : Figure
+        The figure that was drawn last.
+    ax_ : Axes
+        The axes of that figure.
+
+    See Also
+    --------
+    feature_table : The numbers that are drawn.
 
     Examples
     --------
@@ -107,14 +136,23 @@ class FeatureWeightsDisplay(Display):
     def from_estimator(
         cls, model: Harmonium, features: Sequence[str] | str, view: str | None = None, ax: Axes | None = None
     ) -> Self:
-        """Look the weights up and draw them.
+        """Look up the weights of a model, and draw them.
 
         Parameters
         ----------
-        model, features, view
-            As for `feature_table`.
+        model : Harmonium
+            A fitted model of any kind.
+        features : str or list of str
+            Names of features, as in ``model.feature_names_``.
+        view : str, optional
+            View that they belong to; needed if there are several.
         ax : Axes, optional
-            Where to draw; default: a figure of its own.
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        FeatureWeightsDisplay
+            The display, already drawn.
         """
         require_matplotlib()
         display = cls(table=feature_table(model, features, view))
@@ -145,14 +183,25 @@ class FeatureWeightsDisplay(Display):
 
 @dataclass(eq=False, kw_only=True)
 class ExplainedDisplay(Display):
-    """Heat map of how much of each view each topic explains; what all explain together stands beside the view.
+    """Heat map of how much of each view each topic explains.
+
+    The label of a view says how much all topics explain together.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Views by topics and "all", as `explained_table` returns it.
 
     Attributes
     ----------
-    table : DataFrame
-        Views by topics and "all", as `explained_table` gives it.
-    figure_, ax_
-        What was drawn, and where.
+    figure_ : Figure
+        The figure that was drawn last.
+    ax_ : Axes
+        The axes of that figure.
+
+    See Also
+    --------
+    explained_table : The numbers that are drawn.
 
     Examples
     --------
@@ -168,14 +217,21 @@ class ExplainedDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Harmonium, X: Any, ax: Axes | None = None) -> Self:
-        """Compute and draw.
+        """Compute how much the topics of a model explain, and draw it.
 
         Parameters
         ----------
-        model, X
-            As for `explained_table`.
+        model : Harmonium
+            A fitted model of any kind.
+        X : dict, Views, matrix, …
+            Items, with any subset of the views.
         ax : Axes, optional
-            Where to draw; default: a figure of its own.
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        ExplainedDisplay
+            The display, already drawn.
         """
         require_matplotlib()
         display = cls(table=explained_table(model, X))
@@ -187,7 +243,7 @@ class ExplainedDisplay(Display):
         return width, height + 0.4
 
     def _draw(self, ax: Axes) -> Axes:
-        # beside the share of all topics that of a single one would hardly show
+        # beside the share of all topics, the shares of single ones would hardly show
         heat_map(ax, 100 * self.table.drop(columns="all"), "per cent of deviance explained", ".1f")
         labels = [f"{shortened(view)}\n(all: {share:.0%})" for view, share in self.table["all"].items()]
         ax.set_yticks(range(len(labels)), labels)

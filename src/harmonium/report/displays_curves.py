@@ -16,23 +16,34 @@ from harmonium.report.sensitivity import sensitivity_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# values that span more than this factor are drawn on a logarithmic axis
+# values that span more than this factor are drawn on a logarithmic axis; a convention, as the next one
 _WIDE = 20
 _MOST_TICKS = 12
 
 
 @dataclass(eq=False, kw_only=True)
 class SensitivityDisplay(Display):
-    """Cross-validated score over the values of a parameter, with its spread over folds.
+    """Curves of the cross-validated score over the values of a parameter.
+
+    Bands show the standard deviation over folds.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns value, train_mean, train_std, test_mean and test_std, as `sensitivity_table` returns them.
+    parameter : str
+        Name of the parameter.
 
     Attributes
     ----------
-    table : DataFrame
-        Columns value, train_mean, train_std, test_mean and test_std, as `sensitivity_table` gives them.
-    parameter : str
-        Name of the parameter.
-    figure_, ax_
-        What was drawn, and where.
+    figure_ : Figure
+        The figure that was drawn last.
+    ax_ : Axes
+        The axes of that figure.
+
+    See Also
+    --------
+    sensitivity_table : The numbers that are drawn.
 
     Examples
     --------
@@ -62,14 +73,31 @@ class SensitivityDisplay(Display):
         n_jobs: int | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Cross-validate and draw.
+        """Cross-validate an estimator, and draw its scores.
 
         Parameters
         ----------
-        estimator, X, y, parameter, values, cv, n_jobs
-            As for `sensitivity_table`.
+        estimator : estimator
+            An estimator or pipeline with a score; it stays as it is.
+        X : dict, Views, matrix, …
+            Items.
+        y : array-like or None
+            What is to be predicted.
+        parameter : str, default="head__C"
+            Name of the parameter.
+        values : sequence, default=(0.01, 0.1, 1.0, 10.0, 100.0)
+            Values to try.
+        cv : int or splitter, default=3
+            Number of folds, or how to split.
+        n_jobs : int, optional
+            Number of fits at the same time.
         ax : Axes, optional
-            Where to draw; default: a figure of its own.
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        SensitivityDisplay
+            The display, already drawn.
         """
         require_matplotlib()
         display = cls(table=sensitivity_table(estimator, X, y, parameter, values, cv, n_jobs), parameter=parameter)
@@ -101,16 +129,27 @@ class SensitivityDisplay(Display):
 
 @dataclass(eq=False, kw_only=True)
 class RetrievalDisplay(Display):
-    """Precision over recall of several models' retrieval, with their mean average precisions.
+    """Curves of precision over recall, for the retrieval of several models.
 
-    Attributes
+    The legend gives their mean average precisions.
+
+    Parameters
     ----------
     curves : DataFrame
         Columns name, cutoff, recall and precision.
     scores : Series
         Mean average precision by name.
-    figure_, ax_
-        What was drawn, and where.
+
+    Attributes
+    ----------
+    figure_ : Figure
+        The figure that was drawn last.
+    ax_ : Axes
+        The axes of that figure.
+
+    See Also
+    --------
+    harmonium.metrics.retrieval_report : The numbers that are drawn.
 
     Examples
     --------
@@ -130,10 +169,15 @@ class RetrievalDisplay(Display):
 
         Parameters
         ----------
-        reports : mapping of name → RetrievalReport
-            As `harmonium.metrics.retrieval_report` gives them.
+        reports : mapping of str to RetrievalReport
+            Reports by name, as `harmonium.metrics.retrieval_report` returns them.
         ax : Axes, optional
-            Where to draw; default: a figure of its own.
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        RetrievalDisplay
+            The display, already drawn.
         """
         require_matplotlib()
         if not isinstance(reports, Mapping) or not reports:

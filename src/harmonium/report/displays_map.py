@@ -18,23 +18,36 @@ from harmonium.validation import check_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# fewer items leave t-SNE no neighbours to compare
 _FEWEST_ITEMS = 4
-# longer names would cover the points
+# names of more letters would cover the points
 _LONGEST_LABEL = 3
 
 
 @dataclass(eq=False, kw_only=True)
 class MapDisplay(Display):
-    """Map of items by t-SNE of E[h], coloured by class, titled with how far the classes are apart.
+    """Map of items by t-SNE of E[h], coloured by class.
+
+    The title says how far the classes are apart.
+
+    Parameters
+    ----------
+    map : DataFrame
+        Columns x, y and label (None if it is unknown) of the items that are shown, by row number.
+    divergence : float, default=nan
+        The `harmonium.metrics.average_divergence` of the classes over all items; NaN without classes.
 
     Attributes
     ----------
-    map : DataFrame
-        Columns x, y and label (None if it is unknown) of the items shown, by row number.
-    divergence : float
-        `harmonium.metrics.average_divergence` of the classes over all items; NaN without classes.
-    figure_, ax_
-        What was drawn, and where.
+    figure_ : Figure
+        The figure that was drawn last.
+    ax_ : Axes
+        The axes of that figure.
+
+    Notes
+    -----
+    The perplexity is 30, the default of scikit-learn, or a quarter of the items if these are fewer than 120. There are
+    500 steps of t-SNE, half of the default, which saves time. Both are conventions.
 
     Examples
     --------
@@ -60,7 +73,7 @@ class MapDisplay(Display):
         random_state: Any = 0,
         ax: Axes | None = None,
     ) -> Self:
-        """Compute and draw.
+        """Compute the map of some items, and draw it.
 
         Parameters
         ----------
@@ -68,15 +81,20 @@ class MapDisplay(Display):
             A fitted model of any kind.
         X : dict, Views, matrix, …
             Items.
-        y : array of shape (rows,), optional
+        y : array-like of shape (n_items,), optional
             Class of each item (-1, NaN or None where it is unknown), or numbers that are not whole, for a scale of
             colours.
         max_items : int, default=2000
-            How many items to show, evenly spaced among the rows.
+            Largest number of items to show, evenly spaced among the rows.
         random_state : int or RandomState, default=0
-            Of t-SNE.
+            Source of randomness of t-SNE.
         ax : Axes, optional
-            Where to draw; default: a figure of its own.
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        MapDisplay
+            The display, already drawn.
         """
         require_matplotlib()
         check_whole("MapDisplay", "max_items", max_items, lower=_FEWEST_ITEMS, remedy="2000 is usual")
@@ -126,7 +144,7 @@ class MapDisplay(Display):
             x, y = points.T
             ax.scatter(x, y, s=size, color=colour, marker=marker, label=shortened(label), linewidths=0)
             if len(str(label)) <= _LONGEST_LABEL:
-                # at the item nearest to the middle, as the middle of a cluster in two pieces lies in neither
+                # at the item nearest to the median, as the median of a class in two clusters may lie in neither
                 x, y = points[np.argmin(np.abs(points - np.median(points, axis=0)).sum(axis=1))]
                 text = ax.text(x, y, str(label), fontsize=14, weight="bold", ha="center", va="center")
                 text.set_path_effects([withStroke(linewidth=3, foreground="white")])
@@ -135,7 +153,7 @@ class MapDisplay(Display):
 
 
 def _divergence(latent: np.ndarray, labels: np.ndarray) -> float:
-    """How far the classes are apart, NaN if there are not at least two."""
+    """Return how far the classes are apart; NaN if there are not at least two."""
     if is_scale(labels) or len(set(labels) - {None}) < 2:
         return float("nan")
     return average_divergence(class_topic_distribution(latent, labels))

@@ -19,30 +19,40 @@ from harmonium.validation import check_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# topics that are shown by default, and classes of a topic at most: as many as one can read
 _N_TOPICS = 6
-# more classes than this are not all shown
 _MOST_CLASSES = 20
+# width of a letter of the labels, in inches
 _INCHES_A_LETTER = 0.06
 _POSITIVE, _NEGATIVE, _CLASSES = COLOURS[0], COLOURS[3], COLOURS[2]
 
 
 @dataclass(eq=False, kw_only=True)
 class TopicsDisplay(Display):
-    """Bars of the features that weigh most in some topics and, beside them, of how the classes share each topic.
+    """Bars of the features that weigh most in some topics.
+
+    Beside them, if classes are given, bars show how the classes share each topic.
+
+    Parameters
+    ----------
+    weights : DataFrame
+        Columns topic, feature and weight: the largest weights of each topic, or the largest absolute ones if hidden
+        units may be negative.
+    share : Series, optional
+        Mean of each topic in the items' topic distributions.
+    profiles : DataFrame, optional
+        Classes by topics; columns sum to 1.
 
     Attributes
     ----------
-    weights : DataFrame
-        Columns topic, feature and weight: the largest weights of each topic; the largest absolute ones if hidden units
-        may be negative.
-    share : Series or None
-        Mean of each topic in the items' topic distributions.
-    profiles : DataFrame or None
-        Classes by topics; columns sum to 1.
     figure_ : Figure
-        What was drawn.
-    ax_ : ndarray of Axes, (rows, columns)
-        Where it was drawn.
+        The figure that was drawn last.
+    ax_ : ndarray of Axes of shape (rows, columns)
+        The axes of that figure.
+
+    See Also
+    --------
+    topic_table : The same as a table.
 
     Examples
     --------
@@ -71,7 +81,7 @@ class TopicsDisplay(Display):
         n_features: int = 10,
         ax: Axes | None = None,
     ) -> Self:
-        """Compute and draw.
+        """Compute the topics of a model, and draw them.
 
         Parameters
         ----------
@@ -79,16 +89,22 @@ class TopicsDisplay(Display):
             A fitted model of any kind.
         X : dict, Views, matrix, …, optional
             Items, for the shares of the topics.
-        y : array of shape (rows,), optional
+        y : array-like of shape (n_items,), optional
             Classes of the items, for the profiles.
         view : str, optional
-            Whose features; may be left out if there is only one view.
+            View whose features are shown; needed if there are several.
         topics : list of int, optional
-            Which topics; default: six with the largest shares, or with the largest weights if there is no X.
+            Numbers of the topics. By default it is the six with the largest shares, or with the largest weights if
+            there is no X.
         n_features : int, default=10
-            How many features of each topic.
+            Number of features of each topic.
         ax : Axes, optional
-            Made by ``subplots``; its place is divided. Default: a figure of its own.
+            Axes whose place is divided, made by ``subplots``. By default it is a new figure.
+
+        Returns
+        -------
+        TopicsDisplay
+            The display, already drawn.
         """
         require_matplotlib()
         check_model(model)
@@ -118,7 +134,7 @@ class TopicsDisplay(Display):
         return display
 
     def _layout(self) -> tuple[int, int]:
-        """Rows and columns of topics."""
+        """Return the number of rows and of columns of topics."""
         n_topics = self.weights["topic"].nunique()
         columns = min(n_topics, 3 if self.profiles is None else 2)
         return -(-n_topics // columns), columns
@@ -147,7 +163,7 @@ class TopicsDisplay(Display):
         return axes
 
     def _gaps(self, ax: Axes, columns: int) -> dict[str, float]:
-        """Gaps between panels, as shares of a panel, that hold the names where no layout engine makes room for them."""
+        """Return gaps between panels, as shares of a panel, that hold the names if no layout engine makes room."""
         figure = ax.figure.figure
         if columns == 1 or figure.get_layout_engine() is not None:
             return {}

@@ -24,25 +24,34 @@ from harmonium.validation import check_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# more than in other pictures, as nobody can tell the numbers between those of sorted units
+# more than in other pictures, as sorted units do not show which numbers are left out
 _MOST_TICKS = 60
 _BARS_HEIGHT = 3.0
 
 
 @dataclass(eq=False, kw_only=True)
 class UsageDisplay(Display):
-    """Bars of the mean of every unit over the items; the lines on them show how far the means of the classes spread.
+    """Bars of the mean of every unit over the items.
+
+    Lines on the bars show how far the means of the classes spread.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Units that are shown, in the order from left to right, as `usage_table` returns them.
+    by_class : bool, default=False
+        Whether a heat map below the bars shows the mean of every class.
 
     Attributes
     ----------
-    table : DataFrame
-        Units that are shown, in the order from left to right, as `usage_table` gives them.
-    by_class : bool
-        Whether a heat map below the bars shows the mean of every class.
     figure_ : Figure
-        What was drawn.
+        The figure that was drawn last.
     ax_ : Axes, or ndarray of two Axes if ``by_class``
-        Where it was drawn.
+        The axes of that figure.
+
+    See Also
+    --------
+    usage_table : The numbers that are drawn.
 
     References
     ----------
@@ -74,20 +83,30 @@ class UsageDisplay(Display):
         sort: bool = True,
         ax: Axes | None = None,
     ) -> Self:
-        """Compute and draw.
+        """Compute how items use the units of a model, and draw it.
 
         Parameters
         ----------
-        model, X, y
-            As for `usage_table`.
+        model : Harmonium
+            A fitted model of any kind.
+        X : dict, Views, matrix, …
+            Items.
+        y : array-like of shape (n_items,), optional
+            Class of each item; -1, NaN or None where it is unknown.
         n_units : int, optional
-            How many units are shown, the most used ones; default: all.
+            Number of units to show, the most used ones. By default it is all of them.
         by_class : bool, default=False
-            Draw the mean of every class below the bars; needs y.
+            Whether to draw the mean of every class below the bars, which needs y.
         sort : bool, default=True
-            Whether the most used units come first; if not, units are in the order of their numbers.
+            Whether the most used units come first; otherwise units are in the order of their numbers.
         ax : Axes, optional
-            Where to draw, made by ``subplots`` if ``by_class``, as its place is divided. Default: a figure of its own.
+            Axes to draw in, made by ``subplots`` if ``by_class``, as their place is divided. By default it is a new
+            figure.
+
+        Returns
+        -------
+        UsageDisplay
+            The display, already drawn.
         """
         require_matplotlib()
         if n_units is not None:
@@ -101,7 +120,7 @@ class UsageDisplay(Display):
 
     @property
     def _classes(self) -> pd.DataFrame:
-        """Classes by units; between two columns before and two after them, in any of which a class may have a name."""
+        """Classes by units; their columns lie between two others on each side, as a class may have any name."""
         return self.table.iloc[:, 2:-2].T.rename_axis(index="class", columns="topic")
 
     def _size(self) -> tuple[float, float]:
@@ -119,7 +138,7 @@ class UsageDisplay(Display):
         axes = place_to_divide(ax).subgridspec(2, 1, height_ratios=heights).subplots(squeeze=False)[:, 0]
         self._draw_bars(axes[0])
         heat_map(axes[1], classes, "mean of class", "z.2f", signed=bool((classes < 0).any(axis=None)))
-        # the same places as the bars above, whose axis needs no name of its own
+        # the same places as the bars above, whose axis needs no name
         sparse_ticks(axes[1], self.table.index, _MOST_TICKS)
         axes[1].set_xlim(axes[0].get_xlim())
         axes[0].set_xlabel("")

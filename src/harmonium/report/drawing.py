@@ -19,32 +19,50 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#0
 MARKERS = ("o", "^", "s", "D", "v", "P")
 LINES = ("-", "--", ":", "-.")
 HATCHES = ("", "///", "...", "xxx")
+# cells that show their number, ticks and letters of a name, at most: what is still readable at the sizes used here
 _MOST_NUMBERS = 160
 _MOST_TICKS = 30
 _LONGEST_NAME = 26
 
 
 class Display:
-    """Data, and a way to draw them; a notebook that shows a display shows its picture.
+    """Base of the displays: data, and a way to draw them.
+
+    A notebook shows a display as its picture. A subclass is a data class with a method ``_draw(ax)``, which draws its
+    data and returns the axes it drew in.
 
     Attributes
     ----------
     figure_ : Figure
-        What was drawn last.
-    ax_ : Axes or array of Axes
-        Where it was drawn.
+        The figure that was drawn last.
+    ax_ : Axes or ndarray of Axes
+        The axes of that figure.
+
+    Examples
+    --------
+    >>> class Line(Display):
+    ...     def _draw(self, ax):
+    ...         ax.plot([0, 1], [0, 1])
+    ...         return ax
+    >>> type(Line().plot()).__name__
+    'Figure'
     """
 
     figure_: Figure
     ax_: Any
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Draw, and return the figure.
+        """Draw the display.
 
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; default: a figure of its own, which no window shows: save it with its ``savefig``.
+            Axes to draw in. By default it is a new figure, which no window shows; save it with its ``savefig``.
+
+        Returns
+        -------
+        Figure
+            The figure, also kept in ``figure_``.
         """
         require_matplotlib()
         from matplotlib.axes import Axes
@@ -55,12 +73,12 @@ class Display:
         elif not isinstance(ax, Axes):
             raise TypeError(f"ax must be matplotlib Axes; got {type(ax).__name__}; pass one of those subplots() gave.")
         self.ax_ = self._draw(ax)
-        # of a figure within a figure the outer one
+        # the outer one of a figure within a figure
         self.figure_ = ax.figure.figure
         return self.figure_
 
     def _size(self) -> tuple[float, float]:
-        """Width and height in inches."""
+        """Return width and height of a new figure, in inches."""
         return 6.4, 4.4
 
     def _draw(self, ax: Axes) -> Any:
@@ -76,12 +94,12 @@ class Display:
 
 
 def require_matplotlib() -> None:
-    """Refuse to go on without matplotlib, before anything long is computed."""
+    """Refuse to continue without matplotlib, before anything long is computed."""
     require("matplotlib", "A display")
 
 
 def shortened(name: Any, longest: int = _LONGEST_NAME) -> str:
-    """A name that leaves room for the picture.
+    """Return a name that leaves room for the picture.
 
     Examples
     --------
@@ -93,7 +111,7 @@ def shortened(name: Any, longest: int = _LONGEST_NAME) -> str:
 
 
 def style(number: int, kinds: tuple[str, ...]) -> tuple[str, str]:
-    """Colour, and one of other marks: the mark changes when the colours have all been used.
+    """Return a colour and one of other marks; the mark changes when all colours have been used.
 
     Examples
     --------
@@ -104,7 +122,7 @@ def style(number: int, kinds: tuple[str, ...]) -> tuple[str, str]:
 
 
 def heat_map_size(table: pd.DataFrame) -> tuple[float, float]:
-    """Size of a figure for a heat map."""
+    """Return the size of a figure for a heat map."""
     rows, columns = table.shape
     cell = 0.45 if table.size <= _MOST_NUMBERS else 0.2
     return float(np.clip(3.2 + cell * columns, 5, 14)), float(np.clip(1.6 + 0.3 * rows, 2.6, 14))
@@ -131,15 +149,15 @@ def heat_map(ax: Axes, table: pd.DataFrame, label: str, form: str, signed: bool 
     Parameters
     ----------
     ax : Axes
-        Where.
+        Axes to draw in.
     table : DataFrame
-        Numbers, of which negative ones have the colour of 0 unless ``signed``.
+        Numbers. Negative ones have the colour of 0 unless ``signed``.
     label : str
         What the numbers are.
     form : str
-        How to write them, such as ".2f".
+        Format of the numbers, such as ".2f".
     signed : bool, default=False
-        Whether negative numbers have a colour of their own, as dark as positive ones of the same size.
+        Whether negative numbers have another colour, as dark as that of positive ones of the same size.
     """
     values = table.to_numpy(dtype=float)
     top = max(float(np.nanmax(np.abs(values) if signed else values, initial=0.0)), 1e-12)

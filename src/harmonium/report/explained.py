@@ -18,31 +18,35 @@ from harmonium.queries.blocks import completed_blocks
 from harmonium.report.latent import check_model, latent_means
 from harmonium.training.monitor import loss_of_view, view_losses
 
+# cells that are reconstructed together; it decides about memory and speed alone
 _BLOCK_CELLS = 1_000_000
 
 
 def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
-    """Share of the deviance of each view that each topic, and all of them together, explain.
+    """Return the share of the deviance of each view that the topics explain.
 
-    The deviance of a view is what -log p(x | h) loses, over all that is observed, against a model that fits every value
-    as well as its family can. If no topic told items apart, all hidden units would stay at their means over the items:
-    that explains nothing. A topic explains what is won when it alone takes its expectation for each item. For a
-    Gaussian view the share is R², in which features count by the inverse of their conditional variances.
-
-    Topics that say the same explain it once each, so their shares need not add up to that of all. A topic that fits
-    only together with others may have a negative share.
+    Topics that say the same explain it once each, so their shares need not add up to the share of all topics together.
+    A topic that fits only together with others may have a negative share.
 
     Parameters
     ----------
     model : Harmonium
         A fitted model of any kind.
     X : dict, Views, matrix, …
-        Any subset of the views. Every topic costs as much as reconstructing X once.
+        Items, with any subset of the views. Every topic takes as long as reconstructing X once.
 
     Returns
     -------
     DataFrame
-        Views of X by topics, and a last column ``"all"``; NaN where there is nothing to explain.
+        Views of X by topics, and a last column ``"all"`` for all topics together; NaN where there is nothing to
+        explain.
+
+    Notes
+    -----
+    The deviance of a view is the excess of -log p(x | h), over all observed values, above that of a model that fits
+    every value as well as its family can. With all hidden units at their means over the items, nothing is explained; a
+    topic explains the part of the deviance that vanishes when it alone takes its expectation for each item. For a
+    Gaussian view the share is R², with features weighted by the inverse of their conditional variances.
 
     Examples
     --------
@@ -72,14 +76,14 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
                 losses += _block_losses(model, present, latent[rows][items], average)
     nothing, best = losses[0], losses[-1]
     span = nothing - best
-    # rounding of a view that never varies is nothing to explain
+    # in a view that never varies there is nothing to explain but rounding errors
     span = np.where(span > 1e-9 * np.abs(nothing), span, np.nan)
     columns = pd.Index([*range(model.n_components_), "all"], name="topic")
     return pd.DataFrame(((nothing - losses[1:-1]) / span).T, index=pd.Index(names, name="view"), columns=columns)
 
 
 def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: np.ndarray) -> np.ndarray:
-    """Losses by view, summed over the rows of a block, in the order of `explained_table`."""
+    """Return losses summed over the rows of a block, (states, views), in the order of `explained_table`."""
     problem, parameters = model.fitted_.problem, model.parameters_
     losses = [
         [loss.sum() for loss in view_losses(problem, parameters, batch, hidden_mean).values()]
@@ -93,7 +97,7 @@ def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: n
 
 
 def _hidden_states(latent: np.ndarray, average: np.ndarray) -> Iterator[np.ndarray]:
-    """Every unit at its average; one unit after the other at its own means; all at their own means."""
+    """Yield all units at their averages, then with one unit after the other at its means, then all at their means."""
     nothing = np.tile(average, (len(latent), 1))
     yield nothing
     for topic in range(len(average)):
@@ -104,7 +108,7 @@ def _hidden_states(latent: np.ndarray, average: np.ndarray) -> Iterator[np.ndarr
 
 
 def saturated_loss(family: Family, view: ViewBatch, own: Own) -> np.ndarray:
-    """-log p(x | natural) of each row if every natural parameter is the best for its value (to about 1e-6 a cell).
+    """Return -log p(x | natural) of each row at the best natural parameters for its values, to about 1e-6 per cell.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The latent space as reports see it."""
+"""Latent coordinates, and how items use the units, for reports."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from harmonium.queries.latent import encode
 
 
 def latent_means(model: Harmonium, X: Any) -> np.ndarray:
-    """E[h | x] of each row, whatever ``output`` makes of it for `transform`.
+    """Return E[h | x] of each item.
+
+    Unlike ``transform``, it does not depend on the ``output`` of the model.
 
     Parameters
     ----------
     model : Harmonium
         A fitted model of any kind.
     X : dict, Views, matrix, …
-        Any subset of the views.
+        Items, with any subset of the views.
 
     Returns
     -------
-    ndarray of float32, shape (rows, n_components_)
+    ndarray of float32 of shape (n_items, n_components_)
+        Means of the hidden units.
 
     Examples
     --------
@@ -46,17 +49,17 @@ def latent_means(model: Harmonium, X: Any) -> np.ndarray:
 
 @dataclass
 class UnitUse:
-    """How rows use the hidden units, (rows, units) each, in float64.
+    """How items use the hidden units, in float64.
 
     Attributes
     ----------
-    natural : ndarray
-        Natural parameters: in the same order as the means, as those grow with them, but different where means are
-        rounded to 1.
-    mean : ndarray
-        E[h], or E[z h] of units that a row may lack.
-    presence : ndarray
-        E[z], the probability that the row has the unit; the mean for layers whose units every row has.
+    natural : ndarray of shape (items, units)
+        Natural parameters. They are in the same order as the means, which grow with them, but still differ where means
+        are rounded to 1.
+    mean : ndarray of shape (items, units)
+        E[h], or E[z h] for units that an item may lack.
+    presence : ndarray of shape (items, units)
+        E[z], the probability that the item has the unit; for layers whose units every item has, the mean.
     """
 
     natural: np.ndarray
@@ -65,7 +68,7 @@ class UnitUse:
 
 
 def unit_use(model: Harmonium, X: Any) -> UnitUse:
-    """Naturals, means and presences of the hidden units of each row."""
+    """Return naturals, means and presences of the hidden units for each item."""
     check_model(model)
     views = model.as_views(X)
     with compute(model.n_jobs):
@@ -76,7 +79,7 @@ def unit_use(model: Harmonium, X: Any) -> UnitUse:
 
 
 def known_labels(y: Any, n_rows: int) -> np.ndarray:
-    """Labels as objects, None where they are unknown."""
+    """Return labels as objects, None where they are unknown."""
     labels = np.full(n_rows, None) if y is None else np.asarray(y)
     if labels.shape != (n_rows,):
         raise ValueError(
@@ -95,7 +98,7 @@ def known_labels(y: Any, n_rows: int) -> np.ndarray:
 
 
 def is_scale(labels: np.ndarray) -> bool:
-    """Whether labels are numbers to be shown by a scale of colours: some of them are not whole."""
+    """Tell whether labels are numbers to be shown by a scale of colours: some of them are not whole."""
     known = np.array(labels[~pd.isna(labels)].tolist())
     return known.dtype.kind == "f" and bool((known != np.round(known)).any())
 

@@ -1,4 +1,4 @@
-"""How much a choice of a parameter matters."""
+"""How much the value of a parameter matters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sensitivity_table(
     cv: Any = 3,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """Cross-validated score of an estimator for several values of one of its parameters.
+    """Return the cross-validated score of an estimator over values of a parameter.
 
     Parameters
     ----------
@@ -28,21 +28,21 @@ def sensitivity_table(
         An estimator or pipeline with a score; it stays as it is.
     X : dict, Views, matrix, …
         Items.
-    y : array or None
+    y : array-like or None
         What is to be predicted.
     parameter : str
         Name of the parameter, such as ``"n_components"`` or ``"head__C"``.
     values : sequence
         Values to try.
     cv : int or splitter, default=3
-        Folds.
+        Number of folds, or how to split.
     n_jobs : int, optional
-        Fits at the same time.
+        Number of fits at the same time.
 
     Returns
     -------
     DataFrame
-        Columns value, train_mean, train_std, test_mean and test_std; the deviations are over folds.
+        Columns value, train_mean, train_std, test_mean and test_std, with means and standard deviations over folds.
 
     Examples
     --------

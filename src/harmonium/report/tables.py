@@ -13,6 +13,7 @@ from harmonium.metrics import class_topic_distribution, topic_distribution
 from harmonium.report.latent import check_model, latent_means
 from harmonium.validation import check_whole
 
+# classes named for each topic: as many as fit into a cell
 _N_CLASSES = 3
 
 
@@ -24,7 +25,7 @@ def topic_table(
     n_items: int = 3,
     item_names: Sequence[Any] | None = None,
 ) -> pd.DataFrame:
-    """What each topic is about: its features, its share of the data, its items and its classes.
+    """Return what each topic is about: its features, share, items and classes.
 
     Parameters
     ----------
@@ -32,24 +33,23 @@ def topic_table(
         A fitted model of any kind.
     X : dict, Views, matrix, …, optional
         Items to look for the topics in.
-    y : array of shape (rows,), optional
+    y : array-like of shape (n_items,), optional
         Class of each item; -1, NaN or None where it is unknown.
     n_features : int, default=10
-        Features shown for each view.
+        Number of features shown for each view.
     n_items : int, default=3
-        Items shown.
+        Number of items shown.
     item_names : sequence, optional
-        Names of the items; default: row numbers.
+        Names of the items. By default they are row numbers.
 
     Returns
     -------
     DataFrame
         One row per topic. A column for each view holds the features with the largest effects (weight times standard
         deviation), the largest first; if hidden units may be negative, ``"<view> (negative)"`` holds those with the
-        smallest ones. A view of sequences has columns ``"<view> (present)"`` and ``"<view> (continues)"`` in its place.
-        With X: ``share``, the mean of the topic in the items' topic distributions, and ``items``, those
-        with the largest E[h]. With y: ``classes``, those that use the topic most, with how they share it among all
-        classes.
+        smallest ones. A view of sequences has ``"<view> (present)"`` and ``"<view> (continues)"`` instead. With X there
+        are ``share``, the mean of the topic in the items' topic distributions, and ``items``, those with the largest
+        E[h]. With y there is ``classes``, the classes that use the topic most, with their shares of it.
 
     References
     ----------
@@ -90,7 +90,7 @@ def topic_table(
 
 
 def _strongest(effects: pd.DataFrame, n: int) -> pd.Series:
-    """Names of the features with the smallest values, by topic."""
+    """Return the names of the features with the smallest values, by topic."""
     names = [", ".join(effects[topic].nsmallest(n).index) for topic in effects]
     return pd.Series(names, index=effects.columns)
 
@@ -116,7 +116,7 @@ def _classes_of_topics(profiles: pd.DataFrame) -> pd.Series:
 
 
 def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
-    """How each class uses the topics: the mean topic distribution of its items.
+    """Return how each class uses the topics: the mean distribution of its items.
 
     Parameters
     ----------
@@ -124,13 +124,17 @@ def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
         A fitted model of any kind.
     X : dict, Views, matrix, …
         Items.
-    y : array of shape (rows,)
+    y : array-like of shape (n_items,)
         Class of each item; -1, NaN or None where it is unknown.
 
     Returns
     -------
     DataFrame
-        Classes by topics; rows sum to 1. `harmonium.metrics.average_divergence` says how far they are apart.
+        Classes by topics; rows sum to 1.
+
+    See Also
+    --------
+    harmonium.metrics.average_divergence : How far the classes are apart.
 
     Examples
     --------
@@ -145,7 +149,17 @@ def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
 
 
 def class_profiles(table: pd.DataFrame) -> pd.DataFrame:
-    """How the classes share each topic: columns of a `class_table` divided by their sums; 0 for a topic none uses.
+    """Return how the classes share each topic.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Classes by topics, as `class_table` returns it.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the table divided by their sums; 0 for a topic that no class uses.
 
     Examples
     --------
@@ -159,16 +173,16 @@ def class_profiles(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def feature_table(model: Harmonium, features: Sequence[str] | str, view: str | None = None) -> pd.DataFrame:
-    """Weights of some features on all topics.
+    """Return the weights of some features on all topics.
 
     Parameters
     ----------
     model : Harmonium
         A fitted model of any kind.
-    features : list of str
+    features : str or list of str
         Names of features, as in ``model.feature_names_``.
     view : str, optional
-        Which view they belong to; may be left out if there is only one.
+        View that they belong to; needed if there are several.
 
     Returns
     -------

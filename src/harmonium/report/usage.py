@@ -1,4 +1,4 @@
-"""Which units the data use: how much, by which classes, and what the items that use them most have in common."""
+"""Which units the data use: how much, in which classes, and what the items that use them most have in common."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from harmonium.kernels.rows import entries
 from harmonium.queries.topics import view_name
 from harmonium.report.latent import known_labels, unit_use
 from harmonium.validation import check_whole
-from harmonium.views import Source
+from harmonium.views.source import Source
 
+# items that are looked at together; it decides about memory and speed alone
 _BLOCK_ROWS = 1000
 
 
 def usage_table(model: Harmonium, X: Any, y: Any = None) -> pd.DataFrame:
-    """How much the items use each unit, and how well its use tells classes apart.
+    """Return how much items use each unit, and how well that tells classes apart.
 
     Parameters
     ----------
@@ -28,17 +29,17 @@ def usage_table(model: Harmonium, X: Any, y: Any = None) -> pd.DataFrame:
         A fitted model of any kind.
     X : dict, Views, matrix, …
         Items.
-    y : array of shape (rows,), optional
-        Class of each item; -1, NaN or None where it is unknown: such items count only where classes do not matter.
+    y : array-like of shape (n_items,), optional
+        Class of each item; -1, NaN or None where it is unknown. Such items count in ``usage`` and ``mean`` alone.
 
     Returns
     -------
     DataFrame
-        One row per unit, the most used first, by topic number. ``usage`` is the mean of E[z], the share of items that
-        have the unit; units of layers other than `SpikeSlab` and `IBP` are had by every item, and their usage is
-        ``mean``. ``mean`` is the mean of E[h] (E[z h] for units that items may lack). With y: one column for each
-        class, with the mean of E[h] over its items; ``spread``, the standard deviation of these means, which is large
-        for units that tell classes apart; ``closest class``, the one with the largest mean.
+        One row per unit, the most used first, by topic number. ``mean`` is the mean of E[h], or of E[z h] for units
+        that items may lack. ``usage`` is the mean of E[z], the share of items that have the unit; in layers other than
+        `SpikeSlab` and `IBP` every item has all units, and it is the same as ``mean``. With y there is one column for
+        each class, with the mean of E[h] over its items; ``spread``, the standard deviation of these means, which is
+        large for units that tell classes apart; and ``closest class``, the one with the largest mean.
 
     References
     ----------
@@ -70,19 +71,20 @@ def usage_table(model: Harmonium, X: Any, y: Any = None) -> pd.DataFrame:
 def feature_examples(
     model: Harmonium, X: Any, view: str | None = None, y: Any = None, n_features: int = 8, n_items: int = 15
 ) -> pd.DataFrame:
-    """What the items that have most of a unit have in common: the features they show more often than other items do.
+    """Return what the items that have most of each unit have in common.
 
-    `topic_table` tells what a unit weighs; this tells where it is found, whatever brought it there: another view, say.
+    It is the features that these items show more often than other items do. While `topic_table` tells which features a
+    unit weighs, this tells which ones occur with it, even if another view brought it about.
 
     Parameters
     ----------
     model : Harmonium
         A fitted model of any kind.
     X : dict, Views, matrix, …
-        Items; those that lack the view are not looked at.
+        Items; those that lack the view are left out.
     view : str, optional
-        Whose features; may be left out if there is only one view.
-    y : array of shape (rows,), optional
+        View whose features are shown; needed if there are several.
+    y : array-like of shape (n_items,), optional
         Class of each item; -1, NaN or None where it is unknown.
     n_features : int, default=8
         Largest number of features for each unit.
@@ -92,18 +94,22 @@ def feature_examples(
     Returns
     -------
     DataFrame
-        One row per unit, the most used first, by topic number. ``features``: those that stand out most. Of binary and
-        count views these are the features with the largest difference between the share of the ``n_items`` items that
-        have them and the share of all items. So a word that all items have has no advantage, nor, as it would have by a
-        ratio, one that occurs in a single item; and as counts are not added up, one long item does not decide. Of
-        real-valued views the features with the largest mean, as seen from that over all items in standard deviations.
-        Features below the average are left out. ``usage`` is that of `usage_table`. With y: ``class``, the most
-        frequent one of these items, and ``class share``, its share of those that have one.
+        One row per unit, the most used first, by topic number. ``features`` are those that stand out most; ``usage`` is
+        that of `usage_table`. With y there are ``class``, the most frequent class of the items, and ``class share``,
+        its share of the items whose class is known.
+
+    Notes
+    -----
+    In binary views and views of counts, features stand out by the difference between the share of the ``n_items`` items
+    that have them and the share of all items. A word that all items have therefore has no advantage, nor has one that
+    occurs in a single item, as it would by a ratio; and as counts are not added up, one long item does not decide. In
+    real-valued views they stand out by the difference between the two means in standard deviations. Features below the
+    average are left out.
 
     References
     ----------
-    Chen, Zhu, Sun & Zhang (2013), Learning harmonium models with infinite latent features, Table III, in which words
-    are not compared with other documents.
+    Chen, Zhu, Sun & Zhang (2013), Learning harmonium models with infinite latent features, Table III, which has the
+    default numbers, and in which words are not compared with other documents.
 
     Examples
     --------
@@ -140,12 +146,12 @@ def feature_examples(
 
 
 def _by_use(usage: np.ndarray) -> np.ndarray:
-    """Numbers of the units, the most used first."""
+    """Return the numbers of the units, the most used first."""
     return np.argsort(-usage, kind="stable")
 
 
 def _sums(source: Source, rows: np.ndarray, family: Family) -> np.ndarray:
-    """Of each feature: how often it was observed, its sum and its sum of squares; of counts, whether they are there."""
+    """Return the number of observations, the sum and the sum of squares of each feature; counts are 0 or 1 here."""
     batch: ViewBatch = source.batch(rows, family)
     cells = entries(batch.statistic)
     values = (cells.values > 0 if family.support.integer else cells.values).astype(np.float64)
@@ -158,12 +164,12 @@ def _sums(source: Source, rows: np.ndarray, family: Family) -> np.ndarray:
 
 
 def _standing_out(sums: np.ndarray, overall: np.ndarray, family: Family) -> np.ndarray:
-    """Numbers of the features that lie above their average, those that do so most first."""
+    """Return the numbers of the features that lie above their average, those that do so most first."""
     mean, average = (total / np.maximum(observed, 1) for observed, total, _ in (sums, overall))
     score = np.where(sums[0] > 0, mean - average, 0)
     if not family.support.integer:
         variance = overall[2] / np.maximum(overall[0], 1) - np.square(average)
-        # what never varies stands out nowhere, whatever rounding says
+        # a feature that never varies does not stand out, whatever rounding errors say
         varies = variance > 1e-9 * np.square(average)
         score = np.where(varies, score / np.sqrt(np.where(varies, variance, 1.0)), 0)
     order = np.argsort(-score, kind="stable")
@@ -171,7 +177,7 @@ def _standing_out(sums: np.ndarray, overall: np.ndarray, family: Family) -> np.n
 
 
 def _most_frequent(labels: np.ndarray) -> tuple[Any, float]:
-    """The most frequent label that is known, the first of them in order if there are several, and its share."""
+    """Return the most frequent label that is known, the first in order if there are several, and its share."""
     known = labels[~pd.isna(labels)]
     if not len(known):
         return None, float("nan")

@@ -16,7 +16,7 @@ from harmonium.parts import Part
 from harmonium.targets import Targets
 from harmonium.training.posterior import Posterior
 from harmonium.training.progress import Reporter
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # Gap to the head's optimum that may remain while the views still move: a convention, ten times the last one.
 _IN_BETWEEN = 1e-3

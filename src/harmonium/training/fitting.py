@@ -20,7 +20,7 @@ from harmonium.training.path import Stage, choose, held_out_folds
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
 from harmonium.training.pruning import prune
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # C where nothing is held out to choose it by (partial_fit, or too few labels): a convention. A loss of 1 then weighs as
 # much as the description of an average item.

@@ -9,7 +9,8 @@ from harmonium.families import Family
 from harmonium.kernels.products import add_column_totals
 from harmonium.kernels.rows import entries
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
-from harmonium.views import Summary, Views
+from harmonium.views import Views
+from harmonium.views.source import Summary
 
 # Standard deviation over items of the hidden naturals at the start, and largest scale of a weight. Conventions: small
 # enough that binary units start where they respond linearly, large enough that they differ from each other.

@@ -18,7 +18,7 @@ from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
 from harmonium.training.sampling import Sampling
 from harmonium.validation import Choice, Flag, Whole
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the ε² of the noise. At this share
 # of it, neither the step nor the noise of the gradient widens the posterior by more than about that share. In the

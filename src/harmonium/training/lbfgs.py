@@ -16,7 +16,7 @@ from harmonium.training.monitor import Monitor
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
 from harmonium.validation import Number, Whole
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # Iterations between projections and records, and past steps that L-BFGS remembers: conventions.
 _ROUND, _MEMORY = 10, 20

@@ -19,7 +19,7 @@ from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
 from harmonium.training.sampling import Sampling
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # Share of proposals that a random walk in many dimensions should accept (Roberts, Gelman & Gilks 1997).
 _ACCEPTED = 0.234

@@ -13,7 +13,7 @@ from harmonium.families import Family
 from harmonium.families.base import Own
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, first_not_finite, weights_of
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # Training rows that are watched (four times as many of validation rows): a convention.
 _SAMPLE = 256

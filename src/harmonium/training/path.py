@@ -19,7 +19,7 @@ from harmonium.params import copy_parameters
 from harmonium.targets import Targets
 from harmonium.training.base import Driver, Training
 from harmonium.training.progress import Reporter
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # All four are conventions: no benchmark chooses them. Below this many labelled rows, one set of held-out rows is too
 # small to choose by, and there are several folds.

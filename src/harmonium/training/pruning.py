@@ -10,7 +10,7 @@ from harmonium.energy import Energy
 from harmonium.hidden.selection import Use
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 
 @dataclass(frozen=True)

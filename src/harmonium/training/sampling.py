@@ -27,7 +27,7 @@ from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.stochastic import Stochastic
 from harmonium.validation import Number, Setting, Whole
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # Rows of a step unless the user says otherwise: a convention.
 _MOST_ROWS = 1000

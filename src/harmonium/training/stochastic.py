@@ -20,7 +20,7 @@ from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.validation import Choice, Flag, Number, Whole
-from harmonium.views import Data
+from harmonium.views.data import Data
 
 # Updates that are planned with a step that falls, and with a running average of the parameters, which needs no time for
 # the step to fall: conventions.

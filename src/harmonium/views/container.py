@@ -18,24 +18,32 @@ from harmonium.kernels.sparse import has_duplicates
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 
-# a sparse matrix stored denser than this takes more memory than a dense one, whatever its type
+# a sparse matrix with a larger share of stored cells takes more memory than a dense one, whatever its type
 _DENSE_FROM = 2 / 3
-# computing is in single precision, and squares must not overflow it
+# results are computed in single precision, which squares must not overflow: it holds numbers up to 3e38
 _LARGEST = 1e18
 
 
 class Views:
-    """Several views of the same items, by name; rows are sliced without copying, so stock cross-validation works.
+    """Several views of the same items, by name.
+
+    Slices of rows share the data, so the cross-validation of scikit-learn works as usual.
 
     Parameters
     ----------
-    views : mapping or sequence
-        Name → matrix (dense, SciPy sparse or data frame) or `Sequences`, with one row per item. A list gets names
-        view0, view1, …. A row that is all NaN, or a NaN cell, is missing.
-    present : mapping, optional
-        Name → boolean mask of the items that have the view: for sparse views, where NaN rows are not practical.
-    feature_names : mapping, optional
-        Name → names of the columns, shown by ``topics``; data frames bring their own.
+    views : mapping of str to matrix, or sequence of matrices
+        Views by name, with one row per item: dense or SciPy sparse matrices, data frames or `Sequences`. The views of a
+        sequence are called view0, view1 and so on. A row of nothing but NaN, or a cell that is NaN, is missing. Views
+        that are None are left out.
+    present : mapping of str to array of bool, optional
+        Which items have a view, by name: for sparse views, where rows of NaN are not practical.
+    feature_names : mapping of str to sequence of str, optional
+        Names of the columns of a view, by name. Data frames bring their own.
+
+    See Also
+    --------
+    Sequences : A view whose items are ordered.
+    Columns : Columns of one matrix that make up a view.
 
     Examples
     --------
@@ -81,7 +89,22 @@ class Views:
         return result
 
     def with_view(self, name: str, matrix: np.ndarray, columns: list[str] | None = None) -> Views:
-        """These views and one more; rows of it that are all NaN are missing."""
+        """Return these views and one more.
+
+        Parameters
+        ----------
+        name : str
+            Name of the new view.
+        matrix : ndarray of shape (items, columns)
+            Data of the new view. Rows of nothing but NaN are missing.
+        columns : list of str, optional
+            Names of the columns.
+
+        Returns
+        -------
+        Views
+            The views, which share their data with these.
+        """
         rows = np.arange(len(matrix))
         rows[empty_rows(matrix)] = -1
         return Views._from_sources({**self._sources, name: Source(matrix, rows, columns)})
@@ -93,7 +116,7 @@ class Views:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of items, total number of columns."""
+        """Number of items, and number of columns of all views."""
         return len(self), sum(source.n_columns for source in self._sources.values())
 
     def __len__(self) -> int:
@@ -111,20 +134,70 @@ class Views:
         return (self[i] for i in range(len(self)))
 
     def source(self, name: str) -> Source:
-        """Data of one view."""
+        """Return the data of one view.
+
+        Parameters
+        ----------
+        name : str
+            Name of the view.
+
+        Returns
+        -------
+        harmonium.views.source.Source
+            The data as they were given, and which rows are meant.
+        """
         return self._sources[name]
 
     def is_sparse_throughout(self, name: str, family: Family) -> bool:
-        """Whether no row of a view becomes dense on its way to the engine, as rows that lack the view do."""
+        """Tell whether batches of a view are sparse in all rows.
+
+        Rows that lack the view are not, as inference fills them in.
+
+        Parameters
+        ----------
+        name : str
+            Name of the view, which may be none of these.
+        family : Family
+            Fitted family of the view.
+
+        Returns
+        -------
+        bool
+            True if no row becomes dense.
+        """
         source = self._sources.get(name)
         return source is not None and source.is_sparse_for(family) and not source.lacks_rows
 
     def without(self, *names: str) -> Views:
-        """All views but those named."""
+        """Return all views but some.
+
+        Parameters
+        ----------
+        *names : str
+            Names of views to leave out; unknown ones are ignored.
+
+        Returns
+        -------
+        Views
+            The other views, which share their data with these.
+        """
         return Views._from_sources({name: source for name, source in self._sources.items() if name not in names})
 
     def batch(self, items: np.ndarray | slice, families: Mapping[str, Family]) -> Batch:
-        """Statistics of some items for the engine; a view that is not here at all is missing for every item."""
+        """Return the statistics of some items, which models compute with.
+
+        Parameters
+        ----------
+        items : ndarray of int, or slice
+            Numbers of the items.
+        families : mapping of str to Family
+            Fitted families of all views of the model. A view that is none of these is missing for every item.
+
+        Returns
+        -------
+        harmonium.batch.Batch
+            Statistics in float32, by view.
+        """
         n_rows = len(self.source(self.names[0]).rows[items])
         views = {}
         for name, family in families.items():
@@ -138,7 +211,7 @@ class Views:
 
 
 def absent_source(n_rows: int, family: Family) -> Source:
-    """A view that no item has."""
+    """Return the data of a view that no item has."""
     return Source(np.zeros((1, family.n_columns), dtype=np.float32), np.full(n_rows, -1))
 
 
@@ -176,7 +249,7 @@ def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
 
 
 def empty_rows(matrix: np.ndarray | scipy.sparse.csr_array) -> np.ndarray:
-    """Numbers of the rows of a dense matrix that are all NaN."""
+    """Return the numbers of the rows of a dense matrix that are all NaN."""
     if scipy.sparse.issparse(matrix) or not np.issubdtype(matrix.dtype, np.floating):
         return np.arange(0)
     # looking at the first column is enough to rule nearly all rows out
@@ -185,7 +258,7 @@ def empty_rows(matrix: np.ndarray | scipy.sparse.csr_array) -> np.ndarray:
 
 
 def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array, list[str] | None]:
-    """Dense or CSR matrix of numbers, and column names if the input has them; refuses what is not a finite matrix."""
+    """Return a dense or CSR matrix of numbers, and column names if the input has them; refuse anything else."""
     columns: list[str] | None = None
     frame = as_frame(name, view)
     if frame is not None:
@@ -209,9 +282,9 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
 
 
 def as_frame(name: str, view: Any) -> nw.DataFrame | None:
-    """The data frame (pandas, polars, …) behind one face, or None if it is something else."""
+    """Return a data frame of any library (pandas, polars, …) as a narwhals frame; None if it is something else."""
     if isinstance(view, np.ndarray) or scipy.sparse.issparse(view):
-        return None  # the common case, which need not be looked at from all sides
+        return None  # the common case, which is decided quickly
     try:
         frame = nw.from_native(view, eager_only=True, pass_through=True)
     except DuplicateError:

@@ -12,13 +12,13 @@ from harmonium.families import Family
 from harmonium.targets import Targets
 from harmonium.views.container import Views
 
-# rows of a block where a pass over the data needs no gradient
+# rows of a block in passes over the data that need no gradient; it decides about memory and speed alone
 _BLOCK_ROWS = 1000
 
 
 @dataclass(frozen=True)
 class Data:
-    """Views of items and, if something is to be predicted, the targets of the same items."""
+    """Views of items and, if something is predicted, the targets of the same items."""
 
     views: Views
     targets: Targets | None = None
@@ -27,22 +27,25 @@ class Data:
         return len(self.views)
 
     def take(self, rows: np.ndarray) -> Data:
-        """Some of the items."""
+        """Return some of the items."""
         return Data(self.views[rows], None if self.targets is None else self.targets.take(rows))
 
     def batch(self, items: np.ndarray, families: Mapping[str, Family]) -> Batch:
-        """Statistics and targets of some items."""
+        """Return statistics and targets of some items."""
         batch = self.views.batch(items, families)
         batch.targets = None if self.targets is None else self.targets.take(items)
         return batch
 
     def spaced(self, n_rows: int, families: Mapping[str, Family], rows: np.ndarray | None = None) -> Batch:
-        """Statistics of up to so many items, evenly spaced among all (or those given): no random numbers are spent."""
+        """Return statistics and targets of at most ``n_rows`` items, evenly spaced among all or among ``rows``.
+
+        No random numbers are drawn.
+        """
         rows = np.arange(len(self)) if rows is None else rows
         return self.batch(rows[np.linspace(0, len(rows) - 1, min(n_rows, len(rows))).astype(int)], families)
 
     def blocks(self, families: Mapping[str, Family], rows: np.ndarray | None = None) -> Iterator[Batch]:
-        """Statistics and targets of all items (or those given), in order, some at a time."""
+        """Yield statistics and targets of all items, or of ``rows``, in order and block by block."""
         rows = np.arange(len(self)) if rows is None else rows
         for items in np.array_split(rows, -(-len(rows) // _BLOCK_ROWS)):
             yield self.batch(items, families)

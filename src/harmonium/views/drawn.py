@@ -1,4 +1,4 @@
-"""What a model draws, as data of the kind that its view was given as."""
+"""What a model draws, in the form in which the data of its view were given."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ from harmonium.views.sequences import Sequences
 def as_data(
     statistic: np.ndarray, family: Family, size: np.ndarray | None, names: list[str], rng: np.random.Generator
 ) -> np.ndarray | Sequences:
-    """Drawn statistics as an array in float32, or as `Sequences` if that is what the family is about.
+    """Return drawn statistics as data.
 
     Parameters
     ----------
     statistic : ndarray of shape (rows, features)
+        Drawn statistics.
     family : Family
-        Bound.
+        Fitted family of the view.
     size : ndarray of shape (rows,), optional
         Lengths of sequences.
     names : list of str
         Names of the features.
     rng : numpy.random.Generator
-        Decides among the sequences that have the same counts, which are equally probable.
+        Source of randomness that decides among sequences with the same counts, which are equally probable.
+
+    Returns
+    -------
+    ndarray of float32, or Sequences
+        The data, as `Sequences` if the family describes sequences.
     """
     if family.data == "sequences":
         return Sequences.from_counts(statistic, size, rng, names[: family.n_columns])

@@ -15,11 +15,11 @@ from harmonium.views.source import Source, Summary
 
 
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
-    """The registered family that says it suits the data best, beside hidden units that are bounded or not.
+    """Return the registered family that suits the data best with these hidden units.
 
-    Bernoulli for zeros and ones, a count family for whole numbers from 0 to 100,000, Gaussian for the rest. Counts are
-    `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, which cannot be normalised with Poisson; sequences
-    are `Chain`.
+    It is `Bernoulli` for zeros and ones, a family of counts for whole numbers from 0 to 100,000, `Chain` for sequences
+    and `Gaussian` for the rest. Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, with which
+    Poisson cannot be normalised.
 
     Examples
     --------
@@ -33,10 +33,10 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
 
 
 def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer) -> None:
-    """Refuse data outside the family's support, with the first place where it fails and what to do about it."""
+    """Refuse data outside the family's support, naming the first offending cell and what to do about it."""
     _check_data(name, source, family)
     if source.lengths is not None:
-        return  # the values of sequences are checked when these are made
+        return  # values are checked when sequences are made
     support = family.support
     for items, block in source.raw_blocks():
         cells = entries(block)
@@ -55,7 +55,7 @@ def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer
 
 
 def check_largest(name: str, source: Source, family: Family) -> None:
-    """Refuse values above the largest that a bound family knows for their column."""
+    """Refuse values above the largest that a fitted family knows for their column."""
     largest = family.largest_by_column()
     if largest is None:
         return

@@ -26,10 +26,14 @@ class Columns:
 
     Parameters
     ----------
-    columns : slice, list of int, or list of str
-        Which columns; names need a data frame.
+    columns : slice, list of int, list of str, or array of bool
+        Numbers or names of the columns, or a mask of all columns. Names need a data frame.
     family : Family, optional
-        Default: inferred from the data.
+        Family of the view. By default it is inferred from the data.
+
+    See Also
+    --------
+    Views : Several views of the same items.
 
     Examples
     --------
@@ -43,10 +47,10 @@ class Columns:
 
 
 class FamiliesOfViews(Setting):
-    """Families of the views: "infer", a family, or a mapping or list of them (or of columns)."""
+    """The setting that gives the families of the views: "infer", a family, or a mapping or list of them."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
-        """Refuse what is none, and whatever a family itself refuses."""
+        """Refuse anything else, and whatever a family itself refuses."""
         if isinstance(value, str) and value == "infer":
             return
         if isinstance(value, Family):
@@ -64,7 +68,10 @@ class FamiliesOfViews(Setting):
 
 
 def families_given(views: Any, names: Sequence[str]) -> dict[str, Family | None]:
-    """Family the user asked for, by view; None = infer. ``views`` is the estimator's parameter."""
+    """Return the family that the user asked for, by view, or None where it is to be inferred.
+
+    ``views`` is the parameter of the estimator.
+    """
     if isinstance(views, str):
         if views != "infer":
             raise ValueError(f"views must be 'infer', a mapping or a list; got {views!r}; pass {{name: family}}.")
@@ -108,10 +115,10 @@ def _is_columns(entry: Any) -> bool:
 
 
 def is_collection(X: Any) -> bool:
-    """Whether X already consists of several views (as opposed to one matrix)."""
+    """Tell whether X consists of several views (as opposed to one matrix)."""
     if scipy.sparse.issparse(X):  # one kind of which is a dict
         return False
-    # asked of the type: a data frame has methods (and columns) of many names
+    # ask the type, as an attribute of a data frame may be a column of that name
     if isinstance(X, Views | Sequences | Mapping) or hasattr(type(X), "obsm"):
         return True
     return isinstance(X, list | tuple) and any(_is_two_dimensional(view) for view in X)
@@ -122,7 +129,7 @@ def _is_two_dimensional(view: Any) -> bool:
 
 
 def read_collection(X: Any) -> Views:
-    """Views from a dict, a list, `Views`, `Sequences`, AnnData (its X) or MuData (a view per modality)."""
+    """Return the views of a dict, a list, `Views`, `Sequences`, AnnData (its X) or MuData (a view per modality)."""
     if isinstance(X, Views):
         return X
     if isinstance(X, Sequences):
@@ -137,7 +144,7 @@ def read_collection(X: Any) -> Views:
 
 
 def _read_mudata(data: Any) -> Views:
-    """Each modality is a view; a row that a modality lacks is missing there."""
+    """Return the modalities as views; a row that a modality lacks is missing there."""
     if not data.obs_names.is_unique:
         raise InvalidViewError(
             "MuData needs names of observations that differ; some occur twice; call obs_names_make_unique() first."
@@ -154,7 +161,7 @@ def _read_mudata(data: Any) -> Views:
 
 
 def split_columns(matrix: Any, column_names: Sequence[str] | None, views: Any) -> Views:
-    """One checked matrix as views: by the columns given in ``views``, or as a single view."""
+    """Return one checked matrix as views: by the columns given in ``views``, or as a single view."""
     entries = views.items() if isinstance(views, Mapping) else []
     for name, entry in entries:
         _family_of(str(name), entry)  # refuses what is neither columns nor a family

@@ -1,4 +1,4 @@
-"""What `Sequences` are made from, checked: each refusal is one sentence."""
+"""Checks of what `Sequences` are made from; each refusal is one sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harmonium.exceptions import InvalidViewError
 
 
 def binary_rows(rows: Any) -> scipy.sparse.csr_array:
-    """Compressed rows without stored zeros, in single precision; what the user passed stays as it is."""
+    """Return compressed rows without stored zeros, in single precision; the user's matrix stays as it is."""
     try:
         matrix = scipy.sparse.csr_array(rows if scipy.sparse.issparse(rows) else np.atleast_1d(np.asarray(rows)))
         matrix = matrix.astype(np.float32)
@@ -36,7 +36,7 @@ def binary_rows(rows: Any) -> scipy.sparse.csr_array:
 
 
 def checked_offsets(offsets: Any, n_rows: int) -> np.ndarray:
-    """Whole numbers that do not fall, from 0 to the number of vectors."""
+    """Return offsets that are whole numbers, do not fall, and run from 0 to the number of vectors."""
     checked = np.asarray(offsets)
     if checked.ndim != 1 or len(checked) < 1 or checked.dtype.kind not in "iu":
         raise InvalidViewError(
@@ -59,7 +59,7 @@ def checked_offsets(offsets: Any, n_rows: int) -> np.ndarray:
 
 
 def one_item(number: int, matrix: Any) -> scipy.sparse.csr_array | None:
-    """Vectors of one item, from an array, a sparse matrix or a frame; None if it has none."""
+    """Return the vectors of one item, given as an array, a sparse matrix or a frame; None if it has none."""
     native = nw.from_native(matrix, eager_only=True, pass_through=True)
     values = native.to_numpy() if isinstance(native, nw.DataFrame) else matrix
     if not scipy.sparse.issparse(values):
@@ -76,7 +76,7 @@ def one_item(number: int, matrix: Any) -> scipy.sparse.csr_array | None:
 
 
 def columns(frame: Any, *names: str) -> dict[str, np.ndarray]:
-    """Columns of a data frame, by name."""
+    """Return columns of a data frame, by name."""
     native = nw.from_native(frame, eager_only=True, pass_through=True)
     if not isinstance(native, nw.DataFrame):
         raise TypeError(
@@ -92,7 +92,7 @@ def columns(frame: Any, *names: str) -> dict[str, np.ndarray]:
 
 
 def numbered(label: str, values: np.ndarray, known: Sequence[Any] | None) -> tuple[np.ndarray, np.ndarray]:
-    """What is known, all values in order by default, and the number of each value among it, -1 if it is not there."""
+    """Return the known values, by default all in order, and the number of each value among them, or -1."""
     if pd.isna(values).any():
         raise InvalidViewError(
             f"Every row of the frame must have an item and a feature; row {int(np.argmax(pd.isna(values)))} lacks one; "
@@ -103,7 +103,7 @@ def numbered(label: str, values: np.ndarray, known: Sequence[Any] | None) -> tup
         raise InvalidViewError(f"items and feature_names must differ; got {index[index.duplicated()][0]!r} twice.")
     number = index.get_indexer(values)
     if known is not None and len(values) and (number < 0).all():
-        # names are kept as text, whatever they were
+        # feature names of training data are text, whatever they were before
         number = index.astype(str).get_indexer(values.astype(str))
         if (number < 0).all():
             raise InvalidViewError(
@@ -114,7 +114,7 @@ def numbered(label: str, values: np.ndarray, known: Sequence[Any] | None) -> tup
 
 
 def possible_counts(counts: Any, lengths: np.ndarray) -> scipy.sparse.coo_array:
-    """Counts of ones and of neighbouring pairs, (items, 2 features), that sequences of these lengths can have."""
+    """Return counts of ones and of neighbouring pairs, (items, 2 features); refuse any that no sequence can have."""
     counted = scipy.sparse.csr_array(counts)
     if counted.shape[1] % 2 or counted.shape[0] != len(lengths):
         raise InvalidViewError(

@@ -16,22 +16,25 @@ from harmonium.views.sequence_input import binary_rows, checked_offsets, columns
 
 
 class Sequences:
-    """Items that are ordered lists of binary vectors over the same features; lengths may differ.
+    """Items that are ordered lists of binary vectors over the same features.
 
-    Sliced by items without further ado, so stock cross-validation works. An item without vectors is missing.
+    Items may differ in length, and one without vectors is missing. Sequences are sliced by items, so the
+    cross-validation of scikit-learn works as usual.
 
     Parameters
     ----------
-    rows : matrix of shape (vectors of all items, features)
-        Zeros and ones, dense or SciPy sparse, the vectors of an item below each other in their order.
+    rows : array-like or sparse matrix of shape (n_vectors, n_features)
+        Zeros and ones: the vectors of all items, those of an item below each other in their order.
     offsets : sequence of int
-        Where each item begins in ``rows``, and the end of the last one.
+        Row at which each item begins, followed by the end of the last one.
     feature_names : sequence of str, optional
         Names of the columns.
 
     See Also
     --------
-    Sequences.from_matrices, Sequences.from_texts, Sequences.from_frame
+    Sequences.from_matrices : Make sequences from one matrix per item.
+    Sequences.from_texts : Make sequences from the paragraphs of texts.
+    Sequences.from_frame : Make sequences from a long data frame.
 
     Examples
     --------
@@ -67,7 +70,20 @@ class Sequences:
     # ---- making ------------------------------------------------------------------------------------------------
     @classmethod
     def from_matrices(cls, matrices: Iterable[Any], feature_names: Sequence[str] | None = None) -> Sequences:
-        """From one matrix per item, (vectors, features); None or a matrix without rows is a missing item.
+        """Make sequences from one matrix per item.
+
+        Parameters
+        ----------
+        matrices : iterable of matrices of shape (n_vectors, n_features)
+            The vectors of each item, in order: arrays, sparse matrices or data frames. None or a matrix without rows is
+            a missing item.
+        feature_names : sequence of str, optional
+            Names of the columns.
+
+        Returns
+        -------
+        Sequences
+            The items in the given order.
 
         Examples
         --------
@@ -92,14 +108,21 @@ class Sequences:
 
     @classmethod
     def from_texts(cls, texts: Iterable[Sequence[str] | None], **options: Any) -> Sequences:
-        """From the paragraphs of each text; an empty list or None is a missing item.
+        """Make sequences from the paragraphs of texts.
 
         Parameters
         ----------
         texts : iterable of lists of str
-            The paragraphs of every item; `harmonium.features.paragraphs` cuts texts into them.
-        **options
-            Those of `harmonium.features.text.text_counts`; ``vocabulary=training.feature_names`` for new texts.
+            The paragraphs of each item; `harmonium.features.paragraphs` cuts texts into them. An empty list or None is
+            a missing item.
+        **options : object
+            Options of `harmonium.features.text.text_counts`, such as ``vocabulary=training.feature_names`` for new
+            texts.
+
+        Returns
+        -------
+        Sequences
+            The words of the paragraphs, one item for each text.
 
         Examples
         --------
@@ -120,21 +143,32 @@ class Sequences:
         items: Sequence[Any] | None = None,
         feature_names: Sequence[Any] | None = None,
     ) -> Sequences:
-        """From a long data frame (pandas, polars, …): each row says that an item has a feature at a position.
+        """Make sequences from a long data frame.
+
+        Each row of the frame says that an item has a feature at a position.
 
         Parameters
         ----------
         frame : data frame
-            One row for each one among the zeros; rows that occur twice count once.
-        item, position, feature : str
-            Names of the columns. Positions are whole numbers, counted from the smallest one in the frame; those below
-            an item's last that do not occur are vectors of zeros.
+            Frame of any library (pandas, polars, …), with a row for each 1. Rows that occur twice count once.
+        item : str, default="item"
+            Name of the column of items.
+        position : str, default="position"
+            Name of the column of positions. These are whole numbers and are counted from the smallest one in the frame.
+            Positions before an item's last one that do not occur are vectors of zeros.
+        feature : str, default="feature"
+            Name of the column of features.
         items : sequence, optional
-            Which items, in which order: those of the other views. Items that the frame lacks are missing. Default: all
-            that occur, sorted.
+            Items in the order of the other views. Items that the frame lacks are missing, and other items are left out.
+            By default it is all items that occur, sorted.
         feature_names : sequence, optional
-            Which features, in which order, as for ``training.feature_names``; others are left out. Default: all that
-            occur, sorted.
+            Features in the order of the columns, such as ``training.feature_names``. Other features are left out. By
+            default it is all features that occur, sorted.
+
+        Returns
+        -------
+        Sequences
+            The items in the given order.
 
         Examples
         --------
@@ -171,7 +205,25 @@ class Sequences:
     def from_counts(
         cls, counts: Any, lengths: Any, random_state: Any = None, feature_names: Sequence[str] | None = None
     ) -> Sequences:
-        """Random sequences with given counts (see `counts`), all that have them being equally probable.
+        """Draw random sequences with given counts.
+
+        All sequences that have the counts are equally probable.
+
+        Parameters
+        ----------
+        counts : array-like or sparse matrix of shape (n_items, 2 * n_features)
+            How many vectors of each item have each feature, and how many neighbouring pairs do, as in `counts`.
+        lengths : array-like of int of shape (n_items,)
+            Number of vectors of each item.
+        random_state : int or numpy.random.Generator, optional
+            Source of randomness.
+        feature_names : sequence of str, optional
+            Names of the features.
+
+        Returns
+        -------
+        Sequences
+            One item for each row of counts.
 
         Examples
         --------
@@ -202,7 +254,7 @@ class Sequences:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of items, number of features."""
+        """Number of items, and number of features."""
         return len(self), int(self.rows.shape[1])
 
     def __len__(self) -> int:
@@ -228,18 +280,47 @@ class Sequences:
         return (self[number] for number in range(len(self)))
 
     def matrix(self, item: int) -> scipy.sparse.csr_array:
-        """Vectors of one item, (vectors, features)."""
-        item = range(len(self))[item]  # from the end too, and no further than that
+        """Return the vectors of one item.
+
+        Parameters
+        ----------
+        item : int
+            Number of the item; negative numbers count from the end.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_vectors, n_features)
+            Zeros and ones.
+        """
+        item = range(len(self))[item]  # a range knows negative numbers, and refuses those that are too large
         return self.rows[int(self.offsets[item]) : int(self.offsets[item + 1])]
 
     def presence(self) -> scipy.sparse.csr_array:
-        """Which features each item has anywhere, (items, features): the same without order."""
+        """Return which features each item has in any of its vectors.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_items, n_features)
+            Zeros and ones: the items without their order.
+        """
         result = self.counts[:, : self.rows.shape[1]].tocsr()
         result.data = np.ones_like(result.data)
         return result
 
     def shuffled(self, random_state: Any = None) -> Sequences:
-        """The same items with their vectors in random order: what is left of a result is not due to order.
+        """Return the same items with their vectors in random order.
+
+        A result that stays the same on shuffled items is not due to order.
+
+        Parameters
+        ----------
+        random_state : int or numpy.random.Generator, optional
+            Source of randomness.
+
+        Returns
+        -------
+        Sequences
+            Items of the same lengths.
 
         Examples
         --------
@@ -254,7 +335,10 @@ class Sequences:
 
     @cached_property
     def counts(self) -> scipy.sparse.csr_array:
-        """How many vectors of each item have each feature, and how many neighbouring pairs: (items, 2 features)."""
+        """Counts of the vectors and of the neighbouring pairs that have each feature.
+
+        They have the shape (n_items, 2 * n_features): counts of vectors come first, then those of pairs.
+        """
         n_items, n_features = self.shape
         indptr, indices, data = count_chains(self.rows.indptr, self.rows.indices, self.offsets, n_features)
         # narrow indices wherever they suffice: scikit-learn's solvers take no others

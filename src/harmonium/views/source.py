@@ -15,12 +15,30 @@ from harmonium.kernels.products import Matrix
 from harmonium.kernels.rows import entries
 from harmonium.kernels.sparse import SparseRows, gather_rows
 
+# cells that are looked at together in a pass over a view; it decides about memory and speed alone
 _BLOCK_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Column statistics of the observed values of a view: what families need to bind to it."""
+    """Column statistics of the observed values of a view, from which families take what they need to know.
+
+    Attributes
+    ----------
+    n_columns : int
+        Number of columns of the data.
+    n_observed : ndarray of shape (columns,)
+        Number of observed values.
+    mean, variance, minimum, maximum : ndarray of shape (columns,)
+        Statistics of the observed values, zero where there are none.
+    is_sparse : bool
+        Whether the data are sparse.
+    all_integer : bool
+        Whether all observed values are whole numbers.
+    mean_length : float, optional
+        Mean number of vectors of items that are sequences. The columns of the other statistics are then counts of
+        vectors, followed by counts of neighbouring pairs.
+    """
 
     n_columns: int
     n_observed: np.ndarray
@@ -30,7 +48,7 @@ class Summary:
     maximum: np.ndarray
     is_sparse: bool
     all_integer: bool
-    mean_length: float | None = None  # of items that are sequences
+    mean_length: float | None = None
 
     @property
     def data(self) -> str:
@@ -40,19 +58,19 @@ class Summary:
 
 @dataclass(frozen=True)
 class Source:
-    """A matrix and the rows of it that are meant.
+    """A matrix, and which of its rows belong to the items.
 
     Attributes
     ----------
-    matrix : ndarray or CSR
-        The user's own array, of any numeric type; NaN is a missing cell (dense only).
-    rows : ndarray of int64
+    matrix : ndarray or scipy.sparse.csr_array
+        The user's array, of any numeric type. In dense arrays NaN marks a missing cell.
+    rows : ndarray of int64 of shape (items,)
         Row of ``matrix`` for each item, -1 where the item lacks this view.
     columns : list of str, optional
         Names of the columns.
     lengths : ndarray of int64, optional
-        Of items that are sequences: how many vectors each row of ``matrix`` stands for. Its columns are then how often
-        each feature is there, followed by how often it is in two neighbours.
+        For items that are sequences, the number of vectors that each row of ``matrix`` stands for. Its columns are then
+        counts of the vectors that have each feature, followed by counts of neighbouring pairs that do.
     """
 
     matrix: Any
@@ -67,7 +85,7 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """In a word."""
+        """The kind of data in a word, for display."""
         return "ordered" if self.lengths is not None else "sparse" if self.is_sparse else "dense"
 
     @property
@@ -76,7 +94,7 @@ class Source:
         return "matrix" if self.lengths is None else "sequences"
 
     def is_sparse_for(self, family: Family) -> bool:
-        """Whether batches of this view are sparse: the data are, and the family's statistic of zero is zero."""
+        """Tell whether batches of this view are sparse: the data are, and the family's statistic of zero is zero."""
         return self.is_sparse and family.keeps_zeros
 
     @property
@@ -99,11 +117,11 @@ class Source:
         return bool((self.rows < 0).any())
 
     def take(self, items: np.ndarray | slice) -> Source:
-        """Some of the items; the matrix is shared."""
+        """Return some of the items; the matrix is shared."""
         return Source(self.matrix, self.rows[items], self.columns, self.lengths)
 
     def raw_blocks(self) -> Iterator[tuple[np.ndarray, Matrix]]:
-        """(item numbers, values in float32 or wider) for blocks of the items that have this view."""
+        """Yield item numbers, and values in float32 or wider, for blocks of the items that have this view."""
         present = np.flatnonzero(self.rows >= 0)
         width = max(1, self.n_columns if not self.is_sparse else self.matrix.nnz // max(1, self.matrix.shape[0]))
         step = max(1, _BLOCK_CELLS // width)
@@ -121,14 +139,14 @@ class Source:
         matrix = self.matrix
         consecutive = len(rows) > 0 and rows[0] >= 0 and bool((np.diff(rows) == 1).all())
         if consecutive and matrix.dtype == np.float32:
-            # rows that stand together, as when encoding, need not be copied
+            # consecutive rows, as when encoding, need not be copied
             indptr = matrix.indptr[rows[0] : rows[-1] + 2]
             entries = slice(int(indptr[0]), int(indptr[-1]))
             return SparseRows(indptr - indptr[0], matrix.indices[entries], matrix.data[entries], self._width)
         return SparseRows(*gather_rows(matrix.indptr, matrix.indices, matrix.data, rows), self._width)
 
     def summary(self) -> Summary:
-        """Column statistics in one pass over the observed values."""
+        """Return column statistics, computed in one pass over the observed values."""
         width = self._width
         count, total, square = (np.zeros(width) for _ in range(3))
         low, high = np.full(width, np.inf), np.full(width, -np.inf)
@@ -153,7 +171,7 @@ class Source:
         return Summary(self.n_columns, count, mean, variance, low, high, self.is_sparse, all_integer, length)
 
     def batch(self, items: np.ndarray | slice, family: Family) -> ViewBatch:
-        """Statistics of some items, in float32, with what is missing marked."""
+        """Return the statistics of some items, in float32, with missing sites marked."""
         rows = self.rows[items]
         if self.is_sparse_for(family):
             return self._sparse_batch(rows, family)
@@ -170,7 +188,7 @@ class Source:
         return ViewBatch(statistic, _with_typical(size, missing[:, 0], family), missing)
 
     def _dense_rows(self, rows: np.ndarray, absent: np.ndarray) -> np.ndarray:
-        """Values of some rows, in which those of absent ones mean nothing (but lie in any support)."""
+        """Return the values of some rows; those of absent rows are zero, which lies in every support."""
         if self.is_sparse:
             return self._sparse_rows(rows).dense()
         raw = self._full_rows(rows[~absent])
@@ -193,7 +211,7 @@ class Source:
 
 
 def _with_typical(size: np.ndarray | None, absent: np.ndarray, family: Family) -> np.ndarray | None:
-    """Rows that lack the view get the typical size, in which what inference finds is expressed."""
+    """Return sizes in which rows that lack the view have the typical one, which inference fills them in with."""
     if size is None:
         return None
     typical = family.typical_sizes(len(size))
