@@ -25,9 +25,9 @@ _RAREST = 0.01
 
 
 class Ordinal(LinearHead):
-    """Levels in order, such as ratings from 1 to 5: one score, and a threshold between each level and the next.
+    """Levels in order, such as ratings, told apart by thresholds on one score.
 
-    The score v·E[h | x] should be above the thresholds below a row's level and below those above it, each by a margin
+    There is a threshold between each level and the next. The score v·E[h | x] should be above the thresholds below a row's level and below those above it, each by a margin
     of 1. A mistake costs more the more levels it is off, which neither `Hinge` (all mistakes alike) nor
     `EpsilonInsensitive` (distances between levels are given) can say.
 
@@ -121,7 +121,7 @@ class Ordinal(LinearHead):
         return head._with_factors(constants["factors"])
 
     def targets(self, labels: Labels) -> Targets:
-        """Numbers of the levels, -1 where they are unknown."""
+        """Return numbers of the levels, -1 where they are unknown."""
         return Targets(self._codes(labels.targets.values)[:, None], labels.targets.weight)
 
     def _codes(self, values: np.ndarray) -> np.ndarray:
@@ -143,14 +143,14 @@ class Ordinal(LinearHead):
         return 1
 
     def initial_parameters(self, layer: HiddenLayer) -> Parameters:
-        """Thresholds at the log-odds of being at or above a level."""
+        """Put thresholds at the log-odds of being at or above a level."""
         parameters = super().initial_parameters(layer)
         share = np.clip(self.frequency_, _RAREST, 1 - _RAREST)
         parameters[HEAD_BIAS] = (np.log(share) - np.log1p(-share)).astype(np.float32)
         return parameters
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Violations of the margins of the thresholds; scores are those of being at or above each level."""
+        """Add up the violations of the margins of the thresholds."""
         sign, counts = self._sides(targets[:, 0])
         violation = np.where(counts, np.maximum(1 - sign * scores, 0.0), 0.0)
         by_score = np.where(violation > 0, -sign, 0.0).astype(scores.dtype)
@@ -166,7 +166,7 @@ class Ordinal(LinearHead):
         return sign, counts
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Number of levels a class is off; for numbers, the squared error in units of their variance."""
+        """Count the levels a class is off; of numbers, give the share of variance."""
         codes, outputs = targets[:, 0], self.outputs_
         known = codes >= 0
         if not outputs.expects:
@@ -179,7 +179,10 @@ class Ordinal(LinearHead):
     def solve(
         self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
     ) -> tuple[Parameters, Any]:
-        """A binary hinge loss on a copy of the rows for each threshold, with a feature that says which one it is."""
+        """Solve a binary problem on copies of the rows, one for each threshold.
+
+        A feature of the copies says which threshold they are about.
+        """
         n_thresholds = self.n_outputs_
         sign, counts = self._sides(targets.values[:, 0])
         which = np.tile(np.eye(n_thresholds), (len(hidden_mean), 1))

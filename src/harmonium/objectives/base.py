@@ -43,7 +43,7 @@ class Objective(Part):
 
     @property
     def remembers(self) -> bool:
-        """Whether it keeps a state from batch to batch, such as persistent chains: whether it has a `start`."""
+        """Whether it keeps a state from batch to batch: whether it has a `start`."""
         return type(self).start is not Objective.start
 
     @property
