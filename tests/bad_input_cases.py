@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 from harmonium import Harmonium, Stochastic
+from harmonium.training import FittedModel
 
 N_ROWS = 30
 
@@ -42,22 +44,35 @@ def assert_one_sentence(message: str) -> None:
     assert "\n" not in message
 
 
-def snapshot(model: Harmonium) -> dict[str, Any]:
-    return deepcopy(vars(model))
+@dataclass(frozen=True)
+class Snapshot:
+    """The fitted model itself, if there is one, and a copy of everything that an estimator has."""
+
+    fitted: FittedModel | None
+    attributes: dict[str, Any]
 
 
-def assert_unchanged(model: Harmonium, before: dict[str, Any]) -> None:
-    assert list(vars(model)) == list(before)
-    for name in ("n_features_in_", "n_iter_", "history_", "feature_names_"):
-        assert vars(model).get(name) == before.get(name)
+def snapshot(model: Harmonium) -> Snapshot:
+    return Snapshot(getattr(model, "fitted_", None), deepcopy(vars(model)))
+
+
+def assert_unchanged(model: Harmonium, before: Snapshot) -> None:
+    """The fitted model is the same object, and nothing was done to it."""
+    assert list(vars(model)) == list(before.attributes)
+    assert vars(model).get("n_features_in_") == before.attributes.get("n_features_in_")
     for name in model.get_params(deep=False):
-        assert repr(getattr(model, name)) == repr(before[name])
-    if "_training" in before:
-        assert list(model.families_) == list(before["families_"])
-        assert model._training.n_updates == before["_training"].n_updates
-        assert model._stream.bit_generator.state == before["_stream"].bit_generator.state
-        for name, value in before["_training"].parameters.items():
-            np.testing.assert_array_equal(model.parameters_[name], value)
+        assert repr(getattr(model, name)) == repr(before.attributes[name])
+    assert getattr(model, "fitted_", None) is before.fitted
+    if before.fitted is None:
+        return
+    now, copy = before.fitted, before.attributes["fitted_"]
+    assert now.feature_names == copy.feature_names and list(now.families) == list(copy.families)
+    for name in ("n_updates", "n_iter", "n_items", "history", "stopped"):
+        assert getattr(now.training, name) == getattr(copy.training, name)
+    assert now.training.stream.bit_generator.state == copy.training.stream.bit_generator.state
+    assert list(now.parameters) == list(copy.parameters)
+    for name, value in copy.parameters.items():
+        np.testing.assert_array_equal(now.parameters[name], value)
 
 
 def refuse(call: Callable[[], Any], kind: type[Exception], pattern: str) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from harmonium.batch import Batch, Targets
+from harmonium.batch import Batch
 from harmonium.heads import LinearHead
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.parts import registered
+from harmonium.targets import Kind, Labels, Meaning, Targets
 
 from .conftest import hidden_names
 
@@ -31,30 +32,42 @@ SETTINGS: dict[str, dict[str, Any]] = {
 VARIANTS = [(name, settings) for name in LINEAR for settings in ({}, SETTINGS.get(name, {"ridge": 0.2}))]
 
 
-def targets_for(kind: str, n_rows: int, seed: int = 0, columns: int | None = None) -> tuple[np.ndarray, list[int]]:
-    """Targets of which some are unknown (all of row 0), and the number of classes of each column."""
+def labelled(kind: Kind, values: np.ndarray, n_classes: Sequence[int] = (), weight: Any = 1.0) -> Labels:
+    """What the reader of y would make of them; ``n_classes``: of each column, unless they are numbers."""
+    classes = [np.arange(number) for number in n_classes]
+    weight = np.broadcast_to(np.asarray(weight, dtype=float), len(values))
+    return Labels(Meaning(kind, classes, values.shape[1] == 1, values.shape[1]), Targets(values, weight))
+
+
+def labels_for(kind: Kind, n_rows: int, seed: int = 0, columns: int | None = None, weight: Any = 1.0) -> Labels:
+    """Labels of which some are unknown (all of row 0)."""
     rng = np.random.default_rng(seed)
     if kind == "class":
         n_classes = N_CLASSES[:columns]
         values = np.stack([rng.integers(-1, number, size=n_rows) for number in n_classes], axis=1)
         values[0] = -1
-        return values, n_classes
+        return labelled(kind, values, n_classes, weight)
     values = rng.normal(size=(n_rows, 2)) if kind == "number" else rng.integers(0, 2, size=(n_rows, 3)).astype(float)
     values[rng.random(values.shape) < 0.2] = np.nan
     values[0] = np.nan
-    return values, [] if kind == "number" else [2, 2, 2]
+    return labelled(kind, values, () if kind == "number" else (2, 2, 2), weight)
 
 
-def bound(name: str, kind: str | None = None, n_rows: int = 40, **settings: Any) -> tuple[Any, Targets]:
+def labels_of(name: str, kind: Kind, n_rows: int = 40, **settings: Any) -> Labels:
+    """Labels that a head of these settings takes: columns of classes only if it can have several."""
+    several = name in LINEAR and np.ndim(settings.get("cost", 1.0)) == 0
+    weight = np.random.default_rng(1).uniform(0.2, 2.0, size=n_rows)
+    return labels_for(kind, n_rows, columns=None if several else 1, weight=weight)
+
+
+def bound(name: str, kind: Kind | None = None, n_rows: int = 40, **settings: Any) -> tuple[Any, Targets]:
     """A head, and targets it takes, as it encodes them."""
     head_class: Any = registered("head")[name]
     head = head_class(C=1.0, **settings) if issubclass(head_class, LinearHead) else head_class(**settings)
     head.check()
-    several = issubclass(head_class, LinearHead) and np.ndim(settings.get("cost", 1.0)) == 0
-    values, n_classes = targets_for(kind or head.kinds[0], n_rows, columns=None if several else 1)
-    weight = np.random.default_rng(1).uniform(0.2, 2.0, size=n_rows)
-    head = head.bind(Targets(values, weight), n_classes)
-    return head, Targets(head.encode(values), weight)
+    labels = labels_of(name, kind or head.kinds[0], n_rows, **settings)
+    head = head.bind(labels)
+    return head, head.targets(labels)
 
 
 def statistics_of(objective: Objective, problem: Problem, parameters: Parameters, batch: Batch, **keywords: Any):

@@ -24,7 +24,7 @@ from harmonium import (
     Stochastic,
 )
 
-from .bad_input_cases import N_ROWS, binary, quick, real, refuse_fit, snapshot
+from .bad_input_cases import N_ROWS, assert_unchanged, binary, quick, real, refuse_fit, snapshot
 
 
 @pytest.mark.parametrize("family", [Poisson(), NegativeBinomial()], ids=str)
@@ -96,4 +96,4 @@ def test_wrong_kinds_of_parameters(parameters: dict[str, Any]) -> None:
     for method in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match=f"The '{next(iter(parameters))}' parameter of Harmonium must be"):
             getattr(model, method)(real())
-        assert list(vars(model)) == list(before)
+        assert_unchanged(model, before)

@@ -57,12 +57,12 @@ def at(values: Any, row: int, value: Any) -> np.ndarray:
 
 def refuse(model: Any, call: Callable[[], Any], pattern: str, kind: type[Exception] = ValueError) -> None:
     """One sentence, and nothing about the model is different afterwards: every attribute, to the last bit."""
-    before = pickle.dumps(vars(model))
+    before, fitted = pickle.dumps(vars(model)), getattr(model, "fitted_", None)
     with warnings.catch_warnings(), pytest.raises(kind, match=pattern) as refusal:
         warnings.simplefilter("ignore", HarmoniumWarning)
         call()
     assert_one_sentence(str(refusal.value))
-    assert pickle.dumps(vars(model)) == before
+    assert pickle.dumps(vars(model)) == before and getattr(model, "fitted_", None) is fitted
 
 
 def refuse_fit(model: Any, y: Any, pattern: str, kind: type[Exception] = ValueError, **keywords: Any) -> None:
@@ -279,14 +279,14 @@ def test_divergence_leaves_the_model_as_it_was(make: Any, learning_rate: float) 
     model = make(validation_fraction=0.2).fit(X, Y)
     model.set_params(driver=Stochastic(max_iter=5, batch_size=10, learning_rate=learning_rate))
     for call in (model.fit, model.partial_fit)[: 1 if learning_rate < 1e30 else 2]:
-        before = pickle.dumps(vars(model))
+        before, fitted = pickle.dumps(vars(model)), model.fitted_
         with warnings.catch_warnings(), pytest.raises(DivergenceError) as failure:
             warnings.simplefilter("ignore", RuntimeWarning)
             for _ in range(5):
                 call(X, Y)
-                before = pickle.dumps(vars(model))
+                before, fitted = pickle.dumps(vars(model)), model.fitted_
         assert_one_sentence(str(failure.value))
-        assert pickle.dumps(vars(model)) == before
+        assert pickle.dumps(vars(model)) == before and model.fitted_ is fitted
 
 
 def test_batch_driver_has_no_pieces() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import expit, log_expit
+from scipy.stats import rankdata
 
-from harmonium.heads.calibration import class_probabilities, fit_sigmoid, fit_temperature, label_probabilities
+from harmonium.heads.calibration import fit_sigmoid, fit_temperature
+from harmonium.heads.outputs import ClassOutputs, LabelOutputs
 
 
 @pytest.mark.parametrize("factor", [0.2, 1.0, 5.0])
@@ -21,9 +23,10 @@ def test_temperature_recovers_a_known_factor(factor: float) -> None:
     found = fit_temperature(scores[train], classes[train], weight[train])
     assert found == pytest.approx(factor, rel=0.1)
     each = np.arange(10000)
-    losses = [-np.log(class_probabilities(scores[test], a)[each, classes[test]]).mean() for a in (found, 1.0)]
+    calibrated, plain = (ClassOutputs([4]).probabilities(scores, np.array(factors))[0] for factors in ([found], []))
+    losses = [-np.log(probability[test][each, classes[test]]).mean() for probability in (calibrated, plain)]
     assert losses[0] <= losses[1] + 1e-3
-    np.testing.assert_allclose(class_probabilities(scores, found).sum(axis=1), 1)
+    np.testing.assert_allclose(calibrated.sum(axis=1), 1)
     # a row of weight 2 counts as two rows
     twice = fit_temperature(np.repeat(scores[100:400], 2, axis=0), np.repeat(classes[100:400], 2), np.ones(600))
     assert fit_temperature(scores[100:400], classes[100:400], np.full(300, 2.0)) == pytest.approx(twice, rel=1e-3)
@@ -41,10 +44,27 @@ def test_sigmoid_recovers_known_factor_and_shift(factor: float, shift: float) ->
     signs = 2 * labels[test] - 1
     losses = [-np.nanmean(log_expit(signs * (a * scores[test] + b))) for a, b in (found, (1.0, 0.0))]
     assert losses[0] <= losses[1] + 1e-3
-    np.testing.assert_allclose(label_probabilities(scores, *found), expit(found[0] * scores + found[1]))
+    probability = LabelOutputs().probabilities(scores, np.array(found))
+    np.testing.assert_allclose(probability, expit(found[0] * scores + found[1]))
     # what is there counting five times moves the log-odds by log 5
     more = fit_sigmoid(scores[train], labels[train], np.ones(10000), positive_weight=5.0)
     assert more[1] - found[1] == pytest.approx(np.log(5), rel=0.15)
+
+
+@pytest.mark.parametrize("factors", [[], [0.01, -1.0], [1.0, 0.3], [5.0, 2.0], [900.0, -20.0]], ids=str)
+def test_probabilities_of_labels_order_rows_as_decisions_do(factors: list[float]) -> None:
+    """Ties too: scores may differ by rounding errors, which decisions could show and probabilities not."""
+    factor, shift = factors or (1.0, 0.0)
+    log_odds = np.linspace(-12, 12, 97)
+    scores = (log_odds - shift) / factor
+    scores = np.concatenate([scores, np.nextafter(scores, np.inf), scores + 1e-6 / factor])[:, None]
+    outputs, found = LabelOutputs(), np.array(factors)
+    probability, decision = outputs.probabilities(scores, found), outputs.decisions(scores, found)
+    np.testing.assert_array_equal(rankdata(probability), rankdata(decision))
+    assert len(np.unique(decision)) == 2 * 97
+    np.testing.assert_array_equal(outputs.predict(scores, found), probability > 0.5)
+    np.testing.assert_allclose(factor * decision, factor * scores + shift, atol=1e-8)
+    np.testing.assert_allclose(probability, expit(factor * scores + shift))
 
 
 def test_nothing_to_calibrate_by_leaves_scores_as_they_are() -> None:

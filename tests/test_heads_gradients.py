@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from harmonium.objectives.statistics import Statistics
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 
 from .conftest import make_family, make_hidden, make_parameters, random_batch
-from .head_cases import COST, HIDDEN, LINEAR, VARIANTS, assert_gradient, bound, statistics_of, targets_for
+from .head_cases import COST, HIDDEN, LINEAR, VARIANTS, assert_gradient, bound, labels_of, statistics_of
 
 
 def two_views(hidden: str, n_rows: int, seed: int = 1) -> tuple[Energy, Parameters, Batch]:
@@ -62,9 +63,9 @@ def test_gradient_of_likelihood_and_head_by_finite_differences(
 def test_alternating_heads_pull_but_do_not_move(name: str) -> None:
     problem, parameters, batch = joint_problem(name, "BernoulliUnits")
     joint = statistics_of(ExactLikelihood(), problem, parameters, batch)
-    problem.head = type(problem.head)(**{**problem.head.get_params(), "solver": "alternate"}).bind(
-        batch.targets, targets_for(problem.head.kinds[0], 9)[1]
-    )
+    settings = {**problem.head.get_params(), "solver": "alternate"}
+    head = type(problem.head)(**settings).bind(labels_of(name, problem.head.kinds[0], 9))
+    problem = replace(problem, head=head)
     apart = statistics_of(ExactLikelihood(), problem, parameters, batch)
     assert apart.loss == joint.loss
     for key, value in joint.gradient.items():

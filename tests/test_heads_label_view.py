@@ -12,25 +12,24 @@ from harmonium import LBFGS, Discriminative, Harmonium, HarmoniumClassifier, Hin
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Gaussian
-from harmonium.heads import LABEL
-from harmonium.heads.label_view import class_scores, natural_without_label
+from harmonium.heads.label_view import LABEL, class_scores, natural_without
 from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
-from harmonium.targets import Targets
+from harmonium.targets import Kind
 
 from .conftest import make_family, make_hidden, make_parameters, random_batch
-from .head_cases import HIDDEN, assert_gradient, statistics_of, targets_for
+from .head_cases import HIDDEN, assert_gradient, labelled, labels_for, statistics_of
 
 
 # ---- labels that are views -------------------------------------------------------------------------------------------
-def label_problem(hidden: str, kind: str = "class", n_rows: int = 6) -> tuple[Problem, Parameters, Batch]:
+def label_problem(hidden: str, kind: Kind = "class", n_rows: int = 6) -> tuple[Problem, Parameters, Batch]:
     """Two views and a label: 3 classes, 2 numbers or 3 labels; row 0 has none."""
-    values, n_classes = targets_for(kind, n_rows, columns=1)
-    targets = Targets(values, np.random.default_rng(3).uniform(0.2, 2.0, size=n_rows))
-    head = LabelView().bind(targets, n_classes)
+    weight = np.random.default_rng(3).uniform(0.2, 2.0, size=n_rows)
+    labels = labels_for(kind, n_rows, columns=1, weight=weight)
+    head = LabelView().bind(labels)
     width = head.n_outputs_
     family: Any = {
         "class": lambda: Categorical().restore(width, {"groups": np.array([0, width])}),
@@ -41,10 +40,11 @@ def label_problem(hidden: str, kind: str = "class", n_rows: int = 6) -> tuple[Pr
     energy = Energy(families, make_hidden(hidden))
     parameters = make_parameters(energy, seed=2, scale=0.2 if not energy.hidden.bounded else 0.6)
     batch = random_batch(energy, parameters, n_rows)
-    statistic = np.array(family.encode(head.matrix(Targets(head.encode(values), targets.weight))), dtype=np.float64)
+    _, matrix = head.added_views(head.targets(labels))[LABEL]
+    statistic = np.array(family.encode(matrix), dtype=np.float64)
     missing = family.missing_sites(statistic)
     batch.views[LABEL] = ViewBatch(np.nan_to_num(statistic), missing=missing)
-    batch.targets = targets
+    batch.targets = labels.targets
     reference = {"a": np.full(3, 0.5), "b": np.zeros(3), LABEL: np.full(width, 1 / 3)}
     return Problem(energy, reference, head), parameters, batch
 
@@ -58,7 +58,7 @@ def test_exact_scores_by_enumeration(hidden: str) -> None:
     """log Σ_h p(class, x, h), the hidden states one by one, up to what all classes of a row share."""
     problem, parameters, batch = label_problem(hidden)
     energy = problem.energy
-    scores = class_scores(energy, parameters, natural_without_label(energy, parameters, batch))
+    scores = class_scores(energy, parameters, natural_without(energy, parameters, batch, LABEL), LABEL)
     states, log_weights = hidden_states(energy)
     for row in range(batch.n_rows):
         expected = []
@@ -70,7 +70,8 @@ def test_exact_scores_by_enumeration(hidden: str) -> None:
             views[LABEL] = ViewBatch(np.tile(np.eye(3)[number], (len(states), 1)))
             expected.append(logsumexp(energy.joint(parameters, Batch(views, len(states)), states) + log_weights))
         np.testing.assert_allclose(softmax(scores[row]), softmax(expected), atol=1e-6)
-    exact = LabelView(inference="exact").restore([3], problem.head.constants())
+    meaning = labelled("class", np.zeros((1, 1), dtype=int), [3]).meaning
+    exact = LabelView(inference="exact").restore(meaning, problem.head.constants())
     np.testing.assert_array_equal(exact.scores(energy, parameters, batch), scores)
 
 
@@ -111,8 +112,9 @@ def test_mean_field_scores_are_a_fixed_point(kind: str, hidden: str) -> None:
 
 def test_kind_of_label_is_what_the_estimator_says_not_what_the_values_look_like() -> None:
     values = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    assert isinstance(LabelView().bind(Targets(values, np.ones(3)), []).family, Gaussian)
-    assert isinstance(LabelView().bind(Targets(values, np.ones(3)), [2, 2]).family, Bernoulli)
+    for labels, expected in ((labelled("number", values), Gaussian), (labelled("label", values, [2, 2]), Bernoulli)):
+        family, _ = LabelView().bind(labels).added_views(labels.targets)[LABEL]
+        assert isinstance(family, expected)
     assert LabelView("exact").takes("class") and not LabelView("exact").takes("number")
 
 
@@ -135,7 +137,8 @@ def test_conditional_gradient_by_finite_differences(hidden: str) -> None:
 def test_conditional_loss_is_the_weighted_log_probability_of_known_classes() -> None:
     problem, parameters, batch = label_problem("BernoulliUnits")
     assert batch.targets is not None
-    scores = class_scores(problem.energy, parameters, natural_without_label(problem.energy, parameters, batch))
+    natural = natural_without(problem.energy, parameters, batch, LABEL)
+    scores = class_scores(problem.energy, parameters, natural, LABEL)
     log_probability = scores - logsumexp(scores, axis=1, keepdims=True)
     classes = batch.targets.values[:, 0]
     known = classes >= 0

@@ -9,10 +9,10 @@ import pytest
 from sklearn.metrics import label_ranking_average_precision_score, r2_score
 
 from harmonium import EpsilonInsensitive, Head, MultiLabelHinge
-from harmonium.batch import Targets
 from harmonium.parts import registered
+from harmonium.targets import Kind
 
-from .head_cases import COST, LINEAR, VARIANTS, bound, targets_for
+from .head_cases import COST, LINEAR, VARIANTS, bound, labelled, labels_of
 
 
 def test_every_head_is_tested_here() -> None:
@@ -24,15 +24,14 @@ def test_every_head_is_tested_here() -> None:
 @pytest.mark.parametrize(
     ("name", "kind"), [(name, kind) for name in registered("head") for kind in registered("head")[name].kinds]
 )
-def test_a_head_is_rebuilt_from_its_constants(name: str, kind: str) -> None:
+def test_a_head_is_rebuilt_from_its_constants(name: str, kind: Kind) -> None:
     head, targets = bound(name, kind)
-    n_classes = targets_for(kind, 40, columns=None if name in LINEAR else 1)[1]
-    again = registered("head")[name](**head.get_params()).restore(n_classes, head.constants())
+    labels = labels_of(name, kind)
+    again = registered("head")[name](**head.get_params()).restore(labels.meaning, head.constants())
     assert isinstance(again, Head) and again.n_outputs_ == head.n_outputs_ and again.takes(kind)
-    values = targets_for(kind, 40, columns=None if name in LINEAR else 1)[0]
-    np.testing.assert_array_equal(again.encode(values), targets.values)
+    np.testing.assert_array_equal(again.targets(labels).values, targets.values)
     if kind == "number":
-        np.testing.assert_allclose(again.decode(again.encode(values)), values)
+        np.testing.assert_allclose(again.predict(again.targets(labels).values), labels.targets.values)
         np.testing.assert_allclose(np.nanmean(targets.values, axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(np.nanstd(targets.values, axis=0), 1)
     scores = np.random.default_rng(5).normal(size=(40, head.n_outputs_))
@@ -77,13 +76,13 @@ def test_values_of_the_losses() -> None:
 def test_errors_are_what_they_say() -> None:
     rng = np.random.default_rng(0)
     numbers, values = EpsilonInsensitive(C=1.0), rng.normal(size=(50, 2)) * 3 + 1
-    numbers = numbers.bind(Targets(values, np.ones(50)), [])
+    numbers = numbers.bind(labelled("number", values))
     guess = values + rng.normal(size=values.shape)
-    error = numbers.error(numbers.encode(guess), numbers.encode(values)).mean()
+    error = numbers.error(*(numbers.targets(labelled("number", v)).values for v in (guess, values))).mean()
     assert error == pytest.approx(1 - r2_score(values, guess))
     labels = rng.integers(0, 2, size=(50, 4)).astype(float)
     labels[:, 0] = 1  # no row without labels
     scores = rng.normal(size=(50, 4))
-    several = MultiLabelHinge(C=1.0).bind(Targets(labels, np.ones(50)), [2] * 4)
+    several = MultiLabelHinge(C=1.0).bind(labelled("label", labels, [2] * 4))
     expected = 1 - label_ranking_average_precision_score(labels, scores)
     assert several.error(scores, labels).mean() == pytest.approx(expected)

@@ -10,12 +10,12 @@ from scipy.optimize import minimize
 from sklearn.svm import LinearSVC, LinearSVR
 
 from harmonium import EpsilonInsensitive, Hinge, MultiLabelHinge
-from harmonium.batch import Targets
 from harmonium.heads import LinearHead
 from harmonium.kernels import dual
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.targets import Targets
 
-from .head_cases import COST, LINEAR, N_CLASSES, bound
+from .head_cases import COST, LINEAR, N_CLASSES, bound, labelled
 
 
 def objective_of(
@@ -43,8 +43,8 @@ def overlapping(n_rows: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray,
 def test_classes_like_liblinear(ridge: float, weighted: bool) -> None:
     features, classes, weight = overlapping(120, 4)
     weight = weight if weighted else np.ones(120)
-    targets = Targets(classes[:, None], weight)
-    head = Hinge(ridge=ridge).bind(targets, [4])
+    labels = labelled("class", classes[:, None], [4], weight)
+    head, targets = Hinge(ridge=ridge).bind(labels), labels.targets
     svm = LinearSVC(multi_class="crammer_singer", C=1 / (120 * ridge), tol=1e-8, max_iter=100000, random_state=0)
     svm.fit(features, classes, sample_weight=weight)
     oracle = objective_of(head, features, targets, svm.coef_.T, svm.intercept_)
@@ -56,8 +56,8 @@ def test_two_classes_like_a_binary_machine(weighted: bool) -> None:
     """Between two classes w and -w, the margin 2 w·x >= 1 is that of a binary SVM with weights 2 w."""
     features, classes, weight = overlapping(80, 2)
     weight = weight if weighted else np.ones(80)
-    targets, ridge = Targets(classes[:, None], weight), 0.02
-    head = Hinge(ridge=ridge).bind(targets, [2])
+    labels, ridge = labelled("class", classes[:, None], [2], weight), 0.02
+    head, targets = Hinge(ridge=ridge).bind(labels), labels.targets
     # loss(2 w) + ridge ‖w‖² = loss(u) + ridge/4 ‖u‖²
     svm = LinearSVC(loss="hinge", C=2 / (80 * ridge), tol=1e-9, max_iter=100000, random_state=0)
     svm.fit(features, classes, sample_weight=weight)
@@ -73,8 +73,9 @@ def test_numbers_like_liblinear(ridge: float, weighted: bool) -> None:
     features = rng.normal(size=(120, 5))
     values = features @ rng.normal(size=(5, 2)) + rng.normal(size=(120, 2)) + 0.5
     weight = rng.uniform(0.1, 3.0, size=120) if weighted else np.ones(120)
-    head = EpsilonInsensitive(ridge=ridge, epsilon=0.2).bind(Targets(values, weight), [])
-    targets = Targets(head.encode(values), weight)
+    labels = labelled("number", values, weight=weight)
+    head = EpsilonInsensitive(ridge=ridge, epsilon=0.2).bind(labels)
+    targets = head.targets(labels)
     oracle = []
     for column in targets.values.T:
         svm = LinearSVR(epsilon=0.2, C=1 / (120 * ridge), tol=1e-8, max_iter=100000, random_state=0)
@@ -92,8 +93,8 @@ def test_labels_like_liblinear(positive_weight: float, weighted: bool) -> None:
     features = rng.normal(size=(120, 5))
     labels = (features @ rng.normal(size=(5, 3)) + rng.normal(size=(120, 3)) > 0.5).astype(float)
     weight = rng.uniform(0.1, 3.0, size=120) if weighted else np.ones(120)
-    targets = Targets(labels, weight)
-    head = MultiLabelHinge(ridge=0.01, positive_weight=positive_weight).bind(targets, [2] * 3)
+    told = labelled("label", labels, [2] * 3, weight)
+    head, targets = MultiLabelHinge(ridge=0.01, positive_weight=positive_weight).bind(told), told.targets
     oracle = []
     for column in labels.T:
         svm = LinearSVC(loss="hinge", C=1 / (120 * 0.01), tol=1e-8, max_iter=100000, random_state=0)
@@ -110,8 +111,8 @@ def test_costs_like_a_generic_solver() -> None:
     """The smooth form with slacks, by SLSQP; the solution is sharper for costly mistakes."""
     features, classes, weight = overlapping(14, 3, seed=3)
     features = features[:, :2]
-    targets = Targets(classes[:, None], weight)
-    head = Hinge(ridge=0.1, cost=COST).bind(targets, [3])
+    labels = labelled("class", classes[:, None], [3], weight)
+    head, targets = Hinge(ridge=0.1, cost=COST).bind(labels), labels.targets
     x, n_weights = np.hstack([features, np.ones((14, 1))]), 9
 
     def slack(point: np.ndarray) -> np.ndarray:
@@ -156,9 +157,9 @@ def test_columns_of_classes_are_solved_one_by_one() -> None:
     features = np.random.default_rng(0).normal(size=(60, 4))
     solution, _ = head.solve(features, targets)
     for column, outputs in ((0, slice(0, 3)), (1, slice(3, 5))):
-        own = Targets(targets.values[:, column : column + 1], targets.weight)
-        alone = Hinge(C=1.0).bind(own, [N_CLASSES[column]])
-        np.testing.assert_array_equal(alone.solve(features, own)[0][HEAD_WEIGHTS], solution[HEAD_WEIGHTS][:, outputs])
+        labels = labelled("class", targets.values[:, column : column + 1], [N_CLASSES[column]], targets.weight)
+        alone, _ = Hinge(C=1.0).bind(labels).solve(features, labels.targets)
+        np.testing.assert_array_equal(alone[HEAD_WEIGHTS], solution[HEAD_WEIGHTS][:, outputs])
 
 
 @pytest.mark.parametrize("name", LINEAR)

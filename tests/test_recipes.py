@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -133,7 +135,7 @@ def test_canonical_signs_change_nothing_but_the_signs(rap) -> None:
         parameters["view0.bias"] += 2 * weights[:, unit]
         weights[:, unit] *= -1
         parameters[HIDDEN_BIAS][unit] *= -1
-    model._training.parameters = parameters
+    model.fitted_ = replace(model.fitted_, training=replace(model.fitted_.training, parameters=parameters))
     turned = model.score_samples(counts) - exact_log_partition(model.energy_, parameters)
     np.testing.assert_allclose(turned, before, atol=2e-3)
     model.canonical_signs()

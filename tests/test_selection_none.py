@@ -8,7 +8,9 @@ import pytest
 from harmonium.energy import Energy
 from harmonium.hidden import SpikeSlab
 from harmonium.hidden.selection import Selection, Use
-from harmonium.objectives import MeanFieldCD, Problem, Statistics
+from harmonium.objectives import MeanFieldCD
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.params import copy_parameters
 from harmonium.training.pruning import prune
 from harmonium.views import Views

@@ -21,8 +21,8 @@ from harmonium import (
     Stochastic,
 )
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
-from harmonium.training.path import AUTO_PATH
 
+from .head_cases import labelled
 from .supervised_cases import (
     FRESH,
     N_ROWS,
@@ -40,10 +40,10 @@ from .supervised_cases import (
 
 def test_choice_of_the_weight_is_recorded() -> None:
     model = HarmoniumClassifier(**QUICK).fit(X, Y)
-    record = pd.DataFrame(model.selection_)
+    record = pd.DataFrame(model.validation_)
     assert list(record.columns) == ["C", "epoch", "error"]
-    assert list(record["C"].unique()) == list(AUTO_PATH)
-    assert model.C_ in AUTO_PATH
+    assert list(record["C"].unique()) == list(Hinge().weights_to_try)
+    assert model.C_ in Hinge().weights_to_try
     # the C whose best epoch is best, and at that the first
     best = record.groupby("C", sort=False)["error"].min()
     assert best.idxmin() == model.C_
@@ -57,14 +57,14 @@ def test_choice_of_the_weight_is_recorded() -> None:
     )
     assert model.n_iter_ == before + epochs
     fixed = model.set_params(head=Hinge(C=0.7)).fit(X, Y)
-    assert fixed.C_ == 0.7 and set(fixed.selection_["C"]) == {0.7}
-    assert not hasattr(model.set_params(validation_fraction=0).fit(X, Y), "selection_")
+    assert fixed.C_ == 0.7 and set(fixed.validation_["C"]) == {0.7}
+    assert not hasattr(model.set_params(validation_fraction=0).fit(X, Y), "validation_")
 
 
 def test_few_labels_are_not_held_out() -> None:
     few = np.where(np.arange(N_ROWS) < 8, Y, -1)
     model = HarmoniumClassifier(**QUICK).fit(X, few)
-    assert model.C_ == 1.0 and not hasattr(model, "selection_") and model.n_iter_ == 10
+    assert model.C_ == 1.0 and not hasattr(model, "validation_") and model.n_iter_ == 10
 
 
 def test_rare_classes_do_not_stop_the_choice() -> None:
@@ -91,7 +91,8 @@ def test_alternating_head_ends_at_its_optimum(kind: str, driver: Any) -> None:
         data, y = two_numbers() if kind == "number" else some_labels()
         head: Any = (EpsilonInsensitive if kind == "number" else MultiLabelHinge)(1.0, ridge, "alternate")
         model = (regressor if kind == "number" else classifier)(head=head, **keywords).fit(data, y)
-        targets = model.head_.encode(y.astype(float))
+        labels = labelled("number", y) if kind == "number" else labelled("label", y.astype(float), [2] * 4)
+        targets = model.head_.targets(labels).values
         make: Any = LinearSVR(epsilon=0.1) if kind == "number" else LinearSVC(loss="hinge")
         make.set_params(C=1 / (N_ROWS * ridge), tol=1e-8, max_iter=100000, random_state=0)
         machines = [clone(make).fit(model.transform(data), column) for column in targets.T]

@@ -105,9 +105,9 @@ def test_saved_models_predict_bit_for_bit(case: str, tmp_path: Path) -> None:
     assert type(again) is type(model) and repr(again) == repr(model)
     assert_same_predictions(model, again, data)
     np.testing.assert_array_equal(again.coef_, model.coef_)
-    assert again.C_ == model.C_ and getattr(again, "selection_", None) == getattr(model, "selection_", None)
+    assert again.C_ == model.C_ and getattr(again, "validation_", None) == getattr(model, "validation_", None)
     if hasattr(model, "classes_"):
-        for one, two in zip(model._classes, again._classes, strict=True):
+        for one, two in zip(model.fitted_.meaning.classes, again.fitted_.meaning.classes, strict=True):
             np.testing.assert_array_equal(one, two)
             assert one.dtype == two.dtype
     # it goes on learning and is saved again

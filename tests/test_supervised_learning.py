@@ -143,7 +143,7 @@ def test_several_columns_of_classes() -> None:
     data, y = two_views()
     other = np.where(data["colour"][:, 0] > 1, "warm", "cold")
     table = np.stack([y.astype(object), other.astype(object)], axis=1)
-    model = classifier().fit(data, table)
+    model = classifier(n_components=10).fit(data, table)
     assert [list(classes) for classes in model.classes_] == [[0, 1, 2], ["cold", "warm"]]
     predicted = model.predict(data)
     assert predicted.shape == (N_ROWS, 2) and set(predicted[:, 0]) == {0, 1, 2}
@@ -184,7 +184,7 @@ def test_a_view_may_be_called_label_unless_the_label_is_one() -> None:
     fresh = {"words": FRESH["words"], "label": FRESH["colour"]}
     model = classifier(validation_fraction=0.15).fit(data, Y)
     reference = classifier(validation_fraction=0.15).fit(X, Y)
-    assert model.selection_ == reference.selection_
+    assert model.validation_ == reference.validation_
     np.testing.assert_array_equal(model.predict_proba(fresh), reference.predict_proba(FRESH))
     alone = classifier(validation_fraction=0.15).fit({"label": X["colour"]}, Y)
     assert alone.score({"label": FRESH["colour"]}, Y_FRESH) > 0.75

@@ -241,19 +241,20 @@ class Harmonium(
 
     def _fit(self, X: Any, labels: Labels | None = None) -> Self:
         check_settings(self, self.settings)
-        plan, layer, rng = self._plan(), self._layer(), generator(self.random_state)
+        plan, layer = self._plan(), self._layer()
         before = self.fitted_ if self.warm_start and hasattr(self, "fitted_") else None
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
             plan.check_model(problem)
+            rng = generator(self.random_state)
             rows = plan.planned_rows(problem, len(data)) if before is None else plan.driver.planned_rows(len(data))
             with reporting(self.verbose, rows) as reporter:
                 if before is None:
                     model = fit(problem, data, plan, rng, reporter)
                 else:
                     model = go_on(before, layer, data, plan, rng, reporter)
-            self._keep(model, views, labels, before)
+            self._keep(model, data.views, labels, before)
         for remark in self.fitted_.remarks:
             notice(remark)
         return self
@@ -269,7 +270,7 @@ class Harmonium(
             # a copy: a pass that diverges must leave the model as it was
             rng = deepcopy(before.training.stream) if before is not None else None
             rng = generator(self.random_state) if rng is None else rng
-            self._keep(update(before or begin(problem, data, rng), data, plan, rng), views, labels, before)
+            self._keep(update(before or begin(problem, data, rng), data, plan, rng), data.views, labels, before)
         return self
 
     def _problem(

@@ -391,7 +391,7 @@ class Head(Part):
         return self.outputs_.probabilities(scores, self.factors_)
 
     def _with_factors(self, factors: np.ndarray) -> Self:
-        if len(factors) not in (0, self.outputs_.n_factors) or not np.isfinite(factors).all():
+        if factors.shape not in ((0,), (self.outputs_.n_factors,)) or not np.isfinite(factors).all():
             raise ValueError(f"the factors of probabilities must be {self.outputs_.n_factors} finite numbers")
         result = copy(self)
         result.factors_ = factors

@@ -17,6 +17,9 @@ from harmonium.heads.calibration import fit_sigmoid, fit_temperature
 from harmonium.targets import Targets
 
 UNCALIBRATED = np.zeros(0)
+# log-odds that differ by less are the same: rounding errors, which decisions would show and probabilities could not,
+# though both must put rows in one order
+_DECIMALS = 8
 
 
 class Outputs:
@@ -104,13 +107,15 @@ class LabelOutputs(Outputs):
 
     def decisions(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Return scores that are positive where the label is more probable than not."""
-        factor, shift = factors if len(factors) else (1.0, 0.0)
-        return scores + shift / factor
+        return self._log_odds(scores, factors) / (factors[0] if len(factors) else 1.0)
 
     def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Return σ(a s + b)."""
+        return expit(self._log_odds(scores, factors))
+
+    def _log_odds(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
         factor, shift = factors if len(factors) else (1.0, 0.0)
-        return expit(factor * scores.astype(np.float64) + shift)
+        return np.round(factor * scores.astype(np.float64) + shift, _DECIMALS)
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
         """Return factor and shift."""

@@ -15,6 +15,8 @@ from harmonium.persist.values import encode, encode_part
 from harmonium.training import FittedModel
 
 SCHEMA = 2
+# what scikit-learn remembers of X, where there is anything to remember
+INPUT = ("n_features_in_", "feature_names_in_")
 _ESTIMATORS: dict[str, type] = {}
 Estimator = TypeVar("Estimator", bound=type)
 
@@ -45,7 +47,7 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
             key: encode(_seed(value) if key == "random_state" else value, key)
             for key, value in estimator.get_params(deep=False).items()
         },
-        "input": {key: encode(getattr(estimator, key, None), key) for key in ("n_features_in_", "feature_names_in_")},
+        "input": {key: encode(getattr(estimator, key, None), key) for key in INPUT},
         "hidden": encode_part(model.energy.hidden, "hidden") | {"n_units": model.n_units},
         "views": {
             view: {

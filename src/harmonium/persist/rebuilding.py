@@ -14,10 +14,10 @@ from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
-from harmonium.persist.description import _ESTIMATORS, SCHEMA, signature, tensors_of
+from harmonium.persist.description import _ESTIMATORS, INPUT, SCHEMA, facts_of, signature, tensors_of
 from harmonium.persist.posterior import restored_posterior
 from harmonium.persist.values import check_names, decode, decode_part
-from harmonium.targets import Meaning
+from harmonium.targets import Meaning, Targets
 from harmonium.training import FittedModel
 from harmonium.training.base import Training
 from harmonium.validation import check_settings
@@ -48,6 +48,7 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     """Return the fitted estimator; every contradiction is a `ModelFileError`."""
     _check_header(description)
     _check_fields(description, _FIELDS, "The description of a model")
+    _check_fields(description["input"], dict.fromkeys(INPUT, object), "The input of a model file")
     if description["estimator"] not in _ESTIMATORS:
         raise ModelFileError(
             f"A model file may only name the estimators {', '.join(_ESTIMATORS)}; got {description['estimator']!r}; "
@@ -92,6 +93,8 @@ def _fitted(
     _check_parameters(families, hidden, head, parameters, reference)
     posterior = facts["posterior"]
     nats, C = float(facts["nats"]), facts["C"]
+    if (C is None) != (head is None):
+        raise ValueError("a weight C of the loss goes with a head, and a head with one")
     model = FittedModel(
         Problem(Energy(families, hidden), reference, head, float(C or 0.0) * nats),
         Training(
@@ -116,6 +119,12 @@ def _fitted(
         usage=_usage(tensors, hidden),
         truncation_reached=bool(facts["truncation_reached"]),
     )
+    strange = sorted(set(facts) - set(facts_of(model)))
+    if strange:
+        raise ModelFileError(
+            f"A model file may only hold facts that this version of harmonium knows; {strange[0]!r} is unknown; use "
+            "the version that saved it."
+        )
     unknown = sorted(set(tensors) - set(tensors_of(model)))
     if unknown:
         raise ModelFileError(
@@ -148,7 +157,7 @@ def _meaning(targets: Any) -> Meaning | None:
     if not all(np.array_equal(np.unique(c), c) for c in classes):
         raise ValueError("the classes must be different, and in order")
     meaning = Meaning(targets["kind"], classes, bool(targets["one_column"]), int(targets["n_columns"]))
-    if (meaning.one_column and meaning.n_columns != 1) or len(classes) not in (0, meaning.n_columns):
+    if meaning.one_column != (meaning.n_columns == 1) or len(classes) not in (0, meaning.n_columns):
         raise ValueError(f"the classes must be those of {meaning.n_columns} columns")
     if bool(classes) == (meaning.kind == "number"):
         raise ValueError(f"targets of kind {meaning.kind!r} must have classes, unless they are numbers")
@@ -182,9 +191,10 @@ def _check_parameters(
         shapes |= {own_of(view, name): np.shape(value) for name, value in family.own_parameters().items()}
     if head is not None:
         shapes |= {name: value.shape for name, value in head.initial_parameters(hidden).items()}
-        lost = sorted(set(head.view_names) - set(families))
-        if lost:
-            raise ValueError(f"{type(head).__name__} needs a view {lost[0]!r}")
+        for view, (family, _) in head.added_views(Targets(np.zeros((0, 1)), np.zeros(0))).items():
+            found_family = families.get(view)
+            if type(found_family) is not type(family) or found_family.n_features_ != head.n_outputs_:
+                raise ValueError(f"view {view!r} must be {type(family).__name__} with {head.n_outputs_} features")
     references = {view: (family.n_features_,) for view, family in families.items()}
     for group, found, expected in (("parameters", parameters, shapes), ("reference", reference, references)):
         for name in sorted(set(found) | set(expected)):

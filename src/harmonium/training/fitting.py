@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
@@ -51,7 +52,10 @@ class Plan:
         """Refuse a problem that objective or driver cannot train, before anything is computed."""
         self.objective.check_model(problem)
         self.driver.check_model(problem, self.objective)
-        if problem.head is not None and len(problem.head.weights_to_try) > 1 and not self.validation_fraction:
+
+    def check_choice(self, head: Head) -> None:
+        """Refuse to choose a weight of the loss by rows that are not held out."""
+        if len(head.weights_to_try) > 1 and not self.validation_fraction:
             raise ValueError(
                 "C='auto' needs rows held out to choose it by; got validation_fraction=0; pass a number for C, or a "
                 "fraction such as 0.15."
@@ -124,6 +128,7 @@ def _fit_head(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator
     head, targets = problem.head, data.targets
     assert head is not None
     assert targets is not None
+    plan.check_choice(head)
     nats = cost_of_description(problem, data)
     start = _starts(problem, data, int(rng.integers(2**31 - 1)))
     path, validation = head.weights_to_try, None
