@@ -27,9 +27,9 @@ _RAREST = 0.01
 class Ordinal(LinearHead):
     """Levels in order, such as ratings, told apart by thresholds on one score.
 
-    There is a threshold between each level and the next. The score v·E[h | x] should be above the thresholds below a row's level and below those above it, each by a margin
-    of 1. A mistake costs more the more levels it is off, which neither `Hinge` (all mistakes alike) nor
-    `EpsilonInsensitive` (distances between levels are given) can say.
+    There is a threshold between each level and the next. The score v·E[h | x] should be above the thresholds below a
+    row's level and below those above it, each by a margin of 1. A mistake costs more the more levels it is off, which
+    neither `Hinge` (all mistakes alike) nor `EpsilonInsensitive` (distances between levels are given) can say.
 
     Of `HarmoniumClassifier` the classes are the levels, in ascending order or as ``levels`` says. Of
     `HarmoniumRegressor` the levels are the different numbers in y; it predicts their expectation.
