@@ -28,6 +28,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "Hinge": {"cost": 0.7},
     "EpsilonInsensitive": {"epsilon": 0.3},
     "MultiLabelHinge": {"positive_weight": 3.0},
+    "Ordinal": {"margins": "nearest"},
 }
 VARIANTS = [(name, settings) for name in LINEAR for settings in ({}, SETTINGS.get(name, {"ridge": 0.2}))]
 
@@ -55,7 +56,7 @@ def labels_for(kind: Kind, n_rows: int, seed: int = 0, columns: int | None = Non
 
 def labels_of(name: str, kind: Kind, n_rows: int = 40, **settings: Any) -> Labels:
     """Labels that a head of these settings takes: columns of classes only if it can have several."""
-    several = name in LINEAR and np.ndim(settings.get("cost", 1.0)) == 0
+    several = name in LINEAR and name != "Ordinal" and np.ndim(settings.get("cost", 1.0)) == 0
     weight = np.random.default_rng(1).uniform(0.2, 2.0, size=n_rows)
     return labels_for(kind, n_rows, columns=None if several else 1, weight=weight)
 

@@ -56,7 +56,7 @@ PART_REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"driver": Stochastic(weight_decay=-1)}, "weight_decay >= 0; got -1"),
     ({"driver": Stochastic(schedule="never")}, "schedule must be one of"),  # type: ignore[arg-type]
     ({"driver": Stochastic(early_stopping=True)}, "early_stopping must be None or one of"),  # type: ignore[arg-type]
-    ({"driver": Stochastic(validation_fraction=1)}, "validation_fraction must lie between 0 and 1"),
+    ({"driver": Stochastic(stopping_fraction=1)}, "stopping_fraction > 0 and < 1; got 1"),
     ({"driver": Stochastic(patience=0)}, "patience >= 1"),
     ({"driver": Stochastic(optimiser="adam")}, "optimiser must be"),  # type: ignore[arg-type]
     ({"driver": LBFGS(max_iter=0), "objective": MeanFieldCD()}, "LBFGS needs a whole number max_iter >= 1; got 0"),

@@ -159,7 +159,7 @@ SPEC_REFUSALS: dict[str, tuple[Any, type[Exception], str]] = {
     "class": ({"a": Bernoulli}, TypeError, "got the class Bernoulli; add parentheses"),
     "word": ({"a": "bernoulli"}, TypeError, r"views\['a'\] must be a family"),
     "number": ({"a": 3}, TypeError, r"views\['a'\] must be a family"),
-    "word_alone": ("guess", ValueError, "views must be 'infer'"),
+    "word_alone": ("guess", ValueError, "views 'infer', a family"),
     "too_many": ([Gaussian(), Gaussian()], ValueError, "a family for each of the 1 views; got 2"),
     "columns_of_no_family": ({"a": Columns(slice(0, 3), "gauss")}, TypeError, r"views\['a'\] must be a family"),  # type: ignore[arg-type]
 }

@@ -34,7 +34,8 @@ from harmonium.training.base import Training
 from harmonium.training.metropolis import _log_ratio_of_partitions
 from harmonium.training.priors import Moments, Normal
 from harmonium.training.progress import Silent
-from harmonium.views import Data, Sequences, Views
+from harmonium.views import Sequences, Views
+from harmonium.views.data import Data
 
 from .conftest import compatible_pairs, make_family, make_hidden, make_parameters, random_batch
 from .posterior_cases import QUICK
@@ -180,7 +181,7 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
     parameters = make_parameters(energy, 0, dtype=np.float32)
     batch = random_batch(energy, parameters, 20)
     statistic = np.asarray(batch.views["x"].statistic, dtype=np.float32)
-    if energy.families["x"].ordered:
+    if energy.families["x"].data == "sequences":
         views = Views({"x": Sequences.from_counts(statistic, batch.views["x"].size)})
     else:
         views = Views({"x": np.asarray(energy.families["x"].decode_sample(statistic), dtype=np.float32)})

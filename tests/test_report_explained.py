@@ -96,7 +96,7 @@ def test_no_natural_parameter_beats_the_saturated_loss(name):
     values = np.eye(3)[[2]] if name in ("Bernoulli", "Categorical") else np.array([[2.0, 0.0, 1.0]])
     if name == "Chain":
         values = np.array([[2.0, 1.0, 1.0, 0.0]])
-    view = ViewBatch(values, size=np.array([SIZE]) if family.sizes(np.array([SIZE])) is not None else None)
+    view = ViewBatch(values, size=np.array([SIZE]) if family.typical_sizes(1) is not None else None)
     low, high = family.natural_limits
 
     def loss(natural):

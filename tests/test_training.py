@@ -142,7 +142,7 @@ def test_early_stopping_stops_and_keeps_the_best(criterion: str) -> None:
     rng = np.random.default_rng(0)
     train = (rng.random((60, 200)) < 0.2).astype(float)  # noise: all that can be learned is overfitting
     driver = Stochastic(
-        max_iter=300, batch_size=20, learning_rate=0.02, early_stopping=criterion, validation_fraction=0.3, patience=3
+        max_iter=300, batch_size=20, learning_rate=0.02, early_stopping=criterion, stopping_fraction=0.3, patience=3
     )
     model = Harmonium(40, views=Bernoulli(), driver=driver, random_state=0).fit(train)
     assert model.n_iter_ < 300

@@ -57,7 +57,8 @@ class FamiliesOfViews(Setting):
             value.check()
             return
         if not isinstance(value, Mapping | list | tuple):
-            raise TypeError(
+            kind = ValueError if isinstance(value, str) else TypeError
+            raise kind(
                 f"{owner} needs {name} 'infer', a family, or a mapping or list of them; got {value!r}; pass for "
                 "example {'words': Bernoulli()}."
             )
