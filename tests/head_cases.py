@@ -58,7 +58,11 @@ def labels_of(name: str, kind: Kind, n_rows: int = 40, **settings: Any) -> Label
     """Labels that a head of these settings takes: columns of classes only if it can have several."""
     several = name in LINEAR and name != "Ordinal" and np.ndim(settings.get("cost", 1.0)) == 0
     weight = np.random.default_rng(1).uniform(0.2, 2.0, size=n_rows)
-    return labels_for(kind, n_rows, columns=None if several else 1, weight=weight)
+    labels = labels_for(kind, n_rows, columns=None if several else 1, weight=weight)
+    if name == "Ordinal" and kind == "number":  # one column of numbers that are levels
+        levels = np.round(labels.targets.values[:, :1])
+        labels = Labels(Meaning("number", []), Targets(levels, weight))
+    return labels
 
 
 def bound(name: str, kind: Kind | None = None, n_rows: int = 40, **settings: Any) -> tuple[Any, Targets]:

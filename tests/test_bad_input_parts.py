@@ -54,11 +54,11 @@ PART_REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"driver": Stochastic(learning_rate=0)}, "learning_rate > 0; got 0"),
     ({"driver": Stochastic(learning_rate=np.nan)}, "learning_rate > 0; got nan"),
     ({"driver": Stochastic(weight_decay=-1)}, "weight_decay >= 0; got -1"),
-    ({"driver": Stochastic(schedule="never")}, "schedule must be one of"),  # type: ignore[arg-type]
-    ({"driver": Stochastic(early_stopping=True)}, "early_stopping must be None or one of"),  # type: ignore[arg-type]
+    ({"driver": Stochastic(schedule="never")}, "Stochastic needs schedule 'constant', 'linear' or 'inverse'"),  # type: ignore[arg-type]
+    ({"driver": Stochastic(early_stopping=True)}, "early_stopping None, 'reconstruction' or 'free_energy_gap'"),  # type: ignore[arg-type]
     ({"driver": Stochastic(stopping_fraction=1)}, "stopping_fraction > 0 and < 1; got 1"),
     ({"driver": Stochastic(patience=0)}, "patience >= 1"),
-    ({"driver": Stochastic(optimiser="adam")}, "optimiser must be"),  # type: ignore[arg-type]
+    ({"driver": Stochastic(optimiser="adam")}, "optimiser to be an Optimiser or None"),  # type: ignore[arg-type]
     ({"driver": LBFGS(max_iter=0), "objective": MeanFieldCD()}, "LBFGS needs a whole number max_iter >= 1; got 0"),
     ({"driver": LBFGS(batch_size=0), "objective": MeanFieldCD()}, "batch_size >= 1; got 0"),
     ({"driver": LBFGS()}, "LBFGS needs an objective with a loss; SampledCD"),
@@ -90,10 +90,9 @@ def test_settings_of_parts_are_checked(parameters: dict[str, Any], pattern: str)
     ids=str,
 )
 def test_wrong_kinds_of_parameters(parameters: dict[str, Any]) -> None:
-    # these sentences are scikit-learn's own
     model = quick(**parameters)
     before = snapshot(model)
     for method in ("fit", "partial_fit"):
-        with pytest.raises(ValueError, match=f"The '{next(iter(parameters))}' parameter of Harmonium must be"):
+        with pytest.raises((TypeError, ValueError), match=f"^Harmonium needs .*{next(iter(parameters))} .*; got .*; "):
             getattr(model, method)(real())
         assert_unchanged(model, before)

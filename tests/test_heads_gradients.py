@@ -31,7 +31,7 @@ def joint_problem(name: str, hidden: str, **settings: Any) -> tuple[Problem, Par
     head, targets = bound(name, n_rows=9, ridge=0.1, **settings)
     energy, parameters, batch = two_views(hidden, 9)
     rng = np.random.default_rng(4)
-    parameters[HEAD_WEIGHTS] = rng.normal(size=(2, head.n_outputs_))
+    parameters[HEAD_WEIGHTS] = rng.normal(size=(2, head.n_directions))
     parameters[HEAD_BIAS] = rng.normal(size=head.n_outputs_)
     batch.targets = targets
     reference = {"a": np.full(3, 0.5), "b": np.zeros(3)}

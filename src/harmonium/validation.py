@@ -142,10 +142,21 @@ class IsInstance(Setting):
         if isinstance(value, type) and issubclass(value, self.kind):
             raise TypeError(f"{owner} needs {name} to be an instance; got the class {value.__name__}; add parentheses.")
         if not isinstance(value, self.kind):
-            raise TypeError(
-                f"{owner} needs {name} to be a {self.kind.__name__}{' or None' if self.optional else ''}; got "
-                f"{value!r}; pass for example {self.example}."
-            )
+            article = "an" if self.kind.__name__[0] in "AEIO" else "a"
+            needed = f"{article} {self.kind.__name__}{' or None' if self.optional else ''}"
+            raise TypeError(f"{owner} needs {name} to be {needed}; got {value!r}; pass for example {self.example}.")
+
+
+@dataclass(frozen=True)
+class Threads(Setting):
+    """A number of threads, counted from all of them if it is negative, or None."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what is no such number."""
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+        if value is not None and (not is_whole or value == 0):
+            kind = ValueError if is_whole else TypeError
+            raise kind(f"{owner} needs {name} 1 or more, -1 for all, or None; got {value!r}; leave it at None.")
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
 from harmonium.training.fitting import Plan, begin, fit, go_on, update
 from harmonium.training.progress import reporting
-from harmonium.validation import Choice, Flag, RandomState, Setting, Whole, check_settings
+from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_settings
 from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.reading import FamiliesOfViews
@@ -170,7 +170,7 @@ class Harmonium(
         "output": Choice(("mean", "natural", "coordinates"), remedy="'mean' is usual"),
         "warm_start": Flag(),
         "random_state": RandomState(),
-        "n_jobs": Whole(lower=-(2**31), remedy="None takes as many threads as BLAS may use", also=(None,)),
+        "n_jobs": Threads(),
         "verbose": Whole(lower=0, remedy="1 shows a progress bar", also=(True, False)),
     }
 

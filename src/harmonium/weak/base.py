@@ -15,7 +15,7 @@ from harmonium.extras import require
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
 from harmonium.parts import IsPart
-from harmonium.validation import Number, RandomState, Setting, Whole, check_settings
+from harmonium.validation import Number, RandomState, Setting, Threads, Whole, check_settings
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.dissimilarity import Distribution, block_descent
@@ -48,7 +48,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         "self_paced": Number(at_most=1.0, remedy="0.5 is usual", also=(None,)),
         "tol": Number(remedy="0.001 is usual"),
         "max_iter": Whole(),
-        "n_jobs": Whole(lower=-(2**31), remedy="None takes as many threads as BLAS may use", also=(None,)),
+        "n_jobs": Threads(),
         "random_state": RandomState(),
     }
     classes_: np.ndarray
