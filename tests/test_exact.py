@@ -190,7 +190,7 @@ def test_pseudo_likelihood_matches_conditionals_by_enumeration(family: str, hidd
             values, log_weights = kind.support.grid()
             expected = 0.0
             for column in range(kind.n_columns):
-                states = np.repeat(kind.decode_sample(x[None, :]), len(values), axis=0)
+                states = np.repeat(kind.decode(x[None, :]), len(values), axis=0)
                 states[:, column] = values
                 score = -energy.free_energy(parameters, as_batch(energy, kind.encode(states))) + log_weights
                 now = -energy.free_energy(parameters, as_batch(energy, x[None, :]))[0]

@@ -240,20 +240,40 @@ class Family(Part):
         """
         return values
 
-    def decode(self, mean: np.ndarray) -> np.ndarray:
-        """Return means of the statistic in the user's units.
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
+        """Return statistics as data: the inverse of `encode`.
 
         Parameters
         ----------
-        mean : ndarray of shape (rows, features)
-            Means of the statistic.
+        statistic : ndarray of shape (rows, features)
+            Statistics, as `encode` and `sample` return them.
 
         Returns
         -------
-        ndarray of shape (rows, features)
-            The same means on the scale of the data.
+        ndarray of shape (rows, columns)
+            Values within the support.
         """
-        return mean
+        return statistic
+
+    def expected(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """Return expected data, in the user's units.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, features)
+            Natural parameters.
+        own : mapping of str to ndarray, optional
+            Own parameters of the family.
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        ndarray of shape (rows, columns)
+            Expected values of the columns. Families whose data have none, such as codes, return the expected statistic
+            in their place, (rows, features).
+        """
+        return self.decode(self.mean(natural, own, size))
 
     def log_volume(self) -> np.ndarray:
         """Return the logarithm of how much encoding stretches each feature.
@@ -266,21 +286,6 @@ class Family(Part):
             Logarithms, zero where the statistic has the scale of the data.
         """
         return np.zeros(self.n_features_)
-
-    def decode_sample(self, statistic: np.ndarray) -> np.ndarray:
-        """Return drawn statistics as data.
-
-        Parameters
-        ----------
-        statistic : ndarray of shape (rows, features)
-            Statistics, as `sample` returns them.
-
-        Returns
-        -------
-        ndarray of shape (rows, columns)
-            Values within the support.
-        """
-        return self.decode(statistic)
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
         """Tell which sites of a dense statistic are missing.

@@ -91,9 +91,9 @@ class Gaussian(Family):
         """Return the scaled values."""
         return values / self.scale_[columns]
 
-    def decode(self, mean: np.ndarray) -> np.ndarray:
-        """Return the means on the scale of the data."""
-        return mean * self.scale_ + self.location_
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
+        """Return the values on the scale of the data."""
+        return statistic * self.scale_ + self.location_
 
     def log_volume(self) -> np.ndarray:
         """Return minus the logarithm of each column's scale."""
