@@ -43,6 +43,8 @@ class Family(Part):
         (``benchmarks/denormals``), or overflow. The exact energy never clamps.
     meant_for : str
         What the family is meant for, in words that complete "pass Family() for …".
+    remedy : str
+        What to do about data outside the support, in words that complete "pass another family, or …".
     data : {"matrix", "sequences"}
         What the items are: rows of a matrix, or `Sequences` of rows, whose number is then the size of an item.
     whole_rows : bool
@@ -73,6 +75,7 @@ class Family(Part):
     role = "family"
     natural_limits: tuple[float, float] = (-30.0, 30.0)
     meant_for: str = ""
+    remedy: str = "transform the view first"
     data: Literal["matrix", "sequences"] = "matrix"
     whole_rows: bool = False
     rises_together: bool = False
