@@ -96,15 +96,16 @@ def test_no_natural_parameter_beats_the_saturated_loss(name):
     values = np.eye(3)[[2]] if name in ("Bernoulli", "Categorical") else np.array([[2.0, 0.0, 1.0]])
     if name == "Chain":
         values = np.array([[2.0, 1.0, 1.0, 0.0]])
-    view = ViewBatch(values, size=np.array([SIZE]) if family.typical_sizes(1) is not None else None)
+    view = ViewBatch(values, size=None if family.typical_sizes(1) is None else np.array([SIZE]))
     low, high = family.natural_limits
 
     def loss(natural):
         return loss_of_view(family, view, natural[None, :], own)[0]
 
     n_features = values.shape[1]
+    model = np.linspace(2.0, 3.0, n_features)
     found = minimize(loss, np.full(n_features, -1.0), method="L-BFGS-B", bounds=[(low, high)] * n_features)
-    assert saturated_loss(family, view, own)[0] == pytest.approx(found.fun, abs=1e-4)
+    assert saturated_loss(family, view, model[None, :], own)[0] == pytest.approx(found.fun, abs=1e-4)
 
 
 def test_views_that_are_not_there_or_never_vary_explain_nothing(case):

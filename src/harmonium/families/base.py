@@ -578,13 +578,18 @@ class Family(Part):
         """
         raise NotImplementedError
 
-    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+    def saturated_natural(
+        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the natural parameters under which each row is most probable.
 
         Parameters
         ----------
         statistic : ndarray of shape (rows, features)
             Observed statistics.
+        natural : ndarray of shape (rows, features)
+            Natural parameters that the model has for these rows. A family under which a single value can be made as
+            probable as one likes takes from them how closely values lie together, which a single one says nothing of.
         own : mapping of str to ndarray
             Own parameters of the family.
         size : ndarray of shape (rows,), optional

@@ -120,7 +120,9 @@ class Gaussian(Family):
         """Return mean / σ² at the initial variance."""
         return mean * np.exp(-self.own_parameters()["log_variance"])
 
-    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+    def saturated_natural(
+        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the value divided by the present variance."""
         return statistic * np.exp(-own["log_variance"])
 
