@@ -335,6 +335,21 @@ class Family(Part):
         """
         return columns
 
+    def expected_names(self, features: list[str]) -> list[str]:
+        """Return the names of what `expected` returns.
+
+        Parameters
+        ----------
+        features : list of str
+            Names of the features, as `feature_names` returns them.
+
+        Returns
+        -------
+        list of str
+            A name for each column of the expected data.
+        """
+        return features
+
     @property
     def feature_groups(self) -> dict[str, slice]:
         """Groups of features that are ranked among each other.
