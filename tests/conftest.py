@@ -25,7 +25,7 @@ SIZE = 3.0  # total or length of the rows of families that have one
 
 
 def make_family(name: str) -> Family:
-    """A bound family of 3 features, or of 2 chains with two statistics each."""
+    """A bound family of 3 features, or of 2 columns with two statistics each."""
     family_class = registered("family")[name]
     family = Binomial(4) if family_class is Binomial else family_class()
     constants: dict[str, np.ndarray] = {}
@@ -35,7 +35,10 @@ def make_family(name: str) -> Family:
         constants = {"groups": np.array([0, 3])}
     elif name in ("ReplicatedSoftmax", "Chain"):
         constants = {"typical_size": np.array(SIZE)}
-    return family.restore(4 if name == "Chain" else 3, constants)
+    elif name == "Beta":
+        location, scale = np.array([-1.0, -0.5, -0.3, -1.4]), np.array([0.8, 1.2, 0.6, 1.5])
+        constants = {"location": location, "scale": scale, "deviation": np.array([0.2, 0.3])}
+    return family.restore(4 if name in ("Chain", "Beta") else 3, constants)
 
 
 # units that are real where they are there are as good as another layer; both layers that can have them share the code
@@ -59,7 +62,7 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
     n_units = energy.hidden.n_units_
     parameters: Parameters = {HIDDEN_BIAS: rng.normal(size=n_units) * scale}
     for name, family in energy.families.items():
-        shift = {"Poisson": -2.0, "NegativeBinomial": -5.0}.get(type(family).__name__, 0.0)
+        shift = {"Poisson": -2.0, "NegativeBinomial": -5.0, "Beta": 5.0}.get(type(family).__name__, 0.0)
         parameters[weights_of(name)] = rng.normal(size=(family.n_features_, n_units)) * scale
         parameters[bias_of(name)] = rng.normal(size=family.n_features_) * scale + shift
         for own_name, value in family.own_parameters().items():

@@ -294,6 +294,13 @@ def test_entries_of_sparse_and_dense_matrices_answer_alike() -> None:
         assert rows.is_sparse(matrix) == (matrix is sparse)
 
 
+def test_cells_that_are_not_stored_are_found() -> None:
+    full = np.array([[1.0, 2.0, 3.0], [4.0, 0.0, 5.0], [0.0, 6.0, 7.0]])
+    assert rows.entries(SparseRows.from_dense(full)).first_unstored() == (1, 1, 0.0)
+    assert rows.entries(SparseRows.from_dense(full[:1])).first_unstored() is None
+    assert rows.entries(full).first_unstored() is None
+
+
 def test_rows_are_added_to_dense_matrices_and_go_beside_sparse_ones() -> None:
     full = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
     places, values, empty = np.array([1, 2]), np.array([[0.5, 0.5], [0.0, 0.0]]), np.array([True, False])

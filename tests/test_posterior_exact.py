@@ -184,7 +184,7 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
     if energy.families["x"].data == "sequences":
         views = Views({"x": Sequences.from_counts(statistic, batch.views["x"].size)})
     else:
-        views = Views({"x": np.asarray(energy.families["x"].decode_sample(statistic), dtype=np.float32)})
+        views = Views({"x": np.asarray(energy.families["x"].decode(statistic), dtype=np.float32)})
     problem = Problem(energy, {"x": statistic.mean(axis=0)})
     driver = Langevin(4, 10, 1, 2, start=None)
     training = Training(parameters)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from harmonium import (
     Bernoulli,
+    Beta,
     Binomial,
     Categorical,
     Columns,
@@ -306,6 +307,7 @@ def test_slices_share_memory_and_can_be_sliced_again() -> None:
 
 # ---- sparse ----------------------------------------------------------------------------------------------------------
 FAMILIES = [Bernoulli(), Poisson(), NegativeBinomial(), Binomial(5), Gaussian(), ReplicatedSoftmax(), Categorical()]
+FAMILIES.append(Beta(margin=0.05))  # which pulls zeros inside
 
 
 def data_for(family: Family) -> np.ndarray:
@@ -313,6 +315,8 @@ def data_for(family: Family) -> np.ndarray:
         return binary()
     if isinstance(family, Gaussian):
         return real(n_columns=6) * binary(n_columns=6)
+    if isinstance(family, Beta):
+        return np.minimum(counts(), 4) / 5
     return np.minimum(counts(), 4)
 
 
@@ -407,7 +411,8 @@ def test_missing_cells_and_rows_in_training(family: Family) -> None:
     assert np.isfinite(model.score_samples(X)).all()
     predicted = model.predict_view("x", X)
     assert np.isfinite(predicted).all()
-    assert predicted.shape == (N_ROWS, model.families_["x"].n_features_)
+    known = model.families_["x"]
+    assert predicted.shape == (N_ROWS, known.n_features_ if isinstance(known, Categorical) else known.n_columns)
 
 
 def test_predict_view_learns_the_relation_from_the_rows_that_have_both() -> None:

@@ -12,6 +12,7 @@ from harmonium.exceptions import (
 )
 from harmonium.families import (
     Bernoulli,
+    Beta,
     Binomial,
     Categorical,
     Chain,
@@ -57,6 +58,7 @@ __all__ = [
     "Adam",
     "Bernoulli",
     "BernoulliUnits",
+    "Beta",
     "Binomial",
     "BinomialUnits",
     "Categorical",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,14 @@ class Support:
     description : str
         The set in words, as error messages put it.
     lower, upper : float, default=-inf, inf
-        Smallest and largest value, both included.
+        Smallest and largest value, both included unless the set is ``open``.
     integer : bool, default=False
         Whether only whole numbers belong to the set.
     atom : bool, default=False
         Whether the value 0 has a probability of its own among real numbers, as it has for units that may be switched
         off.
+    open : bool, default=False
+        Whether real numbers may come as near to ``lower`` and ``upper`` as they like without being one of them.
 
     Examples
     --------
@@ -38,6 +41,7 @@ class Support:
     upper: float = np.inf
     integer: bool = False
     atom: bool = False
+    open: bool = False
 
     @property
     def bounded(self) -> bool:
@@ -60,6 +64,8 @@ class Support:
         inside = (values >= self.lower) & (values <= self.upper) & np.isfinite(values)
         if self.integer:
             inside &= np.equal(np.floor(values), values)
+        if self.open:
+            inside &= (values != self.lower) & (values != self.upper)
         return inside
 
     def grid(self, truncation: int = 80, width: float = 14.0, points: int = 281) -> tuple[np.ndarray, np.ndarray]:
@@ -67,14 +73,15 @@ class Support:
 
         The sum is exact where the support is finite. Counts without an upper limit are truncated, and an integral over
         real numbers becomes a sum by the trapezoid rule, which converges geometrically for densities that vanish at
-        both ends together with all their derivatives.
+        both ends together with all their derivatives. A bounded open interval is first stretched to the real line, by
+        the log-odds of the place in it, so densities may be infinite at its ends.
 
         Parameters
         ----------
         truncation : int, default=80
             Distance between the smallest and the largest count where counts have no upper limit.
         width : float, default=14.0
-            Largest absolute value where real numbers have no limits.
+            Largest absolute value where real numbers have no limits; that of the log-odds in an open interval.
         points : int, default=281
             Number of real numbers.
 
@@ -94,6 +101,10 @@ class Support:
             upper = self.upper if np.isfinite(self.upper) else self.lower + truncation
             values = np.arange(self.lower, upper + 1, dtype=np.float64)
             return values, np.zeros_like(values)
+        if self.open:
+            log_odds, length = np.linspace(-width, width, points), self.upper - self.lower
+            share, rest = expit(log_odds), expit(-log_odds)
+            return self.lower + length * share, np.log(length * share * rest * (log_odds[1] - log_odds[0]))
         # an even number of points leaves out zero, the place of the atom
         values = np.linspace(
             max(self.lower, -width), min(self.upper, width), points - points % 2 if self.atom else points

@@ -153,7 +153,9 @@ class Encoding:
         """
         check_whole("annotate_view", "top", top, remedy="5 is usual")
         expected = self.predict_view(name, X)
-        return ranked(expected, np.asarray(self.fitted_.feature_names[view_name(self.fitted_, name)]), top)
+        view = view_name(self.fitted_, name)
+        names = self.fitted_.families[view].expected_names(self.fitted_.feature_names[view])
+        return ranked(expected, np.asarray(names), top)
 
 
 def _check_interval(model: FittedModel, interval: float | None, of: str) -> None:

@@ -6,6 +6,7 @@ which input is checked, messages are worded and test input is drawn.
 
 from harmonium.families.base import Family
 from harmonium.families.bernoulli import Bernoulli
+from harmonium.families.beta import Beta
 from harmonium.families.binomial import Binomial
 from harmonium.families.categorical import Categorical
 from harmonium.families.chain import Chain
@@ -18,6 +19,7 @@ from harmonium.support import Support
 
 __all__ = [
     "Bernoulli",
+    "Beta",
     "Binomial",
     "Categorical",
     "Chain",

@@ -43,6 +43,8 @@ class Family(Part):
         (``benchmarks/denormals``), or overflow. The exact energy never clamps.
     meant_for : str
         What the family is meant for, in words that complete "pass Family() for …".
+    remedy : str
+        What to do about data outside the support, in words that complete "pass another family, or …".
     data : {"matrix", "sequences"}
         What the items are: rows of a matrix, or `Sequences` of rows, whose number is then the size of an item.
     whole_rows : bool
@@ -73,6 +75,7 @@ class Family(Part):
     role = "family"
     natural_limits: tuple[float, float] = (-30.0, 30.0)
     meant_for: str = ""
+    remedy: str = "transform the view first"
     data: Literal["matrix", "sequences"] = "matrix"
     whole_rows: bool = False
     rises_together: bool = False
@@ -240,20 +243,40 @@ class Family(Part):
         """
         return values
 
-    def decode(self, mean: np.ndarray) -> np.ndarray:
-        """Return means of the statistic in the user's units.
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
+        """Return statistics as data: the inverse of `encode`.
 
         Parameters
         ----------
-        mean : ndarray of shape (rows, features)
-            Means of the statistic.
+        statistic : ndarray of shape (rows, features)
+            Statistics, as `encode` and `sample` return them.
 
         Returns
         -------
-        ndarray of shape (rows, features)
-            The same means on the scale of the data.
+        ndarray of shape (rows, columns)
+            Values within the support.
         """
-        return mean
+        return statistic
+
+    def expected(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """Return expected data, in the user's units.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, features)
+            Natural parameters.
+        own : mapping of str to ndarray, optional
+            Own parameters of the family.
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows; given for families for which `sizes` returns some.
+
+        Returns
+        -------
+        ndarray of shape (rows, columns)
+            Expected values of the columns. Families whose data have none, such as codes, return the expected statistic
+            in their place, (rows, features).
+        """
+        return self.decode(self.mean(natural, own, size))
 
     def log_volume(self) -> np.ndarray:
         """Return the logarithm of how much encoding stretches each feature.
@@ -266,21 +289,6 @@ class Family(Part):
             Logarithms, zero where the statistic has the scale of the data.
         """
         return np.zeros(self.n_features_)
-
-    def decode_sample(self, statistic: np.ndarray) -> np.ndarray:
-        """Return drawn statistics as data.
-
-        Parameters
-        ----------
-        statistic : ndarray of shape (rows, features)
-            Statistics, as `sample` returns them.
-
-        Returns
-        -------
-        ndarray of shape (rows, columns)
-            Values within the support.
-        """
-        return self.decode(statistic)
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
         """Tell which sites of a dense statistic are missing.
@@ -326,6 +334,21 @@ class Family(Part):
             A name for each of the `n_features_` features.
         """
         return columns
+
+    def expected_names(self, features: list[str]) -> list[str]:
+        """Return the names of what `expected` returns.
+
+        Parameters
+        ----------
+        features : list of str
+            Names of the features, as `feature_names` returns them.
+
+        Returns
+        -------
+        list of str
+            A name for each column of the expected data.
+        """
+        return features
 
     @property
     def feature_groups(self) -> dict[str, slice]:
@@ -570,13 +593,18 @@ class Family(Part):
         """
         raise NotImplementedError
 
-    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+    def saturated_natural(
+        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the natural parameters under which each row is most probable.
 
         Parameters
         ----------
         statistic : ndarray of shape (rows, features)
             Observed statistics.
+        natural : ndarray of shape (rows, features)
+            Natural parameters that the model has for these rows. A family under which a single value can be made as
+            probable as one likes takes from them how closely values lie together, which a single one says nothing of.
         own : mapping of str to ndarray
             Own parameters of the family.
         size : ndarray of shape (rows,), optional

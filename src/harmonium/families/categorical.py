@@ -111,9 +111,13 @@ class Categorical(Exclusive):
             statistic[missing, start:stop] = np.nan
         return statistic
 
-    def decode_sample(self, statistic: np.ndarray) -> np.ndarray:
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
         """Return the codes."""
         return np.stack([block.argmax(axis=1) for block in self._blocks(statistic)], axis=1)
+
+    def expected(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+        """Return the probabilities of all categories, as codes have no mean."""
+        return self.mean(natural)
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
         """Tell which columns of codes are missing."""

@@ -156,7 +156,9 @@ class Chain(Family):
         edge = np.log(goes_on) - np.log1p(-goes_on) - np.log(begins) + np.log1p(-begins)
         return np.concatenate([node, edge])
 
-    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+    def saturated_natural(
+        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the best natural parameters within the limits, found numerically."""
         assert size is not None
         return best_naturals(statistic, size, self.natural_limits)

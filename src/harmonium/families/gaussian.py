@@ -91,9 +91,9 @@ class Gaussian(Family):
         """Return the scaled values."""
         return values / self.scale_[columns]
 
-    def decode(self, mean: np.ndarray) -> np.ndarray:
-        """Return the means on the scale of the data."""
-        return mean * self.scale_ + self.location_
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
+        """Return the values on the scale of the data."""
+        return statistic * self.scale_ + self.location_
 
     def log_volume(self) -> np.ndarray:
         """Return minus the logarithm of each column's scale."""
@@ -120,7 +120,9 @@ class Gaussian(Family):
         """Return mean / σ² at the initial variance."""
         return mean * np.exp(-self.own_parameters()["log_variance"])
 
-    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+    def saturated_natural(
+        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the value divided by the present variance."""
         return statistic * np.exp(-own["log_variance"])
 

@@ -161,7 +161,9 @@ class ReplicatedSoftmax(Exclusive):
         # adding a constant to all of them changes nothing
         return natural - natural.mean()
 
-    def saturated_natural(self, statistic: np.ndarray, own: Own, size: np.ndarray | None = None) -> np.ndarray:
+    def saturated_natural(
+        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the logarithms of the counts: those of the shares but for a constant."""
         return np.log(np.maximum(statistic, 1e-12))
 

@@ -141,8 +141,7 @@ class LabelView(Head):
         natural = energy.view_natural(parameters, LABEL, hidden_mean)
         if self._kind != "number":
             return natural
-        family = energy.families[LABEL]
-        return family.decode(family.mean(natural, energy.own(parameters, LABEL)))
+        return energy.families[LABEL].expected(natural, energy.own(parameters, LABEL))
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the error of each row.

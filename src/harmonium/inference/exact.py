@@ -71,7 +71,9 @@ def _enumerate(
     rows = {name: np.full(len(states), float(np.ravel(size)[0])) for name, size in (sizes or {}).items()}
     log_marginal = energy.log_marginal_of_hidden(parameters, states, rows) + log_weights
     log_partition = float(logsumexp(log_marginal))
-    probability = np.exp(log_marginal - log_partition)
+    with np.errstate(invalid="ignore"):
+        # no state has a probability where log Z is infinite, which a line search may ask about
+        probability = np.exp(log_marginal - log_partition)
     if not energy.hidden.bounded:
         # a probability of more than 1e-5 at the edge of the grid means that it cuts something off; a convention
         border = (np.abs(states) >= np.abs(states).max() * 0.999).any(axis=1)

@@ -69,6 +69,10 @@ class Entries:
         """Row, column and value of the first entry that is marked."""
         raise NotImplementedError
 
+    def first_unstored(self) -> tuple[int, int, float] | None:
+        """Row, column and value, which is zero, of the first cell that is not stored; None if all are."""
+        raise NotImplementedError
+
 
 class _DenseEntries(Entries):
     columns = None
@@ -113,6 +117,9 @@ class _DenseEntries(Entries):
     def first(self, marked: np.ndarray) -> tuple[int, int, float]:
         row, column = (int(index) for index in np.argwhere(marked)[0])
         return row, column, float(self.values[row, column])
+
+    def first_unstored(self) -> tuple[int, int, float] | None:
+        return None
 
 
 class _StoredEntries(Entries):
@@ -167,6 +174,15 @@ class _StoredEntries(Entries):
     def first(self, marked: np.ndarray) -> tuple[int, int, float]:
         entry = int(np.argmax(marked))
         return int(self._matrix.row_of_entry()[entry]), int(self.columns[entry]), float(self.values[entry])
+
+    def first_unstored(self) -> tuple[int, int, float] | None:
+        indptr, n_columns = self._matrix.indptr, self.shape[1]
+        incomplete = np.flatnonzero(np.diff(indptr) < n_columns)
+        if not len(incomplete):
+            return None
+        row = int(incomplete[0])
+        stored = self.columns[indptr[row] : indptr[row + 1]]
+        return row, int(np.setdiff1d(np.arange(n_columns), stored)[0]), 0.0
 
 
 def entries(matrix: Matrix) -> Entries:

@@ -246,7 +246,7 @@ def _family(view: str, entry: dict[str, Any], tensors: dict[str, np.ndarray]) ->
         statistic = np.asarray(bound.encode(np.zeros((1, bound.n_columns), dtype=np.float32)))
         sites = np.asarray(bound.spread(np.zeros((1, bound.n_sites), dtype=bool)))
         bound.decode(statistic)
-        if {statistic.shape, sites.shape} != {(1, bound.n_features_)}:
+        if {statistic.shape, sites.shape, (1, *bound.log_volume().shape)} != {(1, bound.n_features_)}:
             raise ValueError(f"they do not fit {entry['n_features']} features")
         bound.support  # noqa: B018 (reads the parameters of the family)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:

@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 
 from harmonium.batch import Batch
-from harmonium.inference.mean_field import mean_views
 from harmonium.params import HIDDEN_BIAS, Parameters
 from harmonium.queries.blocks import blocks, completed
 from harmonium.training import FittedModel
@@ -60,11 +59,21 @@ def expected_views(
     ``sizes`` holds totals of the rows; default: the typical ones.
     """
     sizes = typical_sizes(model, len(hidden_mean)) if sizes is None else sizes
-    batch, _ = mean_views(model.energy, model.parameters, hidden_mean, sizes)
     return {
-        name: np.ascontiguousarray(model.families[name].decode(np.asarray(view.statistic)), dtype=np.float32)
-        for name, view in batch.views.items()
+        name: np.ascontiguousarray(
+            data_given_hidden(model, model.parameters, name, hidden_mean, sizes.get(name)), dtype=np.float32
+        )
+        for name in model.families
     }
+
+
+def data_given_hidden(
+    model: FittedModel, parameters: Parameters, view: str, hidden_mean: np.ndarray, size: np.ndarray | None
+) -> np.ndarray:
+    """Return one view as expected at hidden means and some parameters, in the units of the data."""
+    family = model.families[view]
+    natural = family.clamp(model.energy.view_natural(parameters, view, hidden_mean))
+    return family.expected(natural, model.energy.own(parameters, view), size)
 
 
 def reconstruct(model: FittedModel, views: Views) -> dict[str, np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.params import Parameters
 from harmonium.queries.blocks import blocks, completed, completed_blocks
+from harmonium.queries.latent import data_given_hidden
 from harmonium.training import FittedModel
 from harmonium.views import Views
 
@@ -65,12 +66,9 @@ def view_interval(
 
 def _expected(model: FittedModel, parameters: Parameters, view: str, batch: Batch, n_iterations: int) -> np.ndarray:
     """Return E[view | other views] at some parameters, in the units of the data."""
-    energy, family = model.energy, model.families[view]
     batch = completed(model, parameters, batch, n_iterations)
-    hidden_mean = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
-    natural = family.clamp(energy.view_natural(parameters, view, hidden_mean))
-    mean = family.mean(natural, energy.own(parameters, view), batch.views[view].size)
-    return np.ascontiguousarray(family.decode(mean))
+    hidden_mean = model.energy.layer(parameters).mean(model.energy.hidden_natural(parameters, batch))
+    return np.ascontiguousarray(data_given_hidden(model, parameters, view, hidden_mean, batch.views[view].size))
 
 
 def _simulated(
@@ -85,4 +83,4 @@ def _simulated(
         natural = family.clamp(energy.view_natural(parameters, view, hidden))
         drawn = family.sample(natural, rng, energy.own(parameters, view), size)
         batch = Batch({**batch.views, view: ViewBatch(drawn, size)}, batch.n_rows)
-    return np.asarray(family.decode_sample(drawn))
+    return np.asarray(family.decode(drawn))

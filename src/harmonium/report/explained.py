@@ -44,9 +44,10 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     Notes
     -----
     The deviance of a view is the excess of -log p(x | h), over all observed values, above that of a model that fits
-    every value as well as its family can. With all hidden units at their means over the items, nothing is explained; a
-    topic explains the part of the deviance that vanishes when it alone takes its expectation for each item. For a
-    Gaussian view the share is R², with features weighted by the inverse of their conditional variances.
+    every value as well as its family can, values being spread around it as they are in this model. With all hidden
+    units at their means over the items, nothing is explained; a topic explains the part of the deviance that vanishes
+    when it alone takes its expectation for each item. For a Gaussian view the share is R², with features weighted by
+    the inverse of their conditional variances.
 
     Examples
     --------
@@ -85,14 +86,16 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
 def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: np.ndarray) -> np.ndarray:
     """Return losses summed over the rows of a block, (states, views), in the order of `explained_table`."""
     problem, parameters = model.fitted_.problem, model.parameters_
+    energy = problem.energy
     losses = [
         [loss.sum() for loss in view_losses(problem, parameters, batch, hidden_mean).values()]
         for hidden_mean in _hidden_states(latent, average)
     ]
-    best = [
-        saturated_loss(model.families_[name], view, problem.energy.own(parameters, name)).sum()
-        for name, view in batch.views.items()
-    ]
+    best = []
+    for name, view in batch.views.items():
+        family = model.families_[name]
+        natural = family.clamp(energy.view_natural(parameters, name, latent))
+        best.append(saturated_loss(family, view, natural, energy.own(parameters, name)).sum())
     return np.array([*losses, best])
 
 
@@ -107,15 +110,18 @@ def _hidden_states(latent: np.ndarray, average: np.ndarray) -> Iterator[np.ndarr
     yield latent
 
 
-def saturated_loss(family: Family, view: ViewBatch, own: Own) -> np.ndarray:
+def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
     """Return -log p(x | natural) of each row at the best natural parameters for its values, to about 1e-6 per cell.
+
+    ``natural`` are those of the model, from which a family may take how closely values lie together.
 
     Examples
     --------
     >>> import harmonium
     >>> family = harmonium.Poisson().restore(2, {})
-    >>> saturated_loss(family, ViewBatch(np.array([[1.0, 0.0]])), {}).round(4).tolist()  # log 1! - log 1 + 1
+    >>> view = ViewBatch(np.array([[1.0, 0.0]]))
+    >>> saturated_loss(family, view, np.zeros((1, 2)), {}).round(4).tolist()  # log 1! - log 1 + 1
     [1.0]
     """
-    natural = family.saturated_natural(dense(view.statistic).astype(np.float64), own, view.size)
-    return loss_of_view(family, view, natural, own)
+    statistic = dense(view.statistic).astype(np.float64)
+    return loss_of_view(family, view, family.saturated_natural(statistic, natural, own, view.size), own)

@@ -47,9 +47,10 @@ def topic_table(
     DataFrame
         One row per topic. A column for each view holds the features with the largest effects (weight times standard
         deviation), the largest first; if hidden units may be negative, ``"<view> (negative)"`` holds those with the
-        smallest ones. A view of sequences has ``"<view> (present)"`` and ``"<view> (continues)"`` instead. With X there
-        are ``share``, the mean of the topic in the items' topic distributions, and ``items``, those with the largest
-        E[h]. With y there is ``classes``, the classes that use the topic most, with their shares of it.
+        smallest ones. A view whose columns have several statistics has a column for each instead, such as ``"<view>
+        (present)"`` and ``"<view> (continues)"`` for sequences. With X there are ``share``, the mean of the topic in
+        the items' topic distributions, and ``items``, those with the largest E[h]. With y there is ``classes``, the
+        classes that use the topic most, with their shares of it.
 
     References
     ----------

@@ -148,6 +148,6 @@ def cost_of_description(problem: Problem, data: Data) -> float:
     for name, view in data.spaced(_SAMPLE, families).views.items():
         family, own = families[name], families[name].own_parameters()
         natural = family.natural_from_mean(problem.reference[name].astype(np.float64))
-        everywhere = np.broadcast_to(np.clip(natural, *family.natural_limits), view.statistic.shape)
+        everywhere = np.broadcast_to(family.clamp(natural), view.statistic.shape)
         total += float(loss_of_view(family, view, everywhere, own).mean())
     return max(total, 1.0)

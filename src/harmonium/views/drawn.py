@@ -33,4 +33,4 @@ def as_data(
     """
     if family.data == "sequences":
         return Sequences.from_counts(statistic, size, rng, names[: family.n_columns])
-    return np.asarray(family.decode_sample(statistic), dtype=np.float32)
+    return np.asarray(family.decode(statistic), dtype=np.float32)

@@ -11,6 +11,7 @@ from harmonium.families import Family
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.rows import Entries, entries
 from harmonium.parts import registered
+from harmonium.support import Support
 from harmonium.views.source import Source, Summary
 
 
@@ -40,18 +41,25 @@ def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer
     support = family.support
     for items, block in source.raw_blocks():
         cells = entries(block)
-        outside = ~(support.contains(cells.values) | np.isnan(cells.values))
-        if outside.any():
-            row, column, value = cells.first(outside)
+        found = _first_outside(cells, support)
+        if found is not None:
+            row, column, value = found
             suggestion = infer_family(source.summary(), hidden)
             other = f"{type(suggestion).__name__}() for {suggestion.meant_for}"
             raise InvalidViewError(
                 f"View {name!r} is {type(family).__name__} and needs {support.description}; found {value:g} at row "
-                f"{int(items[row])}, column {column}; pass {other}, or "
-                "transform the view first."
+                f"{int(items[row])}, column {column}; pass {other}, or {family.remedy}."
             )
         if family.whole_rows:
             _check_whole_rows(name, items, cells, family)
+
+
+def _first_outside(cells: Entries, support: Support) -> tuple[int, int, float] | None:
+    """Return row, column and value of a cell outside the support; None if all lie in it."""
+    outside = ~(support.contains(cells.values) | np.isnan(cells.values))
+    if outside.any():
+        return cells.first(outside)
+    return None if support.contains(np.zeros(1)).all() else cells.first_unstored()
 
 
 def check_largest(name: str, source: Source, family: Family) -> None:

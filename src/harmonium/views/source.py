@@ -175,11 +175,8 @@ class Source:
         rows = self.rows[items]
         if self.is_sparse_for(family):
             return self._sparse_batch(rows, family)
-        absent = rows < 0
-        statistic = family.encode(self._dense_rows(rows, absent))
+        statistic = family.encode(self._dense_rows(rows))
         statistic = np.array(statistic, dtype=np.float32, order="C")  # a copy: what is missing is filled in place
-        if absent.any():
-            statistic[absent] = np.nan
         missing = family.missing_sites(statistic)
         if not missing.any():
             return ViewBatch(statistic, family.sizes(statistic))
@@ -187,15 +184,10 @@ class Source:
         size = family.sizes(statistic)
         return ViewBatch(statistic, _with_typical(size, missing[:, 0], family), missing)
 
-    def _dense_rows(self, rows: np.ndarray, absent: np.ndarray) -> np.ndarray:
-        """Return the values of some rows; those of absent rows are zero, which lies in every support."""
-        if self.is_sparse:
-            return self._sparse_rows(rows).dense()
-        raw = self._full_rows(rows[~absent])
-        if not absent.any():
-            return raw
-        values = np.zeros((len(rows), self.n_columns), dtype=raw.dtype)
-        values[~absent] = raw
+    def _dense_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Return the values of some rows; absent rows are NaN, as zero need not lie in the support."""
+        values = self._sparse_rows(rows).dense() if self.is_sparse else self._full_rows(rows)
+        values[rows < 0] = np.nan
         return values
 
     def _sparse_batch(self, rows: np.ndarray, family: Family) -> ViewBatch:
