@@ -62,7 +62,7 @@ PART_REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"driver": LBFGS(max_iter=0), "objective": MeanFieldCD()}, "LBFGS needs a whole number max_iter >= 1; got 0"),
     ({"driver": LBFGS(batch_size=0), "objective": MeanFieldCD()}, "batch_size >= 1; got 0"),
     ({"driver": LBFGS()}, "LBFGS needs an objective with a loss; SampledCD"),
-    ({"n_jobs": 0}, "n_jobs must be a positive number"),
+    ({"n_jobs": 0}, "n_jobs 1 or more, -1 for all"),
 ]
 
 
