@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from harmonium.estimators.harmonium import trains_by_batches
+from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import read_classes
 from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
@@ -25,7 +25,7 @@ from harmonium.validation import check_whole
 
 
 @saveable
-class HarmoniumClassifier(ClassifierMixin, Supervised):
+class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
     """Classification by a latent space that is learned together with the prediction.
 
     With the default parts it is the max-margin harmonium (`MMH`). `fit` chooses the weight of the prediction loss and

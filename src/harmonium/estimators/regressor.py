@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from harmonium.estimators.harmonium import trains_by_batches
+from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import read_numbers
 from harmonium.estimators.supervised import Supervised
 from harmonium.heads import EpsilonInsensitive, Head
@@ -18,7 +18,7 @@ from harmonium.training import FittedModel
 
 
 @saveable
-class HarmoniumRegressor(RegressorMixin, Supervised):
+class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
     """Regression by a latent space that is learned together with the prediction.
 
     With the default parts it is the max-margin harmonium (`MMH`). `fit` chooses the weight of the prediction loss and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import Tags
@@ -28,9 +28,14 @@ from harmonium.validation import Number
 from harmonium.views import Views
 from harmonium.views.data import Data
 
+if TYPE_CHECKING:  # it stands beside Harmonium in the bases of an estimator, and extends its methods
+    Beside = Harmonium
+else:
+    Beside = object
 
-class Supervised(Harmonium):
-    """A harmonium with a head."""
+
+class Supervised(Beside):
+    """Part of estimators that predict: a head."""
 
     settings = {
         **Harmonium.settings,
