@@ -92,7 +92,12 @@ def test_recovered_moments_of_counts() -> None:
     parameters = make_parameters(energy, seed=3, scale=0.3)
     train = exact_data(energy, parameters, 4000)
     model = Harmonium(
-        2, views=Poisson(), hidden=BinomialUnits(M=3), objective=ExactLikelihood(), driver=LBFGS(weight_decay=0.0)
+        2,
+        views=Poisson(),
+        hidden=BinomialUnits(M=3),
+        objective=ExactLikelihood(),
+        driver=LBFGS(weight_decay=0.0),
+        random_state=0,
     ).fit(train)
     got = exact_expectations(model.energy_, model.parameters_).statistics[bias_of("view0")]
     np.testing.assert_allclose(got, train.mean(axis=0), rtol=0.02)
