@@ -119,7 +119,7 @@ FIT_REFUSALS: dict[str, tuple[Any, str]] = {
     "three_dimensions": ({"a": np.zeros((30, 2, 2))}, "View 'a' must be a matrix"),
     "a_number": ({"a": 3.0}, "View 'a' must be a matrix"),
     "ragged": ({"a": [[1.0], [1.0, 2.0]]}, "rows of different lengths"),
-    "series": ({"a": pd.Series(np.arange(30.0))}, "View 'a' must be a matrix"),
+    "series": (pd.Series(np.arange(30.0)), "X must have two dimensions, .* a series, which may be a row or a column"),
     "sparse_vector": ({"a": scipy.sparse.coo_array(np.arange(30.0))}, "View 'a' must be a matrix"),
     "list_with_vector": ([real(), np.arange(30.0)], "View 'view1' must be a matrix"),
     "text": ({"a": np.array([["x"], ["y"]])}, "View 'a' must hold real numbers"),

@@ -14,6 +14,7 @@ _EXTRAS = {
     "faiss": ("faiss-cpu", "neighbours"),
     "arviz": ("arviz", "arviz"),
     "piqp": ("piqp", "weak"),
+    "pyarrow": ("pyarrow", "arrow"),
 }
 
 

@@ -20,8 +20,9 @@ from harmonium.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.training.initialise import mean_statistic
 from harmonium.views import Views
-from harmonium.views.container import as_frame, as_matrix
+from harmonium.views.container import as_matrix
 from harmonium.views.data import Data
+from harmonium.views.frames import as_frame, is_frame
 from harmonium.views.inferring import check_largest, check_observed, check_support, infer_family
 from harmonium.views.reading import SINGLE, families_given, is_collection, read_collection, split_columns
 
@@ -64,15 +65,21 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
 
 def _one_matrix(estimator: Any, X: Any, reset: bool) -> Any:
     """Return one checked matrix; the estimator learns, or is compared with, the number and names of its columns."""
-    if as_frame(SINGLE, X) is None:
+    frame = as_frame(SINGLE, X)
+    if frame is None:
         # scikit-learn's own checks and messages
         return validate_data(
             estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"
         )
-    matrix, _ = as_matrix(SINGLE, X)
+    if not is_frame(X):
+        raise InvalidViewError(
+            "X must have two dimensions, a row for each item; got a series, which may be a row or a column; pass a "
+            "frame, or a dict such as {'age': series} for a view of one column."
+        )
+    matrix, _ = as_matrix(SINGLE, frame)
     if not matrix.shape[0]:
         raise InvalidViewError("A data frame must have at least one row; got none; pass the rows to work on.")
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    validate_data(estimator, frame.to_native(), reset=reset, skip_check_array=True)
     return matrix
 
 

@@ -9,12 +9,12 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from narwhals.exceptions import DuplicateError
 
 from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse import has_duplicates
+from harmonium.views.frames import as_frame
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 
@@ -279,19 +279,6 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
         raise InvalidViewError(f"View {name!r} must have at least one column; got shape {matrix.shape}; leave it out.")
     _check_finite(name, matrix)
     return matrix, columns
-
-
-def as_frame(name: str, view: Any) -> nw.DataFrame | None:
-    """Return a data frame of any library (pandas, polars, …) as a narwhals frame; None if it is something else."""
-    if isinstance(view, np.ndarray) or scipy.sparse.issparse(view):
-        return None  # the common case, which is decided quickly
-    try:
-        frame = nw.from_native(view, eager_only=True, pass_through=True)
-    except DuplicateError:
-        raise InvalidViewError(
-            f"View {name!r} must have columns of different names; some occur twice; rename them."
-        ) from None
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def check_frame(name: str, frame: nw.DataFrame) -> None:

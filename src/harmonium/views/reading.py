@@ -13,7 +13,8 @@ import scipy.sparse
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.validation import Setting
-from harmonium.views.container import Views, as_frame, as_matrix, empty_rows
+from harmonium.views.container import Views, as_matrix, empty_rows
+from harmonium.views.frames import is_frame
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 
@@ -126,7 +127,7 @@ def is_collection(X: Any) -> bool:
 
 
 def _is_two_dimensional(view: Any) -> bool:
-    return scipy.sparse.issparse(view) or getattr(view, "ndim", 0) == 2 or as_frame(SINGLE, view) is not None
+    return scipy.sparse.issparse(view) or getattr(view, "ndim", 0) == 2 or is_frame(view)
 
 
 def read_collection(X: Any) -> Views:
