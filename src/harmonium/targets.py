@@ -64,12 +64,15 @@ class Meaning:
         Whether y had one dimension, so that predictions have one too.
     n_columns : int
         Number of columns.
+    names : tuple of str, optional
+        Names of the columns, if y has any.
     """
 
     kind: Kind
     classes: list[np.ndarray]
     one_column: bool = True
     n_columns: int = 1
+    names: tuple[str, ...] | None = None
 
     @property
     def n_classes(self) -> list[int]:

@@ -37,6 +37,7 @@ from harmonium.parts import IsPart
 from harmonium.persist import load_model, save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.targets import Kind, Labels
+from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
 from harmonium.training.fitting import Plan, begin, fit, go_on, update
@@ -44,7 +45,6 @@ from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_settings
 from harmonium.views import Views
 from harmonium.views.data import Data
-from harmonium.views.reading import FamiliesOfViews
 
 
 def trains_by_batches(estimator: Harmonium) -> bool:
@@ -163,7 +163,7 @@ class Harmonium(
 
     settings: ClassVar[Mapping[str, Setting]] = {
         "n_components": Whole(remedy="50 is usual"),
-        "views": FamiliesOfViews(),
+        "views": FamiliesOrTable(),
         "hidden": IsPart(HiddenLayer, "BernoulliUnits()"),
         "objective": IsPart(Objective, "SampledCD()"),
         "driver": IsPart(Driver, "Stochastic()"),
@@ -295,8 +295,9 @@ class Harmonium(
         names = feature_names(views, model.families)
         if before is not None:  # what training began with stays
             names |= before.feature_names
-        elif labels is not None:
-            model = replace(model, meaning=labels.meaning)
+        else:
+            meaning = None if labels is None else labels.meaning
+            model = replace(model, meaning=meaning, table=views.table)
         self.fitted_ = replace(model, feature_names=names)
 
     # ---- parts ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harmonium.energy import Energy
@@ -16,6 +18,7 @@ from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import RESERVED
+from harmonium.tables.transformer import families_asked, frame_of, table_reader
 from harmonium.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.training.initialise import mean_statistic
@@ -45,6 +48,12 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
         raise TypeError(
             f"X must be a matrix or several views of numbers; got {type(X).__name__}; turn text into counts first."
         )
+    if is_frame(X):
+        frame = frame_of(X)
+        X = frame.to_native()  # what was lazy is collected once
+        views = _read_table(estimator, frame, reset)
+        if views is not None:
+            return views
     if is_collection(X):
         views = read_collection(X)
         if not len(views):
@@ -61,6 +70,21 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
         )
     matrix = _one_matrix(estimator, X, reset)
     return split_columns(matrix, getattr(estimator, "feature_names_in_", None), estimator.views)
+
+
+def _read_table(estimator: Any, frame: nw.DataFrame, reset: bool) -> Views | None:
+    """Return the views of a frame that is read as a table; None if it is a matrix of numbers."""
+    if not reset:
+        table, meaning = estimator.fitted_.table, estimator.fitted_.meaning
+        names = () if meaning is None else meaning.names or ()
+        return None if table is None else table.read(frame, not_used=names)
+    reader = table_reader(estimator.views, frame)
+    if reader is None:
+        return None
+    reader = clone(reader)  # the user's stays as it is
+    views = reader.fit_transform(frame.to_native())
+    estimator.n_features_in_, estimator.feature_names_in_ = reader.n_features_in_, reader.feature_names_in_
+    return views
 
 
 def _one_matrix(estimator: Any, X: Any, reset: bool) -> Any:
@@ -95,7 +119,8 @@ def check_known(views: Views, families: dict[str, Family], feature_names: dict[s
                 f"View {name!r} was fitted with {family.n_columns} columns; got {source.n_columns}; "
                 "pass the same columns in the same order."
             )
-        _check_columns(name, source.columns, family, feature_names[name])
+        if source.features is None:  # else a table has named and ordered them
+            _check_columns(name, source.columns, family, feature_names[name])
     check_rows(views)
     return views
 
@@ -141,7 +166,7 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Fa
     """
     check_rows(views)
     added = added or {}
-    given = families_given(spec, [name for name in views.names if name not in added]) | dict(added)
+    given = families_given(families_asked(spec), [name for name in views.names if name not in added]) | dict(added)
     families: dict[str, Family] = {}
     reference: dict[str, np.ndarray] = {}
     for name in views.names:
@@ -152,7 +177,7 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Fa
         source = views.source(name)
         summary = source.summary()
         check_observed(name, summary)
-        family = given[name] or infer_family(summary, hidden)
+        family = given[name] or source.family or infer_family(summary, hidden)
         check_support(name, source, family, hidden)
         families[name] = family.bind(summary)
         reference[name] = mean_statistic(views, name, families[name], summary)
@@ -188,7 +213,7 @@ def known_views(estimator: Any, X: Any) -> Views:
 def feature_names(views: Views, families: Mapping[str, Family]) -> dict[str, list[str]]:
     """Return the names of the features of the views that are present."""
     return {
-        name: names_of_features(name, views.source(name).columns, family)
+        name: views.source(name).features or names_of_features(name, views.source(name).columns, family)
         for name, family in families.items()
         if name in views.names
     }

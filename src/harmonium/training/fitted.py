@@ -11,6 +11,7 @@ from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
+from harmonium.tables import Table
 from harmonium.targets import Meaning
 from harmonium.training.base import Training
 from harmonium.training.posterior import Posterior
@@ -42,6 +43,8 @@ class FittedModel:
         Share of the training rows that have each unit, if units were selected.
     truncation_reached : bool, default=False
         Whether all units that were allowed are needed, so that more of them might be.
+    table : Table, optional
+        How a data frame becomes views, if the model was fitted on one.
     remarks : tuple of str
         What the user should know about the fit.
 
@@ -66,6 +69,7 @@ class FittedModel:
     validation: dict[str, list[float]] | None = None
     usage: np.ndarray | None = None
     truncation_reached: bool = False
+    table: Table | None = None
     remarks: tuple[str, ...] = ()
 
     @property

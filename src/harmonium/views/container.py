@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -53,6 +54,9 @@ class Views:
     (3, (3, 5), (2, 5))
     """
 
+    #: the table that the views were read from, if they were (`harmonium.tables.Table`)
+    table: Any = None
+
     def __init__(
         self,
         views: Mapping[str, Any] | Sequence[Any],
@@ -82,9 +86,10 @@ class Views:
         _check_lengths(self._sources)
 
     @classmethod
-    def _from_sources(cls, sources: dict[str, Source]) -> Views:
+    def _from_sources(cls, sources: dict[str, Source], table: Any = None) -> Views:
         result = cls.__new__(cls)
         result._sources = sources
+        result.table = table
         _check_lengths(sources)
         return result
 
@@ -107,7 +112,30 @@ class Views:
         """
         rows = np.arange(len(matrix))
         rows[empty_rows(matrix)] = -1
-        return Views._from_sources({**self._sources, name: Source(matrix, rows, columns)})
+        return Views._from_sources({**self._sources, name: Source(matrix, rows, columns)}, self.table)
+
+    def described(self, features: Mapping[str, list[str]], families: Mapping[str, Family | None], table: Any) -> Views:
+        """Return these views with what the table that they were read from knows about them.
+
+        Parameters
+        ----------
+        features : mapping of str to list of str
+            Names of all features of some views, where a family has several for each column.
+        families : mapping of str to Family or None
+            Families of the views.
+        table : harmonium.tables.Table
+            The table.
+
+        Returns
+        -------
+        Views
+            The views, which share their data with these.
+        """
+        sources = {
+            name: replace(source, features=features.get(name), family=families.get(name))
+            for name, source in self._sources.items()
+        }
+        return Views._from_sources(sources, table)
 
     @property
     def names(self) -> list[str]:
@@ -128,7 +156,7 @@ class Views:
         if isinstance(rows, tuple):  # scikit-learn asks for X[rows, ...]
             rows = rows[0]
         rows = np.atleast_1d(np.asarray(rows)) if not isinstance(rows, slice) else rows
-        return Views._from_sources({name: source.take(rows) for name, source in self._sources.items()})
+        return Views._from_sources({name: source.take(rows) for name, source in self._sources.items()}, self.table)
 
     def __iter__(self) -> Iterator[Views]:
         return (self[i] for i in range(len(self)))
@@ -181,7 +209,8 @@ class Views:
         Views
             The other views, which share their data with these.
         """
-        return Views._from_sources({name: source for name, source in self._sources.items() if name not in names})
+        kept = {name: source for name, source in self._sources.items() if name not in names}
+        return Views._from_sources(kept, self.table)
 
     def batch(self, items: np.ndarray | slice, families: Mapping[str, Family]) -> Batch:
         """Return the statistics of some items, which models compute with.
@@ -281,10 +310,18 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
     return matrix, columns
 
 
+def is_matrix(frame: nw.DataFrame) -> bool:
+    """Tell whether all columns of a frame are numbers or truth values."""
+    plain = (dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values())
+    return _has_sparse_columns(frame) or all(plain)
+
+
 def check_frame(name: str, frame: nw.DataFrame) -> None:
     """Refuse columns that are not numbers."""
+    if is_matrix(frame):
+        return
     for column, dtype in frame.schema.items():
-        if not (dtype.is_numeric() or dtype == nw.Boolean or _has_sparse_columns(frame)):
+        if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise InvalidViewError(
                 f"View {name!r} must have numeric columns; column {column!r} is {dtype}; "
                 "turn categories into integer codes and pass Categorical() for them as a view of their own."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,10 @@ class Source:
         Row of ``matrix`` for each item, -1 where the item lacks this view.
     columns : list of str, optional
         Names of the columns.
+    features : list of str, optional
+        Names of the features, where the family has several for each column and could only number them.
+    family : Family, optional
+        Family that whoever made the data has in mind; used where the user asks for none.
     lengths : ndarray of int64, optional
         For items that are sequences, the number of vectors that each row of ``matrix`` stands for. Its columns are then
         counts of the vectors that have each feature, followed by counts of neighbouring pairs that do.
@@ -77,6 +81,8 @@ class Source:
     rows: np.ndarray
     columns: list[str] | None = None
     lengths: np.ndarray | None = None
+    features: list[str] | None = None
+    family: Family | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -118,7 +124,7 @@ class Source:
 
     def take(self, items: np.ndarray | slice) -> Source:
         """Return some of the items; the matrix is shared."""
-        return Source(self.matrix, self.rows[items], self.columns, self.lengths)
+        return replace(self, rows=self.rows[items])
 
     def raw_blocks(self) -> Iterator[tuple[np.ndarray, Matrix]]:
         """Yield item numbers, and values in float32 or wider, for blocks of the items that have this view."""

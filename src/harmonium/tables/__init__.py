@@ -1,0 +1,28 @@
+"""Tables: from a data frame with columns of any kind to views.
+
+Each role of a column is a `Reader`; `TableViews` infers roles, shows them, and learns vocabularies, scales and levels.
+"""
+
+from harmonium.tables.base import Reader
+from harmonium.tables.categories import Category, Date, Tags
+from harmonium.tables.left_out import LeftOut
+from harmonium.tables.numbers import Count, Flag, Number, Vector
+from harmonium.tables.table import ROLES, Table
+from harmonium.tables.transformer import TableViews
+from harmonium.tables.words import Words
+
+__all__ = [
+    "ROLES",
+    "Category",
+    "Count",
+    "Date",
+    "Flag",
+    "LeftOut",
+    "Number",
+    "Reader",
+    "Table",
+    "TableViews",
+    "Tags",
+    "Vector",
+    "Words",
+]

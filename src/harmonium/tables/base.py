@@ -1,0 +1,173 @@
+"""What a column of a table can stand for: the base of all readers of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse
+
+from harmonium.families import Family
+from harmonium.parts import Part
+from harmonium.tables.column import Column
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some columns of a view, read from one column of a table.
+
+    Attributes
+    ----------
+    matrix : ndarray or scipy.sparse.csr_array
+        A row for each row of the table; NaN is missing.
+    columns : list of str
+        Names of the columns of the matrix.
+    family : Family, optional
+        Family of the view; None leaves it to what the data look like. Blocks of one view have the same.
+    view : str, optional
+        View that the block shares with others. By default it is a view by itself, named after the column.
+    features : list of str, optional
+        Names of the features, where the family has several for each column.
+    present : ndarray of bool, optional
+        Which rows have the view, for sparse matrices.
+    """
+
+    matrix: np.ndarray | scipy.sparse.csr_array
+    columns: list[str]
+    family: Family | None = None
+    view: str | None = None
+    features: list[str] | None = None
+    present: np.ndarray | None = None
+
+
+class Reader(Part):
+    """Base of readers of columns: what a column stands for, and how it becomes part of a view.
+
+    A subclass names its ``word`` and what it has ``learned``, and defines `suits`, `bind` and `read`.
+
+    Attributes
+    ----------
+    word : str
+        The role of a column in a word, by which users ask for it.
+    learned : mapping of str to type
+        Attributes that `bind` sets and files keep.
+
+    Examples
+    --------
+    >>> import narwhals as nw, pandas as pd
+    >>> from harmonium.tables import Flag
+    >>> column = Column("paid", nw.from_native(pd.Series(["yes", "no", "yes"]), series_only=True))
+    >>> Flag.suits(column), Flag().bind(column).read(column)[0].matrix.ravel().tolist()
+    (True, [1.0, 0.0, 1.0])
+    """
+
+    role = "column"
+    #: the role of a column in a word, by which users ask for it
+    word: ClassVar[str] = ""
+    #: attributes that `bind` sets and files keep
+    learned: ClassVar[Mapping[str, type]] = {}
+
+    @classmethod
+    def suits(cls, column: Column) -> bool:
+        """Tell whether a column looks like this role; roles are asked in the order of `harmonium.tables.ROLES`.
+
+        Parameters
+        ----------
+        column : Column
+            A column of the training data.
+
+        Returns
+        -------
+        bool
+            True if it does.
+        """
+        raise NotImplementedError
+
+    def bind(self, column: Column) -> Self:
+        """Return a copy that has learned what it needs from the training data.
+
+        Parameters
+        ----------
+        column : Column
+            A column of the training data.
+
+        Returns
+        -------
+        Reader
+            The copy.
+
+        Raises
+        ------
+        InvalidViewError
+            If the column cannot be read in this role.
+        """
+        raise NotImplementedError
+
+    def read(self, column: Column) -> list[Block]:
+        """Return what a column adds to views.
+
+        Parameters
+        ----------
+        column : Column
+            The same column of the training data or of new data.
+
+        Returns
+        -------
+        list of Block
+            As many as for the training data, of the same columns.
+        """
+        raise NotImplementedError
+
+    def strange(self, column: Column) -> int:
+        """Return the number of values that the training data did not have and that count as missing.
+
+        Parameters
+        ----------
+        column : Column
+            The same column of new data.
+
+        Returns
+        -------
+        int
+            Number of rows.
+        """
+        return 0
+
+    @property
+    def note(self) -> str:
+        """What has been decided about the column, in a few words."""
+        return ""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what has been learned.
+
+        Returns
+        -------
+        dict
+            Numbers, texts, and lists of them, by name.
+        """
+        return {name: getattr(self, name) for name in self.learned}
+
+    def restore(self, facts: Mapping[str, Any]) -> Self:
+        """Return a copy that knows what was learned.
+
+        Parameters
+        ----------
+        facts : mapping
+            What `facts` returned.
+
+        Returns
+        -------
+        Reader
+            The copy.
+
+        Raises
+        ------
+        ValueError
+            If something is missing, unknown or of the wrong kind.
+        """
+        if set(facts) != set(self.learned) or not all(isinstance(facts[name], self.learned[name]) for name in facts):
+            raise ValueError(f"{type(self).__name__} learns {', '.join(self.learned) or 'nothing'}")
+        return self.with_fitted(**facts)

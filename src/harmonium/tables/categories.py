@@ -1,0 +1,306 @@
+"""Columns of categories, tags and times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import Bernoulli, Categorical, Gaussian
+from harmonium.tables.base import Block, Reader
+from harmonium.tables.column import Column
+from harmonium.tables.marks import MARKS, mark_of, tags_in
+from harmonium.tables.naming import is_code_name
+from harmonium.tables.numbers import NUMBERS
+from harmonium.validation import IsInstance, Whole
+
+CATEGORIES = "categories"
+
+# Texts are categories if they repeat: this many rows a value on average, or this few values (the threshold of skrub's
+# TableVectorizer), and this few words each. The first and the last are conventions.
+_ROWS_A_VALUE = 5
+_FEW_VALUES = 40
+_FEW_WORDS = 6
+
+
+class Category(Reader):
+    """Read a column of categories, for a Categorical view that all of them share.
+
+    A category that occurs in fewer than ``min_rows`` rows of the training data, or in none of them, counts as missing.
+
+    Parameters
+    ----------
+    min_rows : int, default=2
+        Smallest number of rows of a category.
+    max_levels : int, default=1000
+        Largest number of categories; the most frequent ones are kept.
+
+    Attributes
+    ----------
+    levels_ : list of str
+        The categories, in order.
+
+    Examples
+    --------
+    >>> import narwhals as nw, pandas as pd
+    >>> column = Column("place", nw.from_native(pd.Series(["Rome", "Oslo", "Rome", "Oslo", "Bern"]), series_only=True))
+    >>> reader = Category().bind(column)
+    >>> reader.levels_, reader.read(column)[0].matrix.ravel().tolist()
+    (['Oslo', 'Rome'], [1.0, 0.0, 1.0, 0.0, nan])
+    """
+
+    word = "category"
+    learned = {"levels_": list}
+    settings = {"min_rows": Whole(remedy="2 is usual"), "max_levels": Whole(2, remedy="1000 is usual")}
+    levels_: list[str]
+
+    def __init__(self, min_rows: int = 2, max_levels: int = 1000) -> None:
+        self.min_rows = min_rows
+        self.max_levels = max_levels
+
+    @classmethod
+    def suits(cls, column: Column) -> bool:
+        """Tell whether values repeat and have few words, or are codes by name."""
+        if column.kind not in ("text", "number") or column.n_distinct < 2:
+            return False
+        repeats = column.n_observed >= _ROWS_A_VALUE * column.n_distinct
+        if column.numbers is not None:
+            return repeats and column.is_whole() and is_code_name(column.name)
+        few = column.n_distinct <= min(_FEW_VALUES, column.n_observed / 2)
+        return (repeats or few) and _mean_words(column) <= _FEW_WORDS
+
+    def bind(self, column: Column) -> Self:
+        """Return a copy that knows the categories."""
+        counts = Counter(column.observed)
+        levels = [level for level, count in counts.most_common(self.max_levels) if count >= self.min_rows]
+        if not levels:
+            raise InvalidViewError(
+                f"Column {column.name!r} as categories needs values that occur at least {self.min_rows} times; none "
+                "does; use the role 'drop' or 'words'."
+            )
+        return self.with_fitted(levels_=_in_order(levels, column))
+
+    def read(self, column: Column) -> list[Block]:
+        """Return codes; a category that is not known is missing."""
+        codes = pd.Index(self.levels_).get_indexer(pd.Index(column.texts, dtype=object)).astype(np.float64)
+        codes[codes < 0] = np.nan
+        names = [f"{column.name}={level}" for level in self.levels_]
+        return [Block(codes[:, None], [column.name], Categorical(), CATEGORIES, names)]
+
+    def strange(self, column: Column) -> int:
+        """Return the number of rows whose category is not known."""
+        return int((~pd.Index(column.observed, dtype=object).isin(self.levels_)).sum())
+
+    @property
+    def note(self) -> str:
+        """Number of categories."""
+        return f"{len(self.levels_):,} levels"
+
+
+class Tags(Reader):
+    """Read a column of lists of tags, or of texts that separate them by a mark, as a Bernoulli view of its own.
+
+    Parameters
+    ----------
+    separator : str, optional
+        Mark between tags. By default it is the first of ``|``, ``;`` and ``,`` that makes tags of the texts.
+    min_rows : int, default=2
+        Smallest number of rows of a tag.
+    max_features : int, default=5000
+        Largest number of tags; the most frequent ones are kept.
+
+    Attributes
+    ----------
+    mark_ : str
+        The mark; empty for lists.
+    tags_ : list of str
+        The tags, sorted.
+
+    Examples
+    --------
+    >>> import narwhals as nw, pandas as pd
+    >>> column = Column("genre", nw.from_native(pd.Series(["drama|war", "war", "comedy|drama"]), series_only=True))
+    >>> reader = Tags().bind(column)
+    >>> reader.tags_, reader.read(column)[0].matrix.toarray().tolist()
+    (['drama', 'war'], [[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    """
+
+    word = "tags"
+    learned = {"mark_": str, "tags_": list}
+    settings = {
+        "separator": IsInstance(str, "'|'"),
+        "min_rows": Whole(remedy="2 is usual"),
+        "max_features": Whole(remedy="5000 is usual"),
+    }
+    mark_: str
+    tags_: list[str]
+
+    def __init__(self, separator: str | None = None, min_rows: int = 2, max_features: int = 5000) -> None:
+        self.separator = separator
+        self.min_rows = min_rows
+        self.max_features = max_features
+
+    @classmethod
+    def suits(cls, column: Column) -> bool:
+        """Tell whether the values are lists, or texts that separate short words which repeat."""
+        return column.kind == "list" or (column.kind == "text" and bool(mark_of(column)))
+
+    def bind(self, column: Column) -> Self:
+        """Return a copy that knows mark and tags."""
+        mark = "" if column.kind == "list" else self.separator or mark_of(column) or MARKS[0]
+        counts = Counter(tag for tags in _split(column, mark) if tags is not None for tag in tags)
+        kept = sorted(tag for tag, count in counts.most_common(self.max_features) if count >= self.min_rows)
+        if not kept:
+            raise InvalidViewError(
+                f"Column {column.name!r} as tags needs tags that occur in at least {self.min_rows} rows; none does; use "
+                "the role 'drop' or 'words'."
+            )
+        return self.with_fitted(mark_=mark, tags_=kept)
+
+    def read(self, column: Column) -> list[Block]:
+        """Return which tags each row has; tags that are not known are left out."""
+        rows = _split(column, self.mark_)
+        places = {tag: place for place, tag in enumerate(self.tags_)}
+        cells = [(row, places[tag]) for row, tags in enumerate(rows) for tag in tags or () if tag in places]
+        row_numbers, columns = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+        shape = len(rows), len(self.tags_)
+        matrix = scipy.sparse.csr_array((np.ones(len(cells), dtype=np.float32), (row_numbers, columns)), shape=shape)
+        return [Block(matrix, self.tags_, Bernoulli(), present=np.array([tags is not None for tags in rows]))]
+
+    @property
+    def note(self) -> str:
+        """The mark between tags."""
+        return f"separated by {self.mark_!r}" if self.mark_ else "lists"
+
+
+class Date(Reader):
+    """Read a column of times as parts: a number for the trend, and categories for month, weekday and hour.
+
+    The parts join the views of numbers and of categories. Parts that never vary are left out. Texts are times if they
+    are dates of ISO 8601, or of the form 31/12/2024 where days and months can be told apart.
+
+    Attributes
+    ----------
+    parts_ : dict of str to list of int
+        Months (0 to 11), weekdays (0 is Monday) and hours that occur, for parts that vary.
+    centre_, spread_ : float
+        Mean and standard deviation of the time, in days since 1970.
+
+    Examples
+    --------
+    >>> import narwhals as nw, pandas as pd
+    >>> column = Column("day", nw.from_native(pd.Series(["2024-01-31", "2024-02-29"]), series_only=True))
+    >>> Date().bind(column).note
+    'trend, month, weekday'
+    """
+
+    word = "date"
+    learned = {"parts_": dict, "centre_": float, "spread_": float}
+    parts_: dict[str, list[int]]
+    centre_: float
+    spread_: float
+
+    @classmethod
+    def suits(cls, column: Column) -> bool:
+        """Tell whether the values are times."""
+        return column.times is not None
+
+    def bind(self, column: Column) -> Self:
+        """Return a copy that knows which parts vary."""
+        times = _times_of(column)
+        known = times[times.notna()]
+        days = _days(known)
+        found = {part: np.unique(codes).astype(int).tolist() for part, codes in _parts(known).items()}
+        parts = {part: codes for part, codes in found.items() if len(codes) > 1}
+        spread = float(days.std()) if len(days) else 0.0
+        centre = float(days.mean()) if len(days) else 0.0
+        return self.with_fitted(parts_=parts, centre_=centre, spread_=spread or 1.0)
+
+    def read(self, column: Column) -> list[Block]:
+        """Return the trend and the parts."""
+        times = _times_of(column)
+        trend = (_days(times) - self.centre_) / self.spread_
+        blocks = [Block(trend[:, None], [column.name], Gaussian(), NUMBERS)]
+        found = _parts(times)
+        for part, known in self.parts_.items():
+            codes = pd.Index(known).get_indexer(pd.Index(found[part])).astype(np.float64)
+            codes[codes < 0] = np.nan
+            label = f"{column.name}_{part}"
+            names = [f"{label}={_LEVELS[part][code]}" for code in known]
+            blocks.append(Block(codes[:, None], [label], Categorical(), CATEGORIES, names))
+        return blocks
+
+    @property
+    def note(self) -> str:
+        """The parts."""
+        return ", ".join(["trend", *self.parts_])
+
+
+_LEVELS: dict[str, list[Any]] = {
+    "month": list(range(1, 13)),
+    "weekday": ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
+    "hour": list(range(24)),
+}
+
+
+def _parts(times: pd.DatetimeIndex) -> dict[str, np.ndarray]:
+    """Return the codes of all parts, NaN where a time is missing."""
+    parts = {"month": times.month - 1, "weekday": times.weekday, "hour": times.hour}
+    return {name: np.asarray(values, dtype=np.float64) for name, values in parts.items()}
+
+
+def _days(times: pd.DatetimeIndex) -> np.ndarray:
+    """Return times as days since 1970."""
+    return np.asarray((times - pd.Timestamp(0)) / pd.Timedelta(days=1), dtype=np.float64)
+
+
+def _times_of(column: Column) -> pd.DatetimeIndex:
+    """Return the times of a column; refuse one that has none."""
+    if column.times is not None:
+        return column.times
+    if column.kind == "nothing" or not column.n_observed:
+        return pd.DatetimeIndex([pd.NaT] * len(column))
+    raise InvalidViewError(
+        f"Column {column.name!r} must hold times; found {str(column.texts[column.texts != None][0])[:40]!r}; "  # noqa: E711
+        "convert it with pandas.to_datetime."
+    )
+
+
+def _in_order(levels: list[str], column: Column) -> list[str]:
+    """Return levels in the order that the column gives them, or else sorted, numbers by size."""
+    given = _given_order(column)
+    place = {level: number for number, level in enumerate(given)}
+    if set(levels) <= set(place):
+        return sorted(levels, key=place.__getitem__)
+    try:
+        return sorted(levels, key=float)
+    except ValueError:
+        return sorted(levels)
+
+
+def _given_order(column: Column) -> list[str]:
+    """Return the categories of a column whose type lists them."""
+    if column.series.dtype not in (nw.Categorical, nw.Enum):
+        return []
+    return [str(level).strip() for level in column.series.cat.get_categories().to_list()]
+
+
+def _mean_words(column: Column) -> float:
+    """Return the mean number of words of a value, over different values."""
+    different = set(column.observed)
+    return sum(len(str(text).split()) for text in different) / max(len(different), 1)
+
+
+def _split(column: Column, mark: str) -> list[list[str] | None]:
+    """Return the tags of each row, None where they are missing."""
+    if column.kind == "list":
+        return [
+            None if values is None else list(dict.fromkeys(str(value).strip() for value in values if value is not None))
+            for values in column.lists
+        ]
+    return [None if text is None else tags_in(str(text), mark) if mark else [str(text)] for text in column.texts]

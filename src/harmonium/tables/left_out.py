@@ -1,0 +1,87 @@
+"""Columns that tell nothing: constants and identifiers."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from harmonium.tables.base import Block, Reader
+from harmonium.tables.column import Column
+from harmonium.tables.marks import mark_of
+from harmonium.tables.naming import is_id_name
+
+# Below this many rows nothing is taken for an identifier: a convention.
+_FEWEST_ROWS = 20
+# Identifiers have at most this many rows a value on average, and texts this many words: conventions.
+_ROWS_A_VALUE = 1.05
+_WORDS = 1.5
+
+
+class LeftOut(Reader):
+    """Leave a column out.
+
+    By itself it is chosen for columns that are empty or never vary, and for identifiers: whole numbers in a row, single
+    words that differ in nearly all rows, and whole numbers that do so and are called id, key or the like.
+
+    Attributes
+    ----------
+    reason_ : str
+        Why the column is left out.
+
+    Examples
+    --------
+    >>> import narwhals as nw, pandas as pd
+    >>> column = Column("row", nw.from_native(pd.Series(range(30)), series_only=True))
+    >>> LeftOut().bind(column).note
+    'an identifier'
+    """
+
+    word = "drop"
+    learned = {"reason_": str}
+    reason_: str
+
+    @classmethod
+    def suits(cls, column: Column) -> bool:
+        """Tell whether the column tells nothing."""
+        return bool(_reason(column))
+
+    def bind(self, column: Column) -> Self:
+        """Return a copy that knows the reason."""
+        return self.with_fitted(reason_=_reason(column) or "as asked")
+
+    def read(self, column: Column) -> list[Block]:
+        """Return nothing."""
+        return []
+
+    @property
+    def note(self) -> str:
+        """The reason."""
+        return self.reason_
+
+
+def _reason(column: Column) -> str:
+    """Return why a column tells nothing; an empty text if it may tell something."""
+    if not column.n_observed:
+        return "empty"
+    if column.kind == "other":
+        return "neither numbers, texts, times nor lists"
+    if column.n_distinct == 1:
+        return "always the same"
+    return "an identifier" if _is_identifier(column) else ""
+
+
+def _is_identifier(column: Column) -> bool:
+    """Tell whether values name rows."""
+    if column.n_observed < _FEWEST_ROWS or column.n_observed > _ROWS_A_VALUE * column.n_distinct:
+        return False
+    if column.kind == "number" and column.is_whole():
+        assert column.numbers is not None
+        known = np.sort(column.numbers[np.isfinite(column.numbers)])
+        in_a_row = known[-1] - known[0] + 1 <= _ROWS_A_VALUE * len(known)
+        return bool(in_a_row) or is_id_name(column.name)
+    if column.kind != "text" or column.times is not None or mark_of(column):
+        return False
+    if column.numbers is not None:
+        return is_id_name(column.name)
+    return sum(len(str(text).split()) for text in column.observed) <= _WORDS * column.n_observed

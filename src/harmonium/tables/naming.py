@@ -1,0 +1,38 @@
+"""What the name of a column says about it."""
+
+from __future__ import annotations
+
+import re
+
+_ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|row|unnamed)(?:$|[\W_])", re.IGNORECASE)
+_CODE = re.compile(
+    r"(?:^|[\W_])(?:id|code|zip|zipcode|postcode|postal|type|category|class|group|cluster|label|sku)(?:$|[\W_])",
+    re.IGNORECASE,
+)
+
+
+def is_id_name(name: str) -> bool:
+    """Tell whether a name is that of an identifier.
+
+    Examples
+    --------
+    >>> [is_id_name(name) for name in ("customer_id", "userId", "Unnamed: 0", "width")]
+    [True, True, True, False]
+    """
+    return _ID.search(_spaced(name)) is not None
+
+
+def is_code_name(name: str) -> bool:
+    """Tell whether a name is that of codes, which are categories even if they are whole numbers.
+
+    Examples
+    --------
+    >>> [is_code_name(name) for name in ("zip_code", "storeType", "Store ID", "price")]
+    [True, True, True, False]
+    """
+    return _CODE.search(_spaced(name)) is not None
+
+
+def _spaced(name: str) -> str:
+    """Return a name with capitals inside it set apart: user_Id for userId."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)

@@ -1,0 +1,208 @@
+"""A table that has been learned: what each column stands for, and how rows become views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import Family
+from harmonium.notices import notice
+from harmonium.params import RESERVED
+from harmonium.parts import registered
+from harmonium.tables.base import Block, Reader
+from harmonium.tables.categories import Category, Date, Tags
+from harmonium.tables.column import Column
+from harmonium.tables.left_out import LeftOut
+from harmonium.tables.numbers import Count, Flag, Number, Vector
+from harmonium.tables.words import Words
+from harmonium.views import Views
+
+#: roles in the order in which a column is tried: the first that suits it is taken
+ROLES: tuple[type[Reader], ...] = (LeftOut, Flag, Date, Vector, Tags, Category, Count, Number, Words)
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """What has been learned of one column.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    reader : Reader
+        How it is read.
+    view : str
+        Name of the view that it makes by itself, if it does.
+    missing : float
+        Share of the training rows without a value.
+    """
+
+    name: str
+    reader: Reader
+    view: str
+    missing: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns in order; never changed."""
+
+    columns: tuple[TableColumn, ...]
+
+    @classmethod
+    def learn(cls, frame: nw.DataFrame, roles: Mapping[str, Any] | None = None, remainder: str = "infer") -> Table:
+        """Return the table of a frame of training data."""
+        names = [str(name) for name in frame.columns]
+        asked = {str(name): role for name, role in (roles or {}).items()}
+        for name in asked:
+            if name not in names:
+                raise InvalidViewError(
+                    f"roles may only name columns of the table ({_listed(names)}); got {name!r}; correct the name."
+                )
+        learned: list[TableColumn] = []
+        taken = set(RESERVED) | {"numbers", "categories", "flags", "counts"}
+        for name, column in _columns(frame):
+            role = asked.get(name, remainder)
+            reader = _inferred(column) if isinstance(role, str) and role == "infer" else reader_of(name, role)
+            view = name.replace(".", "_")
+            while view in taken:
+                view += "_"
+            taken.add(view)
+            learned.append(TableColumn(name, reader.bind(column), view, column.missing))
+        table = cls(tuple(learned))
+        table._tell_left_out(asked)
+        return table
+
+    def _tell_left_out(self, asked: Mapping[str, Any]) -> None:
+        """Tell which columns are left out, or refuse if that leaves none."""
+        silent = [column for column in self.columns if isinstance(column.reader, LeftOut)]
+        if len(silent) == len(self.columns):
+            raise InvalidViewError(
+                f"A table needs at least one column that tells something; all are left out ({_reasons(silent)}); pass "
+                "their roles to TableViews."
+            )
+        unasked = [column for column in silent if column.name not in asked and column.reader.note != "as asked"]
+        if unasked:
+            notice(f"Columns left out of the model: {_reasons(unasked)}; pass TableViews(roles=...) to keep one.")
+
+    def read(self, frame: nw.DataFrame, not_used: Iterable[str] = (), is_new: bool = True) -> Views:
+        """Return the views of a frame that has some of the columns.
+
+        ``not_used`` are columns to pass over in silence; of training data (not ``is_new``) there is nothing to tell.
+        """
+        there = dict(_columns(frame))
+        self._tell_differences(there, not_used)
+        blocks: dict[str, list[Block]] = {}
+        strange: list[str] = []
+        for column in self.columns:
+            data = there.get(column.name) or _empty(column.name, len(frame))
+            n_strange = column.reader.strange(data)
+            if n_strange:
+                strange.append(f"{column.name!r} ({n_strange} rows)")
+            for block in column.reader.read(data):
+                blocks.setdefault(block.view or column.view, []).append(block)
+        if strange and is_new:
+            notice(
+                f"Categories that the training data have too rarely or not at all count as missing: "
+                f"{', '.join(strange)}."
+            )
+        return _views(blocks, self)
+
+    def _tell_differences(self, there: Mapping[str, Column], not_used: Iterable[str]) -> None:
+        """Tell which columns lack and which are new; refuse a frame that has none of the columns."""
+        known = [column.name for column in self.columns]
+        used = [column.name for column in self.columns if not isinstance(column.reader, LeftOut)]
+        lacking = [name for name in used if name not in there]
+        if len(lacking) == len(used):
+            raise InvalidViewError(
+                f"The table must have some of the columns that the model was fitted on ({_listed(used)}); got "
+                f"{_listed(list(there))}; pass the same columns."
+            )
+        if lacking:
+            notice(f"The model was fitted on columns that the table lacks, which count as missing: {_listed(lacking)}.")
+        new = [name for name in there if name not in known and name not in set(not_used)]
+        if new:
+            notice(f"Columns that the model was not fitted on are not used: {_listed(new)}.")
+
+    def summary(self, families: Mapping[str, Family]) -> pd.DataFrame:
+        """Return a row for each column: its role, its view and family, features, and missing share."""
+        rows = []
+        for column in self.columns:
+            blocks = column.reader.read(_empty(column.name, 1))
+            names = list(dict.fromkeys(block.view or column.view for block in blocks))
+            rows.append(
+                {
+                    "column": column.name,
+                    "role": column.reader.word,
+                    "view": ", ".join(names),
+                    "family": ", ".join(type(families[name]).__name__ for name in names if name in families),
+                    "features": sum(len(block.features or block.columns) for block in blocks),
+                    "missing": round(column.missing, 4),
+                    "note": column.reader.note,
+                }
+            )
+        return pd.DataFrame(rows).set_index("column")
+
+
+def reader_of(name: str, role: Any) -> Reader:
+    """Return the reader that a user asks for by a word or by an instance."""
+    if isinstance(role, Reader):
+        role.check()
+        return role
+    words = role_words()
+    if not isinstance(role, str) or role not in words:
+        raise ValueError(
+            f"The role of column {name!r} must be one of {_listed([*words, 'infer'])}, or a reader such as Words(); got "
+            f"{role!r}; correct it."
+        )
+    return words[role]()
+
+
+def role_words() -> dict[str, type[Reader]]:
+    """Return all readers by their word."""
+    readers = cast("list[type[Reader]]", list(registered("column").values()))
+    return {reader.word: reader for reader in readers}
+
+
+def _inferred(column: Column) -> Reader:
+    """Return the first role that suits a column; what suits none is left out."""
+    return next((role() for role in ROLES if role.suits(column)), LeftOut())
+
+
+def _columns(frame: nw.DataFrame) -> list[tuple[str, Column]]:
+    return [(str(series.name), Column(str(series.name), series)) for series in frame.iter_columns()]
+
+
+def _empty(name: str, n_rows: int) -> Column:
+    """Return a column without any value."""
+    return Column(name, nw.from_native(pd.Series([None] * n_rows, dtype=object), series_only=True))
+
+
+def _views(blocks: Mapping[str, list[Block]], table: Table) -> Views:
+    """Return views from the blocks that make them up."""
+    matrices, columns, features, families, present = {}, {}, {}, {}, {}
+    for view, parts in blocks.items():
+        matrices[view] = parts[0].matrix if len(parts) == 1 else np.hstack([part.matrix for part in parts])
+        columns[view] = [name for part in parts for name in part.columns]
+        families[view] = parts[0].family
+        if any(part.features is not None for part in parts):
+            features[view] = [name for part in parts for name in part.features or part.columns]
+        if scipy.sparse.issparse(parts[0].matrix) and parts[0].present is not None:
+            present[view] = parts[0].present
+    return Views(matrices, present=present, feature_names=columns).described(features, families, table)
+
+
+def _listed(names: list[str], most: int = 8) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _reasons(columns: list[TableColumn]) -> str:
+    return ", ".join(f"{column.name!r} ({column.reader.note})" for column in columns)

@@ -1,0 +1,227 @@
+"""`TableViews`: from a data frame as it is to views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from harmonium.exceptions import InvalidViewError
+from harmonium.parts import Part
+from harmonium.tables.table import Table, reader_of
+from harmonium.validation import Choice, Setting
+from harmonium.views import Views
+from harmonium.views.container import is_matrix
+from harmonium.views.frames import as_frame, is_frame
+from harmonium.views.reading import FamiliesOfViews
+
+
+class Roles(Setting):
+    """The setting that gives columns their roles: a mapping, or None."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse everything else, and roles that there are not."""
+        if value is None:
+            return
+        if not isinstance(value, Mapping):
+            raise TypeError(
+                f"{owner} needs {name} to be a mapping of columns to roles; got {value!r}; pass for example "
+                "{'year': 'category'}."
+            )
+        for column, role in value.items():
+            if not (isinstance(role, str) and role == "infer"):
+                reader_of(str(column), role)
+
+
+class _TableReader(Part):
+    """Base of what reads tables; it lets files name it."""
+
+    role = "table"
+
+
+class TableViews(TransformerMixin, _TableReader):
+    """Turn a data frame with columns of any kind into views.
+
+    Every column has a role. It is given, or inferred by the first of these that fits:
+
+    - ``"drop"``: columns that are empty or never vary, and identifiers (whole numbers in a row; single words, or whole
+      numbers called id, key or the like, that differ in nearly all rows). They are left out, with a sentence.
+    - ``"flag"``: truth values, zeros and ones, yes and no.
+    - ``"date"``: times, or texts that are dates; a trend and the categories month, weekday and hour.
+    - ``"vector"``: lists of as many real numbers, such as embeddings.
+    - ``"tags"``: lists, or texts in which ``|``, ``;`` or ``,`` separates short words that repeat.
+    - ``"category"``: texts of up to six words that repeat (five rows a value on average, or at most 40 values), and whole
+      numbers that repeat and whose name says that they are codes (id, code, zip, type, class, group, …).
+    - ``"count"``: whole numbers with at least 5 % zeros, a mean of at most 20, and a variance of 0.3 to 5 times the mean.
+      Other whole numbers (ages, years, prices, ratings) are no counts.
+    - ``"number"``: all other numbers, also in texts such as "13%" or "$1,200"; skewed ones on a log scale.
+    - ``"words"``: all other texts.
+
+    Flags, numbers, counts and categories each share a view ("flags", "numbers", "counts", "categories"); words, tags and
+    vectors are views by themselves, named after their column. Empty texts, "?", "-", "NA", "N/A", "nan" and "null" are
+    missing values.
+
+    Parameters
+    ----------
+    roles : mapping of str to str or Reader, optional
+        Roles of some columns: a word, or a reader of `harmonium.tables` with settings, as in
+        ``{"year": "category", "text": Words(max_features=20_000)}``.
+    remainder : {"infer", "drop"}, default="infer"
+        What happens to columns that ``roles`` does not name.
+
+    Attributes
+    ----------
+    table_ : Table
+        What has been learned of each column.
+    columns_ : DataFrame
+        The columns, their roles, views, features and missing values.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the training data.
+    n_features_in_ : int
+        Number of these columns.
+
+    See Also
+    --------
+    harmonium.HarmoniumRegressor : Estimators take frames directly, and use a `TableViews` by themselves.
+
+    Notes
+    -----
+    Limits of the rules are named constants of the readers in `harmonium.tables`, with their reasons. Columns may come in
+    any order. A column that new data lack counts as missing, a column that is new is not used, and a category that the
+    training data do not have is missing; each is told in one warning.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({
+    ...     "review": ["dark cherry and oak", "light cherry", "dark oak", "light and fresh"],
+    ...     "place": ["Rioja", "Mosel", "Rioja", "Mosel"],
+    ...     "price": [20.0, 8.0, None, 9.5],
+    ... })
+    >>> table = TableViews(roles={"place": "category"})
+    >>> table.fit_transform(frame)
+    Views(4 items; review: 5 sparse columns, categories: 1 dense columns, numbers: 1 dense columns)
+    >>> table.columns_[["role", "features", "missing", "note"]]
+                role  features  missing      note
+    column
+    review     words         5     0.00  presence
+    place   category         2     0.00  2 levels
+    price     number         1     0.25
+    """
+
+    settings = {"roles": Roles(), "remainder": Choice(("infer", "drop"), remedy="'infer' looks at the data")}
+    table_: Table
+
+    def __init__(self, roles: Mapping[str, Any] | None = None, remainder: Literal["infer", "drop"] = "infer") -> None:
+        self.roles = roles
+        self.remainder = remainder
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what each column stands for.
+
+        Parameters
+        ----------
+        X : data frame
+            Of pandas, polars, pyarrow, or anything that speaks the Arrow PyCapsule interface.
+        y : None
+            Not used; present as scikit-learn passes it.
+
+        Returns
+        -------
+        TableViews
+            The fitted transformer.
+        """
+        self.check()
+        frame = frame_of(X)
+        self.table_ = Table.learn(frame, self.roles, self.remainder)
+        self.feature_names_in_ = np.array([str(name) for name in frame.columns], dtype=object)
+        self.n_features_in_ = len(frame.columns)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Views:
+        """Learn what each column stands for, and return the views of the same frame.
+
+        Parameters
+        ----------
+        X : data frame
+            As for `fit`.
+        y : None
+            Not used; present as scikit-learn passes it.
+
+        Returns
+        -------
+        Views
+            The views, which estimators take.
+        """
+        frame = frame_of(X)
+        return self.fit(frame.to_native()).table_.read(frame, is_new=False)
+
+    def transform(self, X: Any) -> Views:
+        """Return the views of a frame.
+
+        Parameters
+        ----------
+        X : data frame
+            With the columns of the training data, in any order.
+
+        Returns
+        -------
+        Views
+            The views, which estimators take.
+        """
+        check_is_fitted(self)
+        return self.table_.read(frame_of(X))
+
+    @property
+    def columns_(self) -> pd.DataFrame:
+        """The columns, their roles, views, features and missing values."""
+        check_is_fitted(self)
+        return self.table_.summary({}).drop(columns="family")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "table_")
+
+
+class FamiliesOrTable(FamiliesOfViews):
+    """The setting of estimators that says what views are: families, or a `TableViews`."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse everything else."""
+        if isinstance(value, TableViews):
+            value.check()
+        else:
+            super().check(owner, name, value)
+
+
+def table_reader(views: Any, frame: nw.DataFrame) -> TableViews | None:
+    """Return what reads a frame as a table; None if it is to be one matrix of numbers.
+
+    ``views`` is the parameter of the estimator: a `TableViews`, or "infer", which reads frames as tables if some column
+    is neither numbers nor truth values.
+    """
+    if isinstance(views, TableViews):
+        return views
+    return TableViews() if isinstance(views, str) and views == "infer" and not is_matrix(frame) else None
+
+
+def families_asked(views: Any) -> Any:
+    """Return which families the parameter of an estimator asks for; a table knows them by itself."""
+    return "infer" if isinstance(views, TableViews) else views
+
+
+def frame_of(X: Any) -> nw.DataFrame:
+    """Return a frame of any library; refuse everything else."""
+    frame = as_frame("X", X) if is_frame(X) else None
+    if frame is None:
+        raise InvalidViewError(
+            f"A table must be a data frame of pandas, polars or pyarrow; got {type(X).__name__}; make one with "
+            "pandas.DataFrame."
+        )
+    if not len(frame):
+        raise InvalidViewError("A data frame must have at least one row; got none; pass the rows to work on.")
+    return frame

@@ -1,0 +1,102 @@
+"""Columns of free text."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import Bernoulli
+from harmonium.tables.base import Block, Reader
+from harmonium.tables.column import Column
+from harmonium.validation import Choice, Whole
+
+# A word that occurs in a text occurs there this often on average: above it, counts tell more than presence. A
+# convention; reviews of wines (1.2) do as well either way, those of hotels (1.7) better with counts.
+_REPEATS = 1.4
+
+
+class Words(Reader):
+    """Read a column of texts as words, a view of its own.
+
+    Words are runs of at least two letters, digits or underscores, in lower case; stop words are kept, as they help to
+    predict.
+
+    Parameters
+    ----------
+    max_features : int, default=10000
+        Largest number of words; the most frequent ones are kept.
+    min_rows : int, default=2
+        Smallest number of texts that a word occurs in.
+    values : {"auto", "counts", "presence"}, default="auto"
+        What is said of a word. "auto" means counts if a word that occurs in a text does so 1.4 times or more on average,
+        as in long texts, and else presence.
+
+    Attributes
+    ----------
+    words_ : list of str
+        The words, sorted.
+    counts_ : bool
+        Whether they are counted.
+
+    Examples
+    --------
+    >>> import narwhals as nw, pandas as pd
+    >>> column = Column("note", nw.from_native(pd.Series(["a red wine", "white wine", "red fruit"]), series_only=True))
+    >>> reader = Words().bind(column)
+    >>> reader.words_, reader.note
+    (['red', 'wine'], 'presence')
+    """
+
+    word = "words"
+    learned = {"words_": list, "counts_": bool}
+    settings = {
+        "max_features": Whole(remedy="10000 is usual"),
+        "min_rows": Whole(remedy="2 is usual"),
+        "values": Choice(("auto", "counts", "presence"), remedy="'auto' looks at the data"),
+    }
+    words_: list[str]
+    counts_: bool
+
+    def __init__(
+        self, max_features: int = 10_000, min_rows: int = 2, values: Literal["auto", "counts", "presence"] = "auto"
+    ) -> None:
+        self.max_features = max_features
+        self.min_rows = min_rows
+        self.values = values
+
+    @classmethod
+    def suits(cls, column: Column) -> bool:
+        """Tell whether the values are texts, whatever they are."""
+        return column.kind == "text"
+
+    def bind(self, column: Column) -> Self:
+        """Return a copy that knows the words."""
+        counter = CountVectorizer(min_df=self.min_rows, max_features=self.max_features, dtype=np.float32)
+        try:
+            counts = counter.fit_transform(column.observed)
+        except ValueError:
+            raise InvalidViewError(
+                f"Column {column.name!r} as words needs words that occur in at least {self.min_rows} texts; none does; "
+                "use the role 'drop' or 'category'."
+            ) from None
+        repeats = counts.sum() / max(counts.nnz, 1)
+        counted = self.values == "counts" or (self.values == "auto" and repeats >= _REPEATS)
+        return self.with_fitted(words_=counter.get_feature_names_out().tolist(), counts_=bool(counted))
+
+    def read(self, column: Column) -> list[Block]:
+        """Return counts or presence of the words; words that are not known are left out."""
+        present = column.texts != None  # noqa: E711 (element by element)
+        settings: dict[str, Any] = {"vocabulary": self.words_, "binary": not self.counts_, "dtype": np.float32}
+        texts = ["" if text is None else str(text) for text in column.texts]
+        matrix = scipy.sparse.csr_array(CountVectorizer(**settings).transform(texts))
+        family = None if self.counts_ else Bernoulli()
+        return [Block(matrix, self.words_, family, present=np.asarray(present, dtype=bool))]
+
+    @property
+    def note(self) -> str:
+        """What is said of a word."""
+        return "counts" if self.counts_ else "presence"
