@@ -17,6 +17,7 @@ from harmonium.estimators.labels import read_classes
 from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
+from harmonium.estimators.target_columns import apart
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.persist import saveable
 from harmonium.targets import Kind, Labels, Meaning
@@ -155,6 +156,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
         HarmoniumClassifier
             The fitted estimator.
         """
+        X, y = apart(X, y)
         return self._fit(X, read_classes(y, sample_weight))
 
     @available_if(trains_by_batches)
@@ -186,6 +188,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
         else:
             self._check_named(classes)
             known = self._meaning.classes
+        X, y = apart(X, y)
         labels = read_classes(y, sample_weight, known)
         with unchanged_if_refused(self):
             scores = None if before is None else self._scores(X)
@@ -261,6 +264,26 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
             n_labels), positive where a label is more probable than not.
         """
         return self._one(self.head_.decisions(self._scores(X)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose class (or whose whole set of labels) is predicted.
+
+        Parameters
+        ----------
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
+        y : array-like, or name of a column of X
+            What is true, as for `fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        X, y = apart(X, y)
+        return float(super().score(X, y, sample_weight))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, or its labels.

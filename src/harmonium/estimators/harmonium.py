@@ -36,8 +36,8 @@ from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart
 from harmonium.persist import load_model, save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
-from harmonium.targets import Kind, Labels
 from harmonium.tables.transformer import FamiliesOrTable
+from harmonium.targets import Kind, Labels
 from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
 from harmonium.training.fitting import Plan, begin, fit, go_on, update
@@ -297,7 +297,8 @@ class Harmonium(
             names |= before.feature_names
         else:
             meaning = None if labels is None else labels.meaning
-            model = replace(model, meaning=meaning, table=views.table)
+            missing = {name: views.source(name).missing_share for name in views.names}
+            model = replace(model, meaning=meaning, missing=missing, table=views.table)
         self.fitted_ = replace(model, feature_names=names)
 
     # ---- parts ---------------------------------------------------------------------------------------------------

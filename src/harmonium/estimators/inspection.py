@@ -40,6 +40,25 @@ class Inspection:
         return self._model.families
 
     @property
+    def views_(self) -> pd.DataFrame:
+        """What each view is, or, for a model of a table, what each of its columns is.
+
+        A row for each view with its family and number of features; a row for each column with its role, view, family,
+        number of features, share of missing values in the training data, and what was decided about it.
+        """
+        model = self._model
+        if model.table is not None:
+            return model.table.summary(model.families)
+        return pd.DataFrame(
+            {
+                "family": [type(model.families[name]).__name__ for name in model.input_names],
+                "features": [int(model.families[name].n_features_) for name in model.input_names],
+                "missing": [round(model.missing[name], 4) for name in model.input_names],
+            },
+            index=pd.Index(model.input_names, name="view"),
+        )
+
+    @property
     def feature_names_(self) -> dict[str, list[str]]:
         """Names of the features of each view."""
         return self._model.feature_names

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import read_numbers
 from harmonium.estimators.supervised import Supervised
+from harmonium.estimators.target_columns import apart
 from harmonium.heads import EpsilonInsensitive, Head
 from harmonium.persist import saveable
 from harmonium.targets import Kind, Labels
@@ -139,6 +140,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
         HarmoniumRegressor
             The fitted estimator.
         """
+        X, y = apart(X, y)
         return self._fit(X, read_numbers(y, sample_weight))
 
     @available_if(trains_by_batches)
@@ -161,6 +163,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
         HarmoniumRegressor
             The estimator, as far as it has learned.
         """
+        X, y = apart(X, y)
         return self._partial_fit(X, read_numbers(y, sample_weight))
 
     def _default_head(self, kind: Kind) -> Head:
@@ -173,6 +176,26 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
                 f"Training can only go on with the {before.meaning.n_columns} outputs it began with; y has "
                 f"{labels.meaning.n_columns}; fit with warm_start=False."
             )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination R² of the predictions.
+
+        Parameters
+        ----------
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
+        y : array-like, or name of a column of X
+            What is true, as for `fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            R², 1.0 at best.
+        """
+        X, y = apart(X, y)
+        return float(super().score(X, y, sample_weight))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the expected numbers, in the units of y.

@@ -152,7 +152,7 @@ class Tags(Reader):
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows mark and tags."""
-        mark = "" if column.kind == "list" else self.separator or mark_of(column) or MARKS[0]
+        mark = "" if column.kind == "list" else self.separator or mark_of(column) or next(iter(MARKS))
         counts = Counter(tag for tags in _split(column, mark) if tags is not None for tag in tags)
         kept = sorted(tag for tag, count in counts.most_common(self.max_features) if count >= self.min_rows)
         if not kept:

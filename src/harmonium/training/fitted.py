@@ -43,6 +43,8 @@ class FittedModel:
         Share of the training rows that have each unit, if units were selected.
     truncation_reached : bool, default=False
         Whether all units that were allowed are needed, so that more of them might be.
+    missing : dict of str to float
+        Share of the cells of each view that the training data lack.
     table : Table, optional
         How a data frame becomes views, if the model was fitted on one.
     remarks : tuple of str
@@ -69,6 +71,7 @@ class FittedModel:
     validation: dict[str, list[float]] | None = None
     usage: np.ndarray | None = None
     truncation_reached: bool = False
+    missing: dict[str, float] = field(default_factory=dict)
     table: Table | None = None
     remarks: tuple[str, ...] = ()
 

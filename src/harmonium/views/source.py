@@ -122,6 +122,17 @@ class Source:
         """Whether some items lack this view."""
         return bool((self.rows < 0).any())
 
+    @property
+    def missing_share(self) -> float:
+        """Share of the cells that are missing."""
+        total = missing = 0
+        for _, block in self.raw_blocks():
+            cells = entries(block)
+            total += cells.shape[0] * cells.shape[1]
+            missing += int(np.isnan(cells.values).sum())
+        absent = float((self.rows < 0).mean()) if len(self.rows) else 0.0
+        return absent + (1 - absent) * missing / max(total, 1)
+
     def take(self, items: np.ndarray | slice) -> Source:
         """Return some of the items; the matrix is shared."""
         return replace(self, rows=self.rows[items])
