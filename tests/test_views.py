@@ -228,7 +228,7 @@ def test_large_offsets_are_not_rounded_away() -> None:
         (binary(), Bernoulli),
         (np.zeros((N_ROWS, 2)), Bernoulli),
         (counts(), Poisson),
-        (np.full((N_ROWS, 2), 2), Poisson),
+        (np.full((N_ROWS, 2), 2), Gaussian),
         (-counts() - 1, Gaussian),
         (real(), Gaussian),
         (counts() + 1e6, Gaussian),

@@ -26,7 +26,14 @@ from harmonium.views import Views
 from harmonium.views.container import as_matrix
 from harmonium.views.data import Data
 from harmonium.views.frames import as_frame, is_frame
-from harmonium.views.inferring import check_largest, check_observed, check_support, infer_family
+from harmonium.views.inferring import (
+    check_largest,
+    check_observed,
+    check_support,
+    infer_family,
+    tell_of_large_counts,
+    tell_of_large_means,
+)
 from harmonium.views.reading import SINGLE, families_given, is_collection, read_collection, split_columns
 
 
@@ -177,10 +184,15 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Fa
         source = views.source(name)
         summary = source.summary()
         check_observed(name, summary)
-        family = given[name] or source.family or infer_family(summary, hidden)
+        family = given[name] or source.family
+        if family is None:
+            family = infer_family(summary, hidden)
+            tell_of_large_counts(name, summary)
         check_support(name, source, family, hidden)
         families[name] = family.bind(summary)
         reference[name] = mean_statistic(views, name, families[name], summary)
+        features = names_of_features(name, source.columns, families[name])
+        tell_of_large_means(name, families[name], reference[name], features)
     return Problem(Energy(families, hidden), reference)
 
 

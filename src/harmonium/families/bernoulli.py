@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import Counts, are_counts
+from harmonium.families.counts import Counts, are_binary
 from harmonium.kernels.elementwise import logistic
 from harmonium.laws import BernoulliLaw, Law
 
@@ -26,7 +26,7 @@ class Bernoulli(Counts):
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
         """Return 3 for zeros and ones, which no other family suits better."""
-        return 3 if are_counts(summary, largest=1) else 0
+        return 3 if are_binary(summary) else 0
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
         """Return the law of a coin flip."""

@@ -15,12 +15,71 @@ from harmonium.support import Support
 
 # larger whole numbers are taken to be measurements (times, identifiers); a convention, not far below e¹², the largest
 # rate that Poisson can express
-_LARGEST_COUNT = 1e5
+LARGEST_COUNT = 1e5
+# What tells counts from other whole numbers. All are conventions, judged by counts of words, genes and visual words on
+# one side, and ages, years, ratings, prices and codes on the other. Numbers spread evenly from 0 to n end at twice
+# their mean, and counts go further; a column that hardly ever reaches zero is no count if its mean is beyond 20. A view
+# is none of counts, whatever its other columns, if one never falls below 1000, as identifiers do, or varies by far less
+# than counts of its size, as years do.
+_TAIL_FACTOR, _TAIL_OFFSET = 2.2, 0.5
+_SMALL_MEAN, _COMMON_ZEROS = 20.0, 0.05
+_FAR_FROM_ZERO, _SMALL_DISPERSION = 1000.0, 0.5
+# the share of columns that have to look like counts for a view to be one of counts; the others may be features that
+# happen to be frequent
+_SHARE_OF_COLUMNS = 0.5
 
 
-def are_counts(summary: Any, largest: float = _LARGEST_COUNT) -> bool:
-    """Tell whether all values are whole numbers from 0 up that are not too large to be counts."""
-    return bool(summary.all_integer and summary.minimum.min() >= 0 and summary.maximum.max() <= largest)
+def looks_like_counts(summary: Any, largest: float = LARGEST_COUNT) -> np.ndarray:
+    """Tell which columns look like counts of something, and not like other whole numbers.
+
+    Counts are whole numbers that begin at zero and have a longer tail above their mean than below, to at least 2.2
+    times the mean. If the mean is above 20, at least 5 % of the values are zero. Ages, years, ratings, prices and codes
+    are whole numbers, too, but fail in one or the other.
+
+    Parameters
+    ----------
+    summary : harmonium.views.source.Summary
+        Column statistics of the data.
+    largest : float, default=100000
+        Largest value that a count may have.
+
+    Returns
+    -------
+    ndarray of bool of shape (columns,)
+        True for counts. Zeros and ones are judged like other numbers, so whoever takes them apart has to do it before.
+
+    Examples
+    --------
+    >>> from harmonium import Views
+    >>> children_and_ages = np.array([[0, 31], [2, 45], [0, 28], [1, 52], [0, 39]])
+    >>> looks_like_counts(Views({"people": children_and_ages}).source("people").summary()).tolist()
+    [True, False]
+    """
+    begins_at_zero = summary.whole & (summary.minimum == 0) & (summary.maximum <= largest)
+    has_a_tail = summary.maximum >= _TAIL_FACTOR * summary.mean + _TAIL_OFFSET
+    has_enough_zeros = (summary.mean <= _SMALL_MEAN) | (summary.zeros >= _COMMON_ZEROS)
+    return begins_at_zero & has_a_tail & has_enough_zeros
+
+
+def are_counts(summary: Any, largest: float = LARGEST_COUNT) -> bool:
+    """Tell whether a view holds counts: whole numbers from 0 up, at least half of whose columns look like counts.
+
+    Columns of zeros and ones, which counts of rare things are, do not say anything about the others.
+    """
+    narrow = (summary.mean > _SMALL_MEAN) & (summary.variance < _SMALL_DISPERSION * summary.mean)
+    if not _are_whole(summary, largest) or (narrow | (summary.minimum > _FAR_FROM_ZERO)).any():
+        return False
+    telling = summary.maximum > 1
+    return bool(telling.any() and looks_like_counts(summary, largest)[telling].mean() >= _SHARE_OF_COLUMNS)
+
+
+def are_binary(summary: Any) -> bool:
+    """Tell whether all values are zeros and ones."""
+    return _are_whole(summary, largest=1)
+
+
+def _are_whole(summary: Any, largest: float) -> bool:
+    return bool(summary.whole.all() and summary.minimum.min() >= 0 and summary.maximum.max() <= largest)
 
 
 def without_bound(units: Support, reason: str) -> str | None:

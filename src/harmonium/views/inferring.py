@@ -8,8 +8,10 @@ import numpy as np
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
+from harmonium.families.counts import LARGEST_COUNT, are_counts
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.rows import Entries, entries
+from harmonium.notices import notice
 from harmonium.parts import registered
 from harmonium.support import Support
 from harmonium.views.source import Source, Summary
@@ -18,19 +20,44 @@ from harmonium.views.source import Source, Summary
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     """Return the registered family that suits the data best with these hidden units.
 
-    It is `Bernoulli` for zeros and ones, a family of counts for whole numbers from 0 to 100,000, `Chain` for sequences
-    and `Gaussian` for the rest. Counts are `Poisson`, or `ReplicatedSoftmax` with unbounded hidden units, with which
-    Poisson cannot be normalised.
+    It is `Bernoulli` for zeros and ones, a family of counts for whole numbers that look like counts, `Chain` for
+    sequences and `Gaussian` for the rest: for ages, years, ratings and codes, too. Counts are `Poisson`, or
+    `ReplicatedSoftmax` with unbounded hidden units, with which Poisson cannot be normalised.
+    `harmonium.families.counts.looks_like_counts` has the rule.
 
     Examples
     --------
     >>> from harmonium import BernoulliUnits, Views
-    >>> infer_family(Views({"x": np.array([[0, 3], [1, 1]])}).source("x").summary(), BernoulliUnits())
+    >>> infer_family(Views({"x": np.array([[0, 3], [1, 0], [4, 0]])}).source("x").summary(), BernoulliUnits())
     Poisson()
+    >>> infer_family(Views({"x": np.array([[1990, 3], [2004, 5]])}).source("x").summary(), BernoulliUnits())
+    Gaussian()
     """
     families = cast("list[type[Family]]", list(registered("family").values()))
     able = [family for family in families if family.data == summary.data]
     return max(able, key=lambda family: family.suits(summary, hidden.bounded))()
+
+
+def tell_of_large_counts(name: str, summary: Summary) -> None:
+    """Warn of counts that no family of counts was inferred for because some are too large."""
+    largest = float(summary.maximum.max())
+    if largest > LARGEST_COUNT and are_counts(summary, largest=np.inf):
+        notice(
+            f"View {name!r} holds counts up to {largest:g}, too large for a family of counts, and is taken as real "
+            "numbers; pass np.log1p of it, on which scale large counts are alike."
+        )
+
+
+def tell_of_large_means(name: str, family: Family, mean: np.ndarray, features: list[str]) -> None:
+    """Warn of means of the statistic that a fitted family cannot express, as its naturals have a limit."""
+    natural = family.natural_from_mean(mean.astype(np.float64))
+    beyond = natural > family.natural_limits[1]
+    if beyond.any():
+        feature = int(np.argmax(beyond))
+        notice(
+            f"View {name!r} is {type(family).__name__}, which cannot express means as large as that of "
+            f"{features[feature]!r}, {mean[feature]:g}; pass np.log1p of the view as Gaussian()."
+        )
 
 
 def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer) -> None:

@@ -33,8 +33,10 @@ class Summary:
         Statistics of the observed values, zero where there are none.
     is_sparse : bool
         Whether the data are sparse.
-    all_integer : bool
+    whole : ndarray of bool of shape (columns,)
         Whether all observed values are whole numbers.
+    zeros : ndarray of shape (columns,)
+        Share of zeros in the observed values, zero where there are none.
     mean_length : float, optional
         Mean number of vectors of items that are sequences. The columns of the other statistics are then counts of
         vectors, followed by counts of neighbouring pairs.
@@ -47,7 +49,8 @@ class Summary:
     minimum: np.ndarray
     maximum: np.ndarray
     is_sparse: bool
-    all_integer: bool
+    whole: np.ndarray
+    zeros: np.ndarray
     mean_length: float | None = None
 
     @property
@@ -165,9 +168,9 @@ class Source:
     def summary(self) -> Summary:
         """Return column statistics, computed in one pass over the observed values."""
         width = self._width
-        count, total, square = (np.zeros(width) for _ in range(3))
+        count, total, square, n_other = (np.zeros(width) for _ in range(4))
         low, high = np.full(width, np.inf), np.full(width, -np.inf)
-        all_integer = True
+        whole = np.ones(width, dtype=bool)
         shift: np.ndarray | None = None
         for _, block in self.raw_blocks():
             cells = entries(block)
@@ -177,15 +180,18 @@ class Source:
                 sums += more
             lowest, highest = cells.extremes()
             low, high = np.fmin(low, lowest), np.fmax(high, highest)
-            whole = np.equal(np.floor(cells.values), cells.values)
-            all_integer = all_integer and bool(whole.all() or (whole | np.isnan(cells.values)).all())
+            n_other += cells.column_totals((cells.values != 0) & ~np.isnan(cells.values))
+            broken = np.floor(cells.values) != cells.values
+            if broken.any():  # which NaN is, too
+                whole &= cells.column_totals(broken & ~np.isnan(cells.values)) == 0
         safe = np.maximum(count, 1)
         mean = total / safe
         variance = np.maximum(square / safe - mean**2, 0)
         low, high = np.where(count > 0, low, 0), np.where(count > 0, high, 0)
         mean = mean + (0 if shift is None else shift)
         length = None if self.lengths is None else float(self.lengths[self.rows[self.rows >= 0]].mean())
-        return Summary(self.n_columns, count, mean, variance, low, high, self.is_sparse, all_integer, length)
+        zeros = (count - n_other) / safe
+        return Summary(self.n_columns, count, mean, variance, low, high, self.is_sparse, whole, zeros, length)
 
     def batch(self, items: np.ndarray | slice, family: Family) -> ViewBatch:
         """Return the statistics of some items, in float32, with missing sites marked."""
