@@ -27,6 +27,8 @@ _ZEROS = "0" * 64
 # how the description begins within the header, where its quotation marks are escaped; no name of a tensor and no text
 # of the description looks like it, as theirs are escaped once more
 _BEGIN = rb'"harmonium":"{\"sha256\": \"'
+# how readable descriptions begin
+_BEGIN_OF_TEXT = b'{\n  "sha256": "'
 # readers of safetensors refuse headers of more than 100 MB, and quotation marks take two characters there
 _LARGEST_DESCRIPTION = 40_000_000
 
@@ -101,7 +103,8 @@ def seal(description: Mapping[str, Any], tensors: Mapping[str, Any]) -> Sealed:
         )
     arrays = {name: np.asarray(value, order="C") for name, value in tensors.items()}
     content = memoryview(safetensors.numpy.save(arrays, metadata={"harmonium": text}))
-    begin, end = _place_of_digest(bytes(content[: 8 + _header_length(content)]))
+    begin = _place_of_digest(bytes(content[: 8 + _header_length(content)]))
+    end = begin + len(_ZEROS)
     digest = _digest(content, begin, end)
     return Sealed((content[:begin], digest.encode(), content[end:]), digest)
 
@@ -124,19 +127,32 @@ def unseal(content: bytes) -> tuple[str, dict[str, Any], Tensors]:
             "pass the path that save was given."
         )
     description = parse_description(metadata["harmonium"])
-    begin, end = _place_of_digest(header)
     digest = description.pop(_DIGEST, None)
-    if begin < 0 or digest is None:
-        raise ModelFileError(
-            "A model file must carry the digest of its content; this one has none, as files of harmonium before "
-            "schema 3; save the model again with this version."
-        )
-    if digest != _digest(memoryview(content), begin, end):
-        raise ModelFileError(
-            "A model file must be as it was written; its digest differs, so it is damaged or was changed; save the "
-            "model again."
-        )
+    _check_digest(digest, content, _place_of_digest(header))
     return digest, description, tensors
+
+
+def seal_text(description: Mapping[str, Any]) -> bytes:
+    """Return a description as readable JSON whose first entry is the digest of the text."""
+    text = json.dumps({_DIGEST: _ZEROS, **description}, allow_nan=False, indent=2) + "\n"
+    content = memoryview(text.encode())
+    begin = len(_BEGIN_OF_TEXT)
+    end = begin + len(_ZEROS)
+    return bytes(content[:begin]) + _digest(content, begin, end).encode() + bytes(content[end:])
+
+
+def unseal_text(content: bytes, name: str) -> dict[str, Any]:
+    """Return the description from its sealed text; refuse one that is not as it was written."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise ModelFileError(
+            f"{name} must be UTF-8 text; found other bytes at position {error.start}; save the model again."
+        ) from error
+    description = parse_description(text)
+    begin = len(_BEGIN_OF_TEXT) if content.startswith(_BEGIN_OF_TEXT) else -1
+    _check_digest(description.pop(_DIGEST, None), content, begin)
+    return description
 
 
 def read_bytes(path: Path) -> bytes:
@@ -175,11 +191,24 @@ def _header_length(content: bytes | memoryview) -> int:
     return int.from_bytes(content[:8], "little")
 
 
-def _place_of_digest(header: bytes) -> tuple[int, int]:
-    """Return where the digest begins and ends, or -1 and something if it is not there."""
+def _place_of_digest(header: bytes) -> int:
+    """Return where the digest begins, or -1 if there is none."""
     found = header.find(_BEGIN)
-    begin = found + len(_BEGIN) if found >= 0 else -1
-    return begin, begin + len(_ZEROS)
+    return found + len(_BEGIN) if found >= 0 else -1
+
+
+def _check_digest(digest: Any, content: bytes, begin: int) -> None:
+    """Refuse content without a digest, or with that of another content."""
+    if digest is None or begin < 0:
+        raise ModelFileError(
+            "A model file must carry the digest of its content; this one has none, as files of harmonium before "
+            "schema 3; save the model again with this version."
+        )
+    if digest != _digest(memoryview(content), begin, begin + len(_ZEROS)):
+        raise ModelFileError(
+            "A model file must be as it was written; its digest differs, so it is damaged or was changed; save the "
+            "model again."
+        )
 
 
 def _digest(content: memoryview, begin: int, end: int) -> str:
