@@ -58,6 +58,7 @@ INTERNAL = {
     "parts",
     "persist",
     "queries",
+    "storage",
     "support",
     "targets",
     "validation",

@@ -11,14 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 from harmonium.notices import notice
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
-from harmonium.persist.values import encode, encode_part
+from harmonium.storage import encode, encode_part, heading, keep_by_fields
 from harmonium.training import FittedModel
+from harmonium.views import Columns
 
-SCHEMA = 2
+FORMAT = "harmonium"
 # what scikit-learn remembers of X, where there is anything to remember
 INPUT = ("n_features_in_", "feature_names_in_")
 _ESTIMATORS: dict[str, type] = {}
 Estimator = TypeVar("Estimator", bound=type)
+
+keep_by_fields(Columns, "columns", "family")
 
 
 def saveable(estimator: Estimator) -> Estimator:
@@ -29,8 +32,6 @@ def saveable(estimator: Estimator) -> Estimator:
 
 def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
     """Return the JSON description and the tensors of a fitted estimator."""
-    from harmonium._version import __version__
-
     name = type(estimator).__name__
     kind: Any = type(estimator)
     if _ESTIMATORS.get(name) is not kind:
@@ -39,10 +40,7 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
     model: FittedModel = estimator.fitted_
     tensors = {key: np.asarray(value, order="C") for key, value in tensors_of(model).items()}
     description = {
-        "format": "harmonium",
-        "schema": SCHEMA,
-        "library_version": __version__,
-        "estimator": name,
+        **heading(FORMAT, name),
         "parameters": {
             key: encode(_seed(value) if key == "random_state" else value, key)
             for key, value in estimator.get_params(deep=False).items()

@@ -14,9 +14,9 @@ from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
-from harmonium.persist.description import _ESTIMATORS, INPUT, SCHEMA, facts_of, signature, tensors_of
+from harmonium.persist.description import _ESTIMATORS, FORMAT, INPUT, facts_of, signature, tensors_of
 from harmonium.persist.posterior import restored_posterior
-from harmonium.persist.values import check_names, decode, decode_part
+from harmonium.storage import check_fields, check_names, decode, decode_part, rebuilds
 from harmonium.targets import Meaning, Targets
 from harmonium.training import FittedModel
 from harmonium.training.base import Training
@@ -44,11 +44,11 @@ _VIEW_FIELDS: dict[str, Any] = {
 _PUT_TOGETHER = "A model file must hold a model that can be put together; it cannot ({reason}); save the model again."
 
 
+@rebuilds(FORMAT)
 def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     """Return the fitted estimator; every contradiction is a `ModelFileError`."""
-    _check_header(description)
-    _check_fields(description, _FIELDS, "The description of a model")
-    _check_fields(description["input"], dict.fromkeys(INPUT, object), "The input of a model file")
+    check_fields(description, _FIELDS, "The description of a model")
+    check_fields(description["input"], dict.fromkeys(INPUT, object), "The input of a model file")
     if description["estimator"] not in _ESTIMATORS:
         raise ModelFileError(
             f"A model file may only name the estimators {', '.join(_ESTIMATORS)}; got {description['estimator']!r}; "
@@ -79,7 +79,7 @@ def _fitted(
     views, parameters = description["views"], _under("parameters/", tensors)
     families: dict[str, Family] = {}
     for view, entry in views.items():
-        _check_fields(entry, _VIEW_FIELDS, f"View {view!r} of a model file")
+        check_fields(entry, _VIEW_FIELDS, f"View {view!r} of a model file")
         # the width is checked against a tensor before anything of that width is made
         _check_shape(f"parameters/{bias_of(view)}", parameters.get(bias_of(view)), (entry["n_features"],))
         families[view] = _family(view, entry, tensors)
@@ -274,39 +274,6 @@ def _check_shape(name: str, found: np.ndarray | None, expected: tuple[int, ...] 
         got = "none" if found is None else f"{found.dtype.name} of shape {found.shape}"
         need = "no such tensor" if expected is None else f"numbers of shape {expected}"
         raise ModelFileError(f"Tensor {name!r} must be {need}; found {got}; save the model again.")
-
-
-def _check_header(description: dict[str, Any]) -> None:
-    """Refuse files of another format or schema."""
-    if description.get("format") != "harmonium":
-        raise ModelFileError(
-            f"A model file must be of the format 'harmonium'; got {str(description.get('format'))[:60]!r}; pass the "
-            "path that save was given."
-        )
-    schema = description.get("schema")
-    if isinstance(schema, bool) or not isinstance(schema, int) or schema != SCHEMA:
-        newer = isinstance(schema, int) and schema > SCHEMA
-        advice = "install a newer harmonium" if newer else "save the model again with this version"
-        raise ModelFileError(
-            f"This version of harmonium reads model files of schema {SCHEMA}; got {str(schema)[:60]}; {advice}."
-        )
-
-
-def _check_fields(found: Any, expected: dict[str, Any], where: str) -> None:
-    """Refuse entries that are missing, unknown, or of the wrong kind."""
-    if not isinstance(found, dict):
-        raise ModelFileError(f"{where} must be a JSON object; found {type(found).__name__}; save the model again.")
-    for name in sorted(set(found) ^ set(expected)):
-        problem = "is missing" if name in expected else "is unknown"
-        raise ModelFileError(
-            f"{where} must have the entries {', '.join(expected)}; {name!r} {problem}; save the model again."
-        )
-    for name, kind in expected.items():
-        if not isinstance(found[name], kind) or (kind is int and isinstance(found[name], bool)):
-            raise ModelFileError(
-                f"{where} must have the right kind of value in every entry; {name!r} is "
-                f"{type(found[name]).__name__}; save the model again."
-            )
 
 
 def _check_signatures(described: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
