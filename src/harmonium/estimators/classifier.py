@@ -265,7 +265,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
         """
         return self._one(self.head_.decisions(self._scores(X)))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]  # not a density
         """Return the share of rows whose class (or whose whole set of labels) is predicted.
 
         Parameters
@@ -283,7 +283,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
             Accuracy.
         """
         X, y = apart(X, y)
-        return float(super().score(X, y, sample_weight))
+        return float(ClassifierMixin.score(self, X, y, sample_weight))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, or its labels.

@@ -130,7 +130,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning.
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), or name of columns of X
             Numbers to predict; NaN where they are unknown: such rows teach the model about the views only.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
@@ -153,7 +153,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items, as for `fit`.
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs), or name of columns of X
             Numbers to predict, as for `fit`.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss, as for `fit`.
@@ -177,7 +177,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
                 f"{labels.meaning.n_columns}; fit with warm_start=False."
             )
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]  # not a density
         """Return the coefficient of determination R² of the predictions.
 
         Parameters
@@ -195,7 +195,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
             R², 1.0 at best.
         """
         X, y = apart(X, y)
-        return float(super().score(X, y, sample_weight))
+        return float(RegressorMixin.score(self, X, y, sample_weight))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the expected numbers, in the units of y.

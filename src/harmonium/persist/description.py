@@ -12,6 +12,7 @@ from harmonium.notices import notice
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
 from harmonium.storage import encode, encode_part, heading, keep_by_fields
+from harmonium.tables import Table
 from harmonium.training import FittedModel
 from harmonium.views import Columns
 
@@ -79,6 +80,8 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
         "validation": model.validation,
         "truncation_reached": model.truncation_reached,
         "posterior": None if model.posterior is None else model.posterior.target,
+        "missing": model.missing,
+        "table": None if model.table is None else table_facts(model.table),
         "targets": None,
     }
     if meaning is not None:
@@ -89,6 +92,20 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
             "n_columns": meaning.n_columns,
         }
     return facts
+
+
+def table_facts(table: Table) -> list[dict[str, Any]]:
+    """Return what a table has learned of each of its columns."""
+    return [
+        {
+            "name": column.name,
+            "view": column.view,
+            "missing": column.missing,
+            "reader": column.reader,
+            "learned": column.reader.facts(),
+        }
+        for column in table.columns
+    ]
 
 
 def tensors_of(model: FittedModel) -> Parameters:

@@ -17,6 +17,7 @@ from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not
 from harmonium.persist.description import _ESTIMATORS, FORMAT, INPUT, facts_of, signature, tensors_of
 from harmonium.persist.posterior import restored_posterior
 from harmonium.storage import check_fields, check_names, decode, decode_part, rebuilds
+from harmonium.tables.table import Table, TableColumn
 from harmonium.targets import Meaning, Targets
 from harmonium.training import FittedModel
 from harmonium.training.base import Training
@@ -118,6 +119,8 @@ def _fitted(
         validation=facts["validation"],
         usage=_usage(tensors, hidden),
         truncation_reached=bool(facts["truncation_reached"]),
+        missing={str(view): float(share) for view, share in facts["missing"].items()},
+        table=None if facts["table"] is None else _table(facts["table"], families),
     )
     strange = sorted(set(facts) - set(facts_of(model)))
     if strange:
@@ -131,6 +134,20 @@ def _fitted(
             f"A model file may only hold tensors of its parts; {unknown[0]!r} belongs to none; save the model again."
         )
     return model
+
+
+def _table(columns: Any, families: dict[str, Family]) -> Table:
+    """Return the table that a model was fitted on; refuse one that does not make its views."""
+    table = Table(
+        tuple(
+            TableColumn(str(c["name"]), c["reader"].restore(c["learned"]), str(c["view"]), float(c["missing"]))
+            for c in columns
+        )
+    )
+    for view, features in table.features.items():
+        if view not in families or families[view].n_features_ != len(features):
+            raise ValueError(f"the table makes {len(features)} features of view {view!r}")
+    return table
 
 
 def _under(prefix: str, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

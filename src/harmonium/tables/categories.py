@@ -44,6 +44,8 @@ class Category(Reader):
     ----------
     levels_ : list of str
         The categories, in order.
+    rare_ : list of str
+        Categories of the training data that are too rare, in no order.
 
     Examples
     --------
@@ -55,9 +57,10 @@ class Category(Reader):
     """
 
     word = "category"
-    learned = {"levels_": list}
+    learned = {"levels_": list, "rare_": list}
     settings = {"min_rows": Whole(remedy="2 is usual"), "max_levels": Whole(2, remedy="1000 is usual")}
     levels_: list[str]
+    rare_: list[str]
 
     def __init__(self, min_rows: int = 2, max_levels: int = 1000) -> None:
         self.min_rows = min_rows
@@ -83,7 +86,8 @@ class Category(Reader):
                 f"Column {column.name!r} as categories needs values that occur at least {self.min_rows} times; none "
                 "does; use the role 'drop' or 'words'."
             )
-        return self.with_fitted(levels_=_in_order(levels, column))
+        rare = [level for level in counts if level not in set(levels)]
+        return self.with_fitted(levels_=_in_order(levels, column), rare_=rare)
 
     def read(self, column: Column) -> list[Block]:
         """Return codes; a category that is not known is missing."""
@@ -93,13 +97,13 @@ class Category(Reader):
         return [Block(codes[:, None], [column.name], Categorical(), CATEGORIES, names)]
 
     def strange(self, column: Column) -> int:
-        """Return the number of rows whose category is not known."""
-        return int((~pd.Index(column.observed, dtype=object).isin(self.levels_)).sum())
+        """Return the number of rows whose category the training data do not have."""
+        return int((~pd.Index(column.observed, dtype=object).isin([*self.levels_, *self.rare_])).sum())
 
     @property
     def note(self) -> str:
         """Number of categories."""
-        return f"{len(self.levels_):,} levels"
+        return f"{len(self.levels_):,} levels" + (f", {len(self.rare_):,} rare" if self.rare_ else "")
 
 
 class Tags(Reader):
@@ -157,8 +161,8 @@ class Tags(Reader):
         kept = sorted(tag for tag, count in counts.most_common(self.max_features) if count >= self.min_rows)
         if not kept:
             raise InvalidViewError(
-                f"Column {column.name!r} as tags needs tags that occur in at least {self.min_rows} rows; none does; use "
-                "the role 'drop' or 'words'."
+                f"Column {column.name!r} as tags needs tags that occur in at least {self.min_rows} rows; none does; "
+                "use the role 'drop' or 'words'."
             )
         return self.with_fitted(mark_=mark, tags_=kept)
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli, Gaussian
+from harmonium.families.counts import looks_like_counts
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
 from harmonium.validation import Choice
+from harmonium.views import Views
 
 NUMBERS, COUNTS, FLAGS = "numbers", "counts", "flags"
 
@@ -21,10 +23,9 @@ _BORDER = 3.0
 _QUARTILES = 1.349
 # Skewness from 5 %, 50 % and 95 % quantiles (0 if symmetric, 1 at most) above which logarithms are tried: a convention.
 _SKEWED = 0.3
-# What counts look like, all conventions: some zeros, a variance that is a small multiple of the mean, moderate size.
-_ZEROS = 0.05
-_DISPERSION = (0.3, 5.0)
-_LARGEST_MEAN = 20.0
+# A column that looks like counts is read as such if its variance is at most this multiple of its mean; numbers that
+# vary more (amounts of money with many zeros) do better on a log scale. A convention.
+_DISPERSION = 5.0
 _TRUE = frozenset({"true", "yes", "y", "t", "1"})
 _FALSE = frozenset({"false", "no", "n", "f", "0"})
 
@@ -111,8 +112,9 @@ class Number(Reader):
 class Count(Reader):
     """Read a column of counts, for a view that all of them share.
 
-    By itself it is chosen only for whole numbers with zeros among them whose mean is at most 20 and whose variance is a
-    small multiple of it. Other whole numbers (ages, years, prices, ratings) are quantities.
+    By itself it is chosen only for whole numbers that look like counts (from zero up, with a tail; see
+    `harmonium.families.counts.looks_like_counts`) and whose variance is at most five times the mean. Other whole
+    numbers (ages, years, prices, ratings) are quantities.
 
     Examples
     --------
@@ -130,12 +132,8 @@ class Count(Reader):
         """Tell whether the values behave like counts."""
         if not column.is_whole() or column.kind != "number":
             return False
-        values = numbers_of(column)
-        known = values[np.isfinite(values)]
-        if known.min() < 0 or (known == 0).mean() < _ZEROS or known.mean() > _LARGEST_MEAN or column.n_distinct < 3:
-            return False
-        low, high = _DISPERSION
-        return bool(low <= known.var() / known.mean() <= high)
+        summary = Views({column.name: numbers_of(column)[:, None]}).source(column.name).summary()
+        return bool(looks_like_counts(summary)[0] and summary.variance[0] <= _DISPERSION * summary.mean[0])
 
     def bind(self, column: Column) -> Self:
         """Return a copy; nothing is learned."""

@@ -109,10 +109,7 @@ class Table:
             for block in column.reader.read(data):
                 blocks.setdefault(block.view or column.view, []).append(block)
         if strange and is_new:
-            notice(
-                f"Categories that the training data have too rarely or not at all count as missing: "
-                f"{', '.join(strange)}."
-            )
+            notice(f"Categories that the training data do not have count as missing: {', '.join(strange)}.")
         return _views(blocks, self)
 
     def _tell_differences(self, there: Mapping[str, Column], not_used: Iterable[str]) -> None:
@@ -130,6 +127,15 @@ class Table:
         new = [name for name in there if name not in known and name not in set(not_used)]
         if new:
             notice(f"Columns that the model was not fitted on are not used: {_listed(new)}.")
+
+    @property
+    def features(self) -> dict[str, list[str]]:
+        """Names of the features of each view."""
+        result: dict[str, list[str]] = {}
+        for column in self.columns:
+            for block in column.reader.read(_empty(column.name, 1)):
+                result.setdefault(block.view or column.view, []).extend(block.features or block.columns)
+        return result
 
     def summary(self, families: Mapping[str, Family]) -> pd.DataFrame:
         """Return a row for each column: its role, its view and family, features, and missing share."""
@@ -158,9 +164,10 @@ def reader_of(name: str, role: Any) -> Reader:
         return role
     words = role_words()
     if not isinstance(role, str) or role not in words:
+        listed = ", ".join(map(repr, [*words, "infer"]))
         raise ValueError(
-            f"The role of column {name!r} must be one of {_listed([*words, 'infer'])}, or a reader such as Words(); got "
-            f"{role!r}; correct it."
+            f"The role of column {name!r} must be one of {listed}, or a reader such as Words(); got {role!r}; correct "
+            "it."
         )
     return words[role]()
 

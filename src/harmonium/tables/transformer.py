@@ -55,16 +55,16 @@ class TableViews(TransformerMixin, _TableReader):
     - ``"date"``: times, or texts that are dates; a trend and the categories month, weekday and hour.
     - ``"vector"``: lists of as many real numbers, such as embeddings.
     - ``"tags"``: lists, or texts in which ``|``, ``;`` or ``,`` separates short words that repeat.
-    - ``"category"``: texts of up to six words that repeat (five rows a value on average, or at most 40 values), and whole
-      numbers that repeat and whose name says that they are codes (id, code, zip, type, class, group, …).
-    - ``"count"``: whole numbers with at least 5 % zeros, a mean of at most 20, and a variance of 0.3 to 5 times the mean.
-      Other whole numbers (ages, years, prices, ratings) are no counts.
+    - ``"category"``: texts of up to six words that repeat (five rows a value on average, or at most 40 values), and
+      whole numbers that repeat and whose name says that they are codes (id, code, zip, type, class, group, …).
+    - ``"count"``: whole numbers from zero up with a tail, whose variance is at most five times the mean. Other whole
+      numbers (ages, years, prices, ratings) are no counts.
     - ``"number"``: all other numbers, also in texts such as "13%" or "$1,200"; skewed ones on a log scale.
     - ``"words"``: all other texts.
 
-    Flags, numbers, counts and categories each share a view ("flags", "numbers", "counts", "categories"); words, tags and
-    vectors are views by themselves, named after their column. Empty texts, "?", "-", "NA", "N/A", "nan" and "null" are
-    missing values.
+    Flags, numbers, counts and categories each share a view ("flags", "numbers", "counts", "categories"); words, tags
+    and vectors are views by themselves, named after their column. Empty texts, "?", "-", "NA", "N/A", "nan" and "null"
+    are missing values.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ class TableViews(TransformerMixin, _TableReader):
 
     Notes
     -----
-    Limits of the rules are named constants of the readers in `harmonium.tables`, with their reasons. Columns may come in
-    any order. A column that new data lack counts as missing, a column that is new is not used, and a category that the
-    training data do not have is missing; each is told in one warning.
+    Limits of the rules are named constants of the readers in `harmonium.tables`, with their reasons. Columns may come
+    in any order. A column that new data lack counts as missing, a column that is new is not used, and a category that
+    the training data do not have is missing; each is told in one warning.
 
     Examples
     --------
@@ -107,11 +107,11 @@ class TableViews(TransformerMixin, _TableReader):
     >>> table.fit_transform(frame)
     Views(4 items; review: 5 sparse columns, categories: 1 dense columns, numbers: 1 dense columns)
     >>> table.columns_[["role", "features", "missing", "note"]]
-                role  features  missing      note
+                role  features  missing       note
     column
-    review     words         5     0.00  presence
-    place   category         2     0.00  2 levels
-    price     number         1     0.25
+    review     words         5     0.00   presence
+    place   category         2     0.00   2 levels
+    price     number         1     0.25  log scale
     """
 
     settings = {"roles": Roles(), "remainder": Choice(("infer", "drop"), remedy="'infer' looks at the data")}

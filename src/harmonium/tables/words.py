@@ -32,8 +32,8 @@ class Words(Reader):
     min_rows : int, default=2
         Smallest number of texts that a word occurs in.
     values : {"auto", "counts", "presence"}, default="auto"
-        What is said of a word. "auto" means counts if a word that occurs in a text does so 1.4 times or more on average,
-        as in long texts, and else presence.
+        What is said of a word. "auto" means counts if a word that occurs in a text does so 1.4 times or more on
+        average, as in long texts, and else presence.
 
     Attributes
     ----------
