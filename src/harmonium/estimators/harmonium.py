@@ -296,9 +296,12 @@ class Harmonium(
         if before is not None:  # what training began with stays
             names |= before.feature_names
         else:
-            meaning = None if labels is None else labels.meaning
+            if labels is not None:
+                assert model.head is not None
+                names |= model.head.names_of_added(labels.meaning)
+                model = replace(model, meaning=labels.meaning)
             missing = {name: views.source(name).missing_share for name in views.names}
-            model = replace(model, meaning=meaning, missing=missing, table=views.table)
+            model = replace(model, missing=missing, table=views.table)
         self.fitted_ = replace(model, feature_names=names)
 
     # ---- parts ---------------------------------------------------------------------------------------------------
