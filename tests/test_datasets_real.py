@@ -13,6 +13,7 @@ from harmonium.datasets import (
     Dataset,
     expand_multilabel,
     hotel_aspects,
+    load_adult,
     load_bdgp,
     load_caltech4,
     load_cll,
@@ -23,6 +24,7 @@ from harmonium.datasets import (
     load_reuters21578,
     load_shapes,
     load_wikipedia,
+    load_wines,
 )
 
 
@@ -233,3 +235,15 @@ def test_example_of_a_loader(load: Callable[..., object]) -> None:
     example = doctest.DocTestParser().get_doctest(text, {load.__name__: load}, load.__name__, None, None)
     result = doctest.DocTestRunner().run(example)
     assert result.attempted and not result.failed
+
+
+@needs("wines")
+def test_wines_are_a_raw_table() -> None:
+    wines = load_wines()
+    assert wines.shape == (5141, 9) and wines["alcohol"].iloc[0] == "13%" and wines["location"].nunique() == 70
+
+
+@needs("adult")
+def test_adult_has_whole_numbers_and_categories() -> None:
+    adult = load_adult()
+    assert adult.shape == (48842, 15) and adult["age"].dtype.kind == "i" and (adult["workclass"] == "?").any()

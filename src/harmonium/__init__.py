@@ -41,6 +41,7 @@ from harmonium.recipes import (
     structDWH,
     structMMH,
 )
+from harmonium.tables import TableViews
 from harmonium.training import LBFGS, Adam, EmpiricalBayes, GaussianPrior, Langevin, Metropolis, Momentum, Stochastic
 from harmonium.views import Columns, Sequences, Views
 
@@ -99,6 +100,7 @@ __all__ = [
     "Sequences",
     "SpikeSlab",
     "Stochastic",
+    "TableViews",
     "Views",
     "__version__",
     "iEFH",

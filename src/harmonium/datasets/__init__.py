@@ -15,6 +15,7 @@ from harmonium.datasets.mfeat import load_mfeat
 from harmonium.datasets.newsgroups import load_newsgroups
 from harmonium.datasets.reuters import expand_multilabel, load_reuters21578
 from harmonium.datasets.shapes import load_shapes
+from harmonium.datasets.tables import load_adult, load_wines
 from harmonium.datasets.wikipedia import load_wikipedia
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "data_home",
     "expand_multilabel",
     "hotel_aspects",
+    "load_adult",
     "load_bdgp",
     "load_caltech4",
     "load_cll",
@@ -34,4 +36,5 @@ __all__ = [
     "load_reuters21578",
     "load_shapes",
     "load_wikipedia",
+    "load_wines",
 ]

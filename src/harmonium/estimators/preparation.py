@@ -57,6 +57,8 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
         )
     if is_frame(X):
         frame = frame_of(X)
+        if not reset:
+            frame = _without_targets(estimator, frame)
         X = frame.to_native()  # what was lazy is collected once
         views = _read_table(estimator, frame, reset)
         if views is not None:
@@ -79,12 +81,18 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
     return split_columns(matrix, getattr(estimator, "feature_names_in_", None), estimator.views)
 
 
+def _without_targets(estimator: Any, frame: nw.DataFrame) -> nw.DataFrame:
+    """Return a frame without columns that are named like the targets, unless the model was fitted on them."""
+    meaning = estimator.fitted_.meaning
+    names = set(() if meaning is None else meaning.names or ()) - set(getattr(estimator, "feature_names_in_", ()))
+    return frame.drop([name for name in frame.columns if str(name) in names])
+
+
 def _read_table(estimator: Any, frame: nw.DataFrame, reset: bool) -> Views | None:
     """Return the views of a frame that is read as a table; None if it is a matrix of numbers."""
     if not reset:
-        table, meaning = estimator.fitted_.table, estimator.fitted_.meaning
-        names = () if meaning is None else meaning.names or ()
-        return None if table is None else table.read(frame, not_used=names)
+        table = estimator.fitted_.table
+        return None if table is None else table.read(frame)
     reader = table_reader(estimator.views, frame)
     if reader is None:
         return None

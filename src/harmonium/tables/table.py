@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -92,13 +92,13 @@ class Table:
         if unasked:
             notice(f"Columns left out of the model: {_reasons(unasked)}; pass TableViews(roles=...) to keep one.")
 
-    def read(self, frame: nw.DataFrame, not_used: Iterable[str] = (), is_new: bool = True) -> Views:
+    def read(self, frame: nw.DataFrame, is_new: bool = True) -> Views:
         """Return the views of a frame that has some of the columns.
 
-        ``not_used`` are columns to pass over in silence; of training data (not ``is_new``) there is nothing to tell.
+        Of training data (not ``is_new``) there is nothing to tell.
         """
         there = dict(_columns(frame))
-        self._tell_differences(there, not_used)
+        self._tell_differences(there)
         blocks: dict[str, list[Block]] = {}
         strange: list[str] = []
         for column in self.columns:
@@ -112,7 +112,7 @@ class Table:
             notice(f"Categories that the training data do not have count as missing: {', '.join(strange)}.")
         return _views(blocks, self)
 
-    def _tell_differences(self, there: Mapping[str, Column], not_used: Iterable[str]) -> None:
+    def _tell_differences(self, there: Mapping[str, Column]) -> None:
         """Tell which columns lack and which are new; refuse a frame that has none of the columns."""
         known = [column.name for column in self.columns]
         used = [column.name for column in self.columns if not isinstance(column.reader, LeftOut)]
@@ -124,7 +124,7 @@ class Table:
             )
         if lacking:
             notice(f"The model was fitted on columns that the table lacks, which count as missing: {_listed(lacking)}.")
-        new = [name for name in there if name not in known and name not in set(not_used)]
+        new = [name for name in there if name not in known]
         if new:
             notice(f"Columns that the model was not fitted on are not used: {_listed(new)}.")
 
