@@ -152,7 +152,7 @@ class Tags(Reader):
     @classmethod
     def suits(cls, column: Column) -> bool:
         """Tell whether the values are lists, or texts that separate short words which repeat."""
-        return column.kind == "list" or (column.kind == "text" and bool(mark_of(column)))
+        return column.kind == "list" or (column.kind == "text" and column.numbers is None and bool(mark_of(column)))
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows mark and tags."""
@@ -289,9 +289,8 @@ def _in_order(levels: list[str], column: Column) -> list[str]:
 
 def _given_order(column: Column) -> list[str]:
     """Return the categories of a column whose type lists them."""
-    if column.series.dtype not in (nw.Categorical, nw.Enum):
-        return []
-    return [str(level).strip() for level in column.series.cat.get_categories().to_list()]
+    dtype = column.series.dtype
+    return [str(level).strip() for level in dtype.categories] if isinstance(dtype, nw.Enum) else []
 
 
 def _mean_words(column: Column) -> float:

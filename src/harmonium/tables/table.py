@@ -77,18 +77,18 @@ class Table:
             taken.add(view)
             learned.append(TableColumn(name, reader.bind(column), view, column.missing))
         table = cls(tuple(learned))
-        table._tell_left_out(asked)
+        table._tell_left_out([name for name in names if asked.get(name, remainder) == "infer"])
         return table
 
-    def _tell_left_out(self, asked: Mapping[str, Any]) -> None:
-        """Tell which columns are left out, or refuse if that leaves none."""
+    def _tell_left_out(self, inferred: list[str]) -> None:
+        """Tell which columns are left out though nobody asked for it, or refuse if that leaves none."""
         silent = [column for column in self.columns if isinstance(column.reader, LeftOut)]
         if len(silent) == len(self.columns):
             raise InvalidViewError(
                 f"A table needs at least one column that tells something; all are left out ({_reasons(silent)}); pass "
                 "their roles to TableViews."
             )
-        unasked = [column for column in silent if column.name not in asked and column.reader.note != "as asked"]
+        unasked = [column for column in silent if column.name in inferred]
         if unasked:
             notice(f"Columns left out of the model: {_reasons(unasked)}; pass TableViews(roles=...) to keep one.")
 
