@@ -62,7 +62,10 @@ def encode(value: Any, where: str) -> Any:
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "bif":
         return {"rows": [encode(row, where) for row in value]}
     if isinstance(value, Columns):
-        return {"columns": encode(value.columns, where), "family": encode(value.family, where)}
+        entries = (value.columns, value.family, value.feature_names)
+        return dict(
+            zip(("columns", "family", "feature_names"), (encode(entry, where) for entry in entries), strict=True)
+        )
     if isinstance(value, Part):
         return encode_part(value, where)
     raise TypeError(
@@ -172,8 +175,8 @@ _DECODERS: dict[frozenset[str], Any] = {
     frozenset({"range"}): lambda value, where: range(*value["range"]),
     frozenset({"array", "kind"}): _decode_array,
     frozenset({"rows"}): lambda value, where: np.stack([decode(row, where) for row in value["rows"]]),
-    frozenset({"columns", "family"}): lambda value, where: Columns(
-        decode(value["columns"], where), decode(value["family"], where)
+    frozenset({"columns", "family", "feature_names"}): lambda value, where: Columns(
+        *(decode(value[key], where) for key in ("columns", "family", "feature_names"))
     ),
     frozenset({"part", "parameters"}): decode_part,
 }
