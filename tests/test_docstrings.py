@@ -50,6 +50,7 @@ INTERNAL = {
     "energy",
     "estimators",
     "extras",
+    "given",
     "inference",
     "kernels",
     "laws",

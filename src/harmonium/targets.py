@@ -64,12 +64,15 @@ class Meaning:
         Whether y had one dimension, so that predictions have one too.
     n_columns : int
         Number of columns.
+    names : tuple of str, optional
+        Names of the columns, if y has any.
     """
 
     kind: Kind
     classes: list[np.ndarray]
     one_column: bool = True
     n_columns: int = 1
+    names: tuple[str, ...] | None = None
 
     @property
     def n_classes(self) -> list[int]:
@@ -77,9 +80,20 @@ class Meaning:
         return [len(classes) for classes in self.classes]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Labels:
-    """What the user wants predicted: targets in numbers, and what they stand for."""
+    """What the user wants predicted: targets in numbers, and what they stand for.
+
+    Attributes
+    ----------
+    meaning : Meaning
+        What the values stand for.
+    targets : Targets
+        The values, row by row.
+    order : ndarray of int, optional
+        Numbers of the classes of the only column from the lowest to the highest, if y itself puts them in order.
+    """
 
     meaning: Meaning
     targets: Targets
+    order: np.ndarray | None = None

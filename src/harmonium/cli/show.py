@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harmonium.persist import load_model
+from harmonium.targets import KINDS
 
 
 def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> None:
@@ -34,6 +35,10 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     console.print(
         f"[bold]{type(model).__name__}[/bold] with {model.n_components_} topics of {layer}, {model.n_iter_} epochs"
     )
+    meaning = model.fitted_.meaning
+    if meaning is not None:
+        names = f": {', '.join(meaning.names)}" if meaning.names else ""
+        console.print(f"Predicts {KINDS[meaning.kind]}{names}", markup=False, highlight=False)
     # only models whose layer selects units know how much each is used
     usage = getattr(model, "unit_usage_", None)
     order = range(model.n_components_) if usage is None else np.argsort(-usage, kind="stable")

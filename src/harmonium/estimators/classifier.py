@@ -10,22 +10,21 @@ import pandas as pd
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
-from harmonium.estimators.labels import read_classes
+from harmonium.estimators.labels import in_order_of, read_classes
 from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.persist import saveable
-from harmonium.targets import Kind, Labels, Meaning
+from harmonium.targets import Kind, Labels
 from harmonium.training import FittedModel
 from harmonium.validation import check_whole
 
 
 @saveable
-class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
+class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     """Classification by a latent space that is learned together with the prediction.
 
     With the default parts it is the max-margin harmonium (`MMH`). `fit` chooses the weight of the prediction loss and
@@ -68,7 +67,9 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray if y has several columns of classes
-        The classes; for an indicator matrix, the numbers of its columns.
+        The classes in sorted order, as everywhere in scikit-learn; for an indicator matrix, the numbers of its columns.
+    output_names_ : ndarray of str
+        Names of the columns of y. Only if y was a data frame, or a Series with a name.
     head_ : Head
         The head in use, with all that it has learned beside its weights.
     C_ : float
@@ -146,7 +147,8 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
         y : array-like of shape (n_rows,) or (n_rows, n_columns)
             Classes; several columns of classes; or, if all are 0 or 1, an indicator matrix of labels. Unknown ones are
             NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or others are negative too): such rows
-            teach the model about the views only.
+            teach the model about the views only. A data frame names the outputs, and ordered categories tell `Ordinal`
+            which level comes first. Where both X and y have an index of pandas, rows go by its names.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
 
@@ -155,6 +157,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
         HarmoniumClassifier
             The fitted estimator.
         """
+        y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         return self._fit(X, read_classes(y, sample_weight))
 
     @available_if(trains_by_batches)
@@ -186,6 +189,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
         else:
             self._check_named(classes)
             known = self._meaning.classes
+        y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         labels = read_classes(y, sample_weight, known)
         with unchanged_if_refused(self):
             scores = None if before is None else self._scores(X)
@@ -228,13 +232,6 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
         return super()._bound_head(labels, before)
 
     # ---- using ---------------------------------------------------------------------------------------------------
-    @property
-    def _meaning(self) -> Meaning:
-        """What the targets stand for."""
-        check_is_fitted(self)
-        assert self.fitted_.meaning is not None
-        return self.fitted_.meaning
-
     @property
     def classes_(self) -> Any:
         """The classes; a list of them if y has several columns of classes.
@@ -320,7 +317,7 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
         top : int, default=5
             Number of classes or labels for each row.
         names : sequence of str, optional
-            Names of the classes or labels. Default: ``classes_``.
+            Names of the classes or labels. Default: ``output_names_`` of labels that have names, else ``classes_``.
 
         Returns
         -------
@@ -334,7 +331,10 @@ class HarmoniumClassifier(ClassifierMixin, Supervised, Harmonium):
                 "annotate is for one column of classes or an indicator matrix of labels; the model has several "
                 "columns of classes; use predict_proba."
             )
-        return ranked(probabilities, np.asarray(self.classes_ if names is None else names), top)
+        if names is None:
+            is_named = self._meaning.kind == "label" and self._meaning.names is not None
+            names = self.output_names_ if is_named else self.classes_
+        return ranked(probabilities, np.asarray(names), top)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -298,6 +298,8 @@ class Harmonium(
         if before is not None:  # what training began with stays
             names |= before.feature_names
         elif labels is not None:
+            assert model.head is not None
+            names |= model.head.names_of_added(labels.meaning)
             model = replace(model, meaning=labels.meaning)
         self.fitted_ = replace(model, feature_names=names)
 

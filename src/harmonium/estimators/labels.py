@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
-from sklearn.utils.validation import column_or_1d
+from narwhals import to_native
 
+from harmonium.given import read_given
 from harmonium.notices import notice
 from harmonium.targets import Labels, Meaning, Targets
+from harmonium.views.index import names_of_items, row_names, rows_in_order
 
 # squares of numbers that are much larger are infinite in float64, and so would be their spread
 _LARGEST = 1e150
@@ -21,16 +22,17 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
 
     ``known`` holds the classes that a model already has.
     """
-    values = _as_array(y)
+    given = read_given(y)
+    values = given.values
     weight = _weights(sample_weight, len(values))
     if known is not None and values.ndim == 2 and np.array_equal(known, [np.arange(values.shape[1])]):
         known = None  # numbers of the columns of an indicator matrix
-    indicator = _as_indicator(values) if values.ndim == 2 and _may_be_labels(known) else None
+    indicator = as_indicator(values) if values.ndim == 2 and _may_be_labels(known) else None
     if indicator is not None:
         labels = np.where(weight[:, None] > 0, indicator, np.nan)
         _check_some_known(not np.isnan(labels).all())
         both = [np.array([0, 1])] * labels.shape[1]
-        return Labels(Meaning("label", both, False, labels.shape[1]), Targets(labels, weight))
+        return Labels(Meaning("label", both, False, labels.shape[1], given.names), Targets(labels, weight))
     table = values[:, None] if values.ndim == 1 else values
     if known is not None and len(known) != table.shape[1]:
         raise ValueError(
@@ -44,12 +46,14 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
         classes.append(found)
     targets = Targets(np.stack(codes, axis=1), weight)
     _check_some_known(bool(targets.known.any()))
-    return Labels(Meaning("class", classes, values.ndim == 1, table.shape[1]), targets)
+    meaning = Meaning("class", classes, values.ndim == 1, table.shape[1], given.names)
+    return Labels(meaning, targets, _order(given.order, classes[0]))
 
 
 def read_numbers(y: Any, sample_weight: Any) -> Labels:
     """Return numbers, one or several columns, as `Labels`; NaN is unknown."""
-    values = _as_array(y)
+    given = read_given(y)
+    values = given.values
     if values.dtype.kind not in "biuf":
         try:
             values = np.where(pd.isna(values), np.nan, values).astype(np.float64)
@@ -67,7 +71,23 @@ def read_numbers(y: Any, sample_weight: Any) -> Labels:
         raise ValueError(
             f"Every column of y must be known for some rows; column {int(np.argmax(empty))} is all NaN; leave it out."
         )
-    return Labels(Meaning("number", [], values.ndim == 1, table.shape[1]), Targets(table, weight))
+    return Labels(Meaning("number", [], values.ndim == 1, table.shape[1], given.names), Targets(table, weight))
+
+
+def in_order_of(X: Any, what: str, given: Any) -> Any:
+    """Return y, or the weights of rows, in the order of the rows of X, if both name their rows."""
+    rows = rows_in_order(what, row_names(given), "X", names_of_items(X))
+    return given if rows is None else to_native(given, pass_through=True).iloc[rows]
+
+
+def check_names(given: Meaning, began: Meaning) -> None:
+    """Refuse columns of other names than training began with; only names that both have can disagree."""
+    for name, expected in zip(given.names or (), began.names or (), strict=False):
+        if name != expected:
+            raise ValueError(
+                f"y must have the columns that training began with, in the same order; got {name!r} in place of "
+                f"{expected!r}; reorder or rename the columns."
+            )
 
 
 def check_length(labels: Labels, n_rows: int) -> None:
@@ -77,31 +97,6 @@ def check_length(labels: Labels, n_rows: int) -> None:
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y "
             f"{len(labels.targets.weight)}; pass one label per row, and -1 or NaN where it is unknown."
         )
-
-
-def _as_array(y: Any) -> np.ndarray:
-    """Return y with a row for each item, in one dimension or with at least two columns."""
-    if y is None:
-        raise ValueError(
-            "y must be there: this estimator requires y to be passed, but the target y is None; pass one label per row."
-        )
-    try:
-        values = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
-    except ValueError:
-        raise ValueError(
-            "y must have as many labels in every row; got rows of different lengths; pass an indicator matrix for "
-            "several labels at once."
-        ) from None
-    if values.ndim not in (1, 2) or 0 in values.shape[1:]:
-        raise ValueError(
-            f"y must have one or two dimensions, and at least one column; got shape {values.shape}; pass one label (or "
-            "row of labels) per row of X."
-        )
-    if values.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: y must hold real numbers; got {values.dtype}; convert it first.")
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = column_or_1d(values, warn=True)
-    return values
 
 
 def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
@@ -150,7 +145,7 @@ def _may_be_labels(known: list[np.ndarray] | None) -> bool:
     return known is None or all(np.array_equal(classes, [0, 1]) for classes in known)
 
 
-def _as_indicator(values: np.ndarray) -> np.ndarray | None:
+def as_indicator(values: np.ndarray) -> np.ndarray | None:
     """Return a matrix of labels as 0, 1 and NaN; None if it holds anything else."""
     unknown = pd.isna(values)
     seen = _plain(values[~unknown])
@@ -188,6 +183,15 @@ def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np
     codes = np.full(len(column), -1)
     codes[rows] = position
     return codes, classes
+
+
+def _order(categories: tuple[Any, ...] | None, classes: np.ndarray) -> np.ndarray | None:
+    """Return the numbers of the classes in the order of the categories; None if these have none, or are others."""
+    if categories is None:
+        return None
+    number = {value: i for i, value in enumerate(classes.tolist())}
+    order = [number[category] for category in categories if category in number]
+    return np.array(order) if len(order) == len(classes) else None
 
 
 def _plain(values: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
-from harmonium.estimators.labels import read_numbers
+from harmonium.estimators.labels import in_order_of, read_numbers
 from harmonium.estimators.supervised import Supervised
 from harmonium.heads import EpsilonInsensitive, Head
 from harmonium.persist import saveable
@@ -18,7 +18,7 @@ from harmonium.training import FittedModel
 
 
 @saveable
-class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
+class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     """Regression by a latent space that is learned together with the prediction.
 
     With the default parts it is the max-margin harmonium (`MMH`). `fit` chooses the weight of the prediction loss and
@@ -68,6 +68,8 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
         C, epoch and held-out error of everything that was tried. Only if rows were held out.
     coef_ : ndarray of shape (n_outputs, n_components_)
         Weights of the topics in the scores, which are standardised numbers.
+    output_names_ : ndarray of str
+        Names of the columns of y. Only if y was a data frame, or a Series with a name.
     families_ : dict of str to Family
         Family of each view.
     feature_names_ : dict of str to list of str
@@ -130,7 +132,8 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-            Numbers to predict; NaN where they are unknown: such rows teach the model about the views only.
+            Numbers to predict; NaN where they are unknown: such rows teach the model about the views only. A data frame
+            names the outputs. Where both X and y have an index of pandas, rows go by its names.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
 
@@ -139,7 +142,7 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
         HarmoniumRegressor
             The fitted estimator.
         """
-        return self._fit(X, read_numbers(y, sample_weight))
+        return self._fit(X, self._numbers(X, y, sample_weight))
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -161,7 +164,10 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
         HarmoniumRegressor
             The estimator, as far as it has learned.
         """
-        return self._partial_fit(X, read_numbers(y, sample_weight))
+        return self._partial_fit(X, self._numbers(X, y, sample_weight))
+
+    def _numbers(self, X: Any, y: Any, sample_weight: Any) -> Labels:
+        return read_numbers(in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight))
 
     def _default_head(self, kind: Kind) -> Head:
         return EpsilonInsensitive()
@@ -188,5 +194,4 @@ class HarmoniumRegressor(RegressorMixin, Supervised, Harmonium):
             Predicted numbers.
         """
         values = self.head_.predict(self._scores(X))
-        assert self.fitted_.meaning is not None
-        return values[:, 0] if self.fitted_.meaning.one_column else values
+        return values[:, 0] if self._meaning.one_column else values

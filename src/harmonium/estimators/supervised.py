@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.harmonium import Harmonium
-from harmonium.estimators.labels import check_length
+from harmonium.estimators.labels import check_length, check_names, in_order_of
 from harmonium.estimators.preparation import known_views
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
@@ -21,7 +21,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
-from harmonium.targets import KINDS, Kind, Labels
+from harmonium.targets import KINDS, Kind, Labels, Meaning
 from harmonium.training import Driver, FittedModel
 from harmonium.training.fitting import Plan
 from harmonium.validation import Number
@@ -107,7 +107,9 @@ class Supervised(Beside):
         if before is not None:
             head = before.head
             assert head is not None
+            assert before.meaning is not None
             self._check_same(labels, before)
+            check_names(labels.meaning, before.meaning)
             if self.head is not None and type(self.head) is not type(head):
                 raise ValueError(
                     f"Training can only go on with the head it began with, {type(head).__name__}; got "
@@ -126,6 +128,47 @@ class Supervised(Beside):
         views = known_views(self, X)
         with compute(self.n_jobs):
             return scores(self.fitted_, views)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]  # y is needed
+        """Return how well y is predicted: accuracy of classes, R² of numbers.
+
+        Parameters
+        ----------
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
+        y : array-like of shape (n_rows,) or (n_rows, n_columns)
+            What is right; where both X and y have an index of pandas, rows go by its names.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            At most 1; for labels, the share of rows that have all of them right.
+        """
+        y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
+        return super().score(X, y, sample_weight)  # type: ignore[call-arg]  # that of scikit-learn stands between
+
+    @property
+    def _meaning(self) -> Meaning:
+        """What the targets stand for."""
+        check_is_fitted(self)
+        assert self.fitted_.meaning is not None
+        return self.fitted_.meaning
+
+    @property
+    def output_names_(self) -> np.ndarray:
+        """Names of the columns of y.
+
+        Only if y was a data frame, or a Series with a name.
+        """
+        names = self._meaning.names
+        if names is None:
+            raise AttributeError(
+                "Only a model whose y has names for its columns knows them; the y of this one had none; pass y as a "
+                "data frame, or as a Series with a name."
+            )
+        return np.array(names)
 
     @property
     def head_(self) -> Head:

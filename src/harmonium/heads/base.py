@@ -165,6 +165,21 @@ class Head(Part):
         """
         return {}
 
+    def names_of_added(self, meaning: Meaning) -> dict[str, list[str]]:
+        """Return the names of the features of the views that the head adds.
+
+        Parameters
+        ----------
+        meaning : Meaning
+            Kind, classes, columns and names of the targets.
+
+        Returns
+        -------
+        dict of str to list of str
+            Names by view in ``view_names``.
+        """
+        return {}
+
     @property
     def class_view(self) -> str | None:
         """Name of the view that holds the classes; None if no view does."""

@@ -119,6 +119,13 @@ class LabelView(Head):
         # a standardised number with a conditional variance of 1 would leave the hidden units nothing to explain
         return {LABEL: (Bernoulli() if self._kind == "label" else Gaussian("learn"), values)}
 
+    def names_of_added(self, meaning: Meaning) -> dict[str, list[str]]:
+        """Return the names of the outputs, with the class if it is one ("species=cat")."""
+        columns = list(meaning.names or [f"{LABEL}_{number}" for number in range(meaning.n_columns)])
+        if self._kind == "class":
+            columns = [f"{columns[0]}={name}" for name in meaning.classes[0]]
+        return {LABEL: columns}
+
     @property
     def class_view(self) -> str | None:
         """Name of the label's view if the label is a class; else None."""

@@ -31,7 +31,7 @@ class Ordinal(LinearHead):
     row's level and below those above it, each by a margin of 1. A mistake costs more the more levels it is off, which
     neither `Hinge` (all mistakes alike) nor `EpsilonInsensitive` (distances between levels are given) can say.
 
-    Of `HarmoniumClassifier` the classes are the levels, in ascending order or as ``levels`` says. Of
+    Of `HarmoniumClassifier` the classes are the levels, in the order of ``levels``; ``classes_`` stays sorted. Of
     `HarmoniumRegressor` the levels are the different numbers in y; it predicts their expectation.
 
     Parameters
@@ -46,7 +46,8 @@ class Ordinal(LinearHead):
         Which thresholds a row's score should keep its distance from: all of them, which keeps them in order by itself
         and suits absolute errors, or only those next to the row's level.
     levels : sequence, optional
-        The levels, the lowest first; default: in ascending order, for which classes have to be numbers.
+        The levels, the lowest first. Default: in the order of the categories, if y has ordered ones (those of an
+        ordered pandas Categorical or of a polars Enum), else in ascending order, for which classes have to be numbers.
 
     References
     ----------
@@ -95,7 +96,7 @@ class Ordinal(LinearHead):
         meaning, values = labels.meaning, labels.targets.values
         if meaning.n_columns > 1:
             raise ValueError(f"Ordinal takes one column of levels; got {meaning.n_columns}; fit a model for each.")
-        head = self._with_levels(meaning, _levels(meaning, values, self.levels))
+        head = self._with_levels(meaning, _levels(labels, self.levels))
         codes = head._codes(values)
         codes = codes[codes >= 0]
         at_or_above = (codes[:, None] >= np.arange(1, head.n_outputs_ + 1)).mean(axis=0)
@@ -260,8 +261,9 @@ def _level_shares(scores: np.ndarray, factor: float) -> np.ndarray:
     return -np.diff(np.hstack([ends[0], at_or_above, ends[1]]), axis=1)
 
 
-def _levels(meaning: Meaning, values: np.ndarray, given: Any) -> np.ndarray:
+def _levels(labels: Labels, given: Any) -> np.ndarray:
     """Numbers of the classes, or the different numbers in y, the lowest level first."""
+    meaning, values = labels.meaning, labels.targets.values
     if meaning.kind == "number":
         found = np.unique(values[~np.isnan(values)])
         known: list[Any] = found.tolist()
@@ -275,10 +277,12 @@ def _levels(meaning: Meaning, values: np.ndarray, given: Any) -> np.ndarray:
     else:
         known, found = meaning.classes[0].tolist(), np.arange(len(meaning.classes[0]))
     if given is None:
+        if labels.order is not None:
+            return labels.order
         if meaning.kind == "class" and meaning.classes[0].dtype.kind == "U":
             raise ValueError(
                 f"Ordinal needs to know which level comes first, as texts have no order of their own; got "
-                f"{', '.join(known[:5])}; pass them in order as levels=[…]."
+                f"{', '.join(known[:5])}; pass them in order as levels=[…], or y with ordered categories."
             )
         return found
     listed = list(given)

@@ -89,6 +89,7 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
             "classes": meaning.classes,
             "one_column": meaning.one_column,
             "n_columns": meaning.n_columns,
+            "names": meaning.names,
         }
     return facts
 

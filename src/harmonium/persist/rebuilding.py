@@ -156,7 +156,10 @@ def _meaning(targets: Any) -> Meaning | None:
     classes = [c.astype(str) if c.dtype.kind == "O" else c for c in found]
     if not all(np.array_equal(np.unique(c), c) for c in classes):
         raise ValueError("the classes must be different, and in order")
-    meaning = Meaning(targets["kind"], classes, bool(targets["one_column"]), int(targets["n_columns"]))
+    names = targets.get("names")
+    if names is not None and (len(names) != targets["n_columns"] or not all(isinstance(name, str) for name in names)):
+        raise ValueError(f"the names of the targets must be {targets['n_columns']} texts")
+    meaning = Meaning(targets["kind"], classes, bool(targets["one_column"]), int(targets["n_columns"]), names)
     if meaning.one_column != (meaning.n_columns == 1) or len(classes) not in (0, meaning.n_columns):
         raise ValueError(f"the classes must be those of {meaning.n_columns} columns")
     if bool(classes) == (meaning.kind == "number"):

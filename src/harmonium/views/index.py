@@ -7,11 +7,13 @@ by position.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
+import scipy.sparse
 
 
 def row_names(data: Any) -> pd.Index | None:
@@ -36,11 +38,39 @@ def row_names(data: Any) -> pd.Index | None:
     >>> row_names(pd.Series([3, 4])) is None
     True
     """
-    native = nw.to_native(data, pass_through=True)
+    native = data.to_native() if isinstance(data, nw.DataFrame | nw.Series) else data
     if not isinstance(native, pd.DataFrame | pd.Series):
         return None
     index = native.index
     return None if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1 else index
+
+
+def names_of_items(X: Any) -> pd.Index | None:
+    """Return the names of the items in anything that is accepted as X; None if they go by position.
+
+    Of several views, those of the first that names its rows; of AnnData and MuData the names of the observations.
+
+    Parameters
+    ----------
+    X : object
+        What a user passed as X.
+
+    Returns
+    -------
+    Index or None
+        The names.
+
+    Examples
+    --------
+    >>> names_of_items({"words": np.eye(2), "colour": pd.DataFrame(np.eye(2), index=["a", "b"])}).tolist()
+    ['a', 'b']
+    """
+    if isinstance(X, Mapping | list | tuple) and not scipy.sparse.issparse(X):
+        views = X.values() if isinstance(X, Mapping) else X
+        return next((names for names in map(row_names, views) if names is not None), None)
+    if hasattr(type(X), "obs_names"):
+        return pd.Index(X.obs_names)
+    return row_names(X)
 
 
 def rows_in_order(
