@@ -369,7 +369,7 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
             f"mdata[{next(iter(view.mod), 'rna')!r}], or MuData alone as X."
         )
     elif is_annotated(view):
-        columns, index, view = names_of_variables(view), names_of_observations(view), in_memory(view).X
+        columns, view = names_of_variables(view), in_memory(view).X
     matrix = _canonical(view) if scipy.sparse.issparse(view) else dense_numbers(name, view)
     if matrix.ndim != 2:
         raise InvalidViewError(
