@@ -24,7 +24,6 @@ CALL_REFUSALS: dict[str, tuple[Any, str]] = {
     "width": ({"colour": real(4)}, "View 'colour' was fitted with 3 columns; got 4"),
     "one_matrix": (real(9), "fitted on the views 'words', 'colour'; got one matrix"),
     "support": ({"words": binary() * 2}, "View 'words' is Bernoulli and needs 0 or 1; found 2"),
-    "row_without_views": ({"colour": np.full((2, 3), np.nan)}, "row 0 has none"),
     "no_rows": ({"colour": np.empty((0, 3))}, "at least one row"),
     "lengths": ({"words": binary(), "colour": real(n_rows=3)}, "one row per item"),
     "order_of_columns": (

@@ -23,6 +23,7 @@ from harmonium import (
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
+    HarmoniumWarning,
     LabelView,
     MeanFieldCD,
     SampledCD,
@@ -228,8 +229,8 @@ def test_family_is_inferred_and_others_are_refused() -> None:
         model.predict(Sequences(np.eye(2), [0, 2]))
     with pytest.raises(InvalidViewError, match="needs Sequences; got a matrix"):
         model.predict(sequences.presence())
-    with pytest.raises(InvalidViewError, match="row 0 has none"):
-        model.predict(Sequences(np.zeros((0, 8)), [0, 0]))
+    with pytest.warns(HarmoniumWarning, match="1 of 2 rows lack every view, the first of them row 1"):
+        assert model.predict(Sequences(np.eye(8)[:1], [0, 1, 1])).shape == (2,)
 
 
 def test_stock_cross_validation() -> None:

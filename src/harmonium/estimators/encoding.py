@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from harmonium.estimators.preparation import check_known, check_supports, known_views, read
+from harmonium.estimators.preparation import check_known, check_supports, known_views, read, tell_of_lacking_rows
 from harmonium.estimators.ranking import ranked
 from harmonium.kernels.threads import compute
 from harmonium.queries import latent, prediction
@@ -129,6 +130,7 @@ class Encoding:
             views = views.without(view)
         check_known(views, model.families, model.feature_names)
         check_supports(views, model.families, model.energy.hidden)
+        tell_of_lacking_rows(views)
         with compute(self.n_jobs):
             if interval is None:
                 return prediction.expected_view(model, view, views, n_iterations)
@@ -172,6 +174,16 @@ def _check_interval(model: FittedModel, interval: float | None, of: str) -> None
             "Intervals of the mean need a model with draws of its weights; this one has a single set of them; fit "
             "with driver=Langevin(), or take of='value'."
         )
+
+
+def with_index(estimator: Any, latent: Any, index: pd.Index | None) -> Any:
+    """Return latent representations with the labels of the items, if the estimator is set to put out pandas frames.
+
+    scikit-learn makes the frame, but it knows labels of one data frame alone, and not those of several views.
+    """
+    if index is None or _get_output_config("transform", estimator)["dense"] != "pandas":
+        return latent
+    return pd.DataFrame(latent, index=index)
 
 
 def only(by_view: dict[str, Any]) -> Any:

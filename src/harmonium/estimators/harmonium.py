@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.density import Density, generator
 from harmonium.estimators.draws import PosteriorDraws
-from harmonium.estimators.encoding import Encoding
+from harmonium.estimators.encoding import Encoding, with_index
 from harmonium.estimators.inspection import Inspection
 from harmonium.estimators.preparation import (
     check_known,
@@ -26,6 +26,7 @@ from harmonium.estimators.preparation import (
     prepare,
     read,
     unchanged_if_refused,
+    with_some_view,
 )
 from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
@@ -277,6 +278,7 @@ class Harmonium(
         self, views: Views, labels: Labels | None, layer: HiddenLayer, before: FittedModel | None
     ) -> tuple[Problem, Data]:
         """Return a new problem for the data, or that of the last fit if data and parts still fit it."""
+        views, labels = with_some_view(views, labels)
         head = None if labels is None else self._bound_head(labels, before)
         data, added = labelled(views, head, labels)
         if before is None:
@@ -349,7 +351,10 @@ class Harmonium(
             )
         views = known_views(self, X)
         with compute(self.n_jobs):
-            return (encode_draws if return_std else encode)(self.fitted_, views, self.output)
+            if return_std:
+                latent, deviation = encode_draws(self.fitted_, views, self.output)
+                return with_index(self, latent, views.index), deviation
+            return with_index(self, encode(self.fitted_, views, self.output), views.index)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model to a file or a folder of safetensors and JSON.

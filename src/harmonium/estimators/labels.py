@@ -27,7 +27,7 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
     weight = _weights(sample_weight, len(values))
     if known is not None and values.ndim == 2 and np.array_equal(known, [np.arange(values.shape[1])]):
         known = None  # numbers of the columns of an indicator matrix
-    indicator = _as_indicator(values) if values.ndim == 2 and _may_be_labels(known) else None
+    indicator = as_indicator(values) if values.ndim == 2 and _may_be_labels(known) else None
     if indicator is not None:
         labels = np.where(weight[:, None] > 0, indicator, np.nan)
         _check_some_known(not np.isnan(labels).all())
@@ -145,7 +145,7 @@ def _may_be_labels(known: list[np.ndarray] | None) -> bool:
     return known is None or all(np.array_equal(classes, [0, 1]) for classes in known)
 
 
-def _as_indicator(values: np.ndarray) -> np.ndarray | None:
+def as_indicator(values: np.ndarray) -> np.ndarray | None:
     """Return a matrix of labels as 0, 1 and NaN; None if it holds anything else."""
     unknown = pd.isna(values)
     seen = _plain(values[~unknown])

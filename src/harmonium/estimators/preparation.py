@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -16,6 +19,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
+from harmonium.notices import notice
 from harmonium.objectives.problem import Problem
 from harmonium.params import RESERVED
 from harmonium.tables.transformer import families_asked, frame_of, table_reader
@@ -25,6 +29,7 @@ from harmonium.training.initialise import mean_statistic
 from harmonium.views import Views
 from harmonium.views.container import as_matrix
 from harmonium.views.data import Data
+from harmonium.views.dense import dense_numbers
 from harmonium.views.frames import as_frame, is_frame
 from harmonium.views.inferring import (
     check_largest,
@@ -34,6 +39,7 @@ from harmonium.views.inferring import (
     tell_of_large_counts,
     tell_of_large_means,
 )
+from harmonium.views.places import row_place
 from harmonium.views.reading import SINGLE, families_given, is_collection, read_collection, split_columns
 
 
@@ -77,8 +83,8 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
             f"The model was fitted on the views {', '.join(map(repr, estimator.fitted_.input_names))}; got one matrix; "
             "pass a dict with the views that are there."
         )
-    matrix = _one_matrix(estimator, X, reset)
-    return split_columns(matrix, getattr(estimator, "feature_names_in_", None), estimator.views)
+    matrix, index = _one_matrix(estimator, X, reset)
+    return split_columns(matrix, getattr(estimator, "feature_names_in_", None), estimator.views, index)
 
 
 def _without_targets(estimator: Any, frame: nw.DataFrame) -> nw.DataFrame:
@@ -102,28 +108,48 @@ def _read_table(estimator: Any, frame: nw.DataFrame, reset: bool) -> Views | Non
     return views
 
 
-def _one_matrix(estimator: Any, X: Any, reset: bool) -> Any:
-    """Return one checked matrix; the estimator learns, or is compared with, the number and names of its columns."""
+def _one_matrix(estimator: Any, X: Any, reset: bool) -> tuple[Any, pd.Index | None]:
+    """Return one checked matrix, and the labels of its rows if they have any.
+
+    The estimator learns, or is compared with, the number and names of its columns.
+    """
     frame = as_frame(SINGLE, X)
     if frame is None:
+        X = _one_array(X)
         # scikit-learn's own checks and messages
-        return validate_data(
+        matrix = validate_data(
             estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"
         )
+        return matrix, None
     if not is_frame(X):
         raise InvalidViewError(
             "X must have two dimensions, a row for each item; got a series, which may be a row or a column; pass a "
             "frame, or a dict such as {'age': series} for a view of one column."
         )
-    matrix, _ = as_matrix(SINGLE, frame)
+    matrix, _, index = as_matrix(SINGLE, frame)
     if not matrix.shape[0]:
         raise InvalidViewError("A data frame must have at least one row; got none; pass the rows to work on.")
     validate_data(estimator, frame.to_native(), reset=reset, skip_check_array=True)
-    return matrix
+    return matrix, index
+
+
+def _one_array(X: Any) -> Any:
+    """Return what is no data frame for scikit-learn to check; refuse, or turn into numbers, what it words badly."""
+    if scipy.sparse.issparse(X):
+        return X
+    if isinstance(X, list | tuple) and len(X) and all(as_frame(SINGLE, row) is not None for row in X):
+        raise InvalidViewError(
+            "X must be a matrix or several views; got a list of series, which may be rows or columns; pass a frame, or "
+            "a dict of name → series for views of one column each."
+        )
+    array = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else None
+    if array is None or array.dtype.kind in "biufc":
+        return X
+    return dense_numbers(SINGLE, X)
 
 
 def check_known(views: Views, families: dict[str, Family], feature_names: dict[str, list[str]]) -> Views:
-    """Refuse views that the model does not know, other columns than it was fitted on, and rows without any view."""
+    """Refuse views that the model does not know, and other columns than it was fitted on."""
     known = ", ".join(map(repr, families))
     for name in views.names:
         if name not in families:
@@ -136,7 +162,6 @@ def check_known(views: Views, families: dict[str, Family], feature_names: dict[s
             )
         if source.features is None:  # else a table has named and ordered them
             _check_columns(name, source.columns, family, feature_names[name])
-    check_rows(views)
     return views
 
 
@@ -158,12 +183,38 @@ def _check_columns(name: str, columns: list[str] | None, family: Family, fitted:
             )
 
 
-def check_rows(views: Views) -> None:
-    """Refuse rows that lack every view."""
-    nowhere = np.all([views.source(name).rows < 0 for name in views.names], axis=0)
-    if nowhere.any():
+def with_some_view(views: Views, labels: Labels | None) -> tuple[Views, Labels | None]:
+    """Return the items that have at least one view, to learn from; a notice tells of the others."""
+    lacking = views.lacking
+    if not lacking.any():
+        return views, labels
+    if lacking.all():
         raise InvalidViewError(
-            f"Every row must have at least one view; row {int(np.argmax(nowhere))} has none; drop such rows."
+            f"At least one row must have a view; all {len(views)} rows lack every view; pass rows with values."
+        )
+    notice(
+        f"{int(lacking.sum())} of {len(views)} rows lack every view, the first of them "
+        f"{row_place(int(np.argmax(lacking)), views.index)}, and are left out of training; drop them to be rid of this "
+        "notice."
+    )
+    kept = np.flatnonzero(~lacking)
+    if labels is not None:
+        labels = replace(labels, targets=labels.targets.take(kept))
+        if not labels.targets.known.any():
+            raise InvalidViewError(
+                "Some row with a known label must have a view; all such rows lack every view; pass rows with values."
+            )
+    return views[kept], labels
+
+
+def tell_of_lacking_rows(views: Views) -> None:
+    """Warn, once, of rows that lack every view, about which a model can only say what it expects of any row."""
+    lacking = views.lacking
+    if lacking.any():
+        notice(
+            f"{int(lacking.sum())} of {len(views)} rows lack every view, the first of them "
+            f"{row_place(int(np.argmax(lacking)), views.index)}; for them the answer is what the model expects of any "
+            "row, so drop them if that is not what you want."
         )
 
 
@@ -179,7 +230,6 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Fa
 
     ``added`` holds families of views that the user's ``spec`` does not know about, such as labels.
     """
-    check_rows(views)
     added = added or {}
     given = families_given(families_asked(spec), [name for name in views.names if name not in added]) | dict(added)
     families: dict[str, Family] = {}
@@ -191,7 +241,7 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Fa
             raise InvalidViewError(f"Views must not be named {name!r}; got a view of that name; rename the view.")
         source = views.source(name)
         summary = source.summary()
-        check_observed(name, summary)
+        check_observed(name, source, summary)
         family = given[name] or source.family
         if family is None:
             family = infer_family(summary, hidden)
@@ -227,6 +277,7 @@ def known_views(estimator: Any, X: Any) -> Views:
     views = read(estimator, X, reset=False)
     check_known(views, model.families, model.feature_names)
     check_supports(views, model.families, model.energy.hidden)
+    tell_of_lacking_rows(views)
     return views
 
 

@@ -22,7 +22,7 @@ INPUT = ("n_features_in_", "feature_names_in_")
 _ESTIMATORS: dict[str, type] = {}
 Estimator = TypeVar("Estimator", bound=type)
 
-keep_by_fields(Columns, "columns", "family")
+keep_by_fields(Columns, "columns", "family", "feature_names")
 
 
 def saveable(estimator: Estimator) -> Estimator:

@@ -76,8 +76,8 @@ class ClassTopicsDisplay(Display):
             A fitted model of any kind.
         X : dict, Views, matrix, …
             Items.
-        y : array-like of shape (n_items,)
-            Class of each item; -1, NaN or None where it is unknown.
+        y : array-like of shape (n_items,) or (n_items, n_labels)
+            Class, labels or number of each item, as for `class_table`.
         ax : Axes, optional
             Axes to draw in. By default it is a new figure.
 

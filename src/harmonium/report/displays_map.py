@@ -12,7 +12,8 @@ from sklearn.manifold import TSNE
 from harmonium.estimators import Harmonium
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.report.drawing import MARKERS, Display, require_matplotlib, shortened, style
-from harmonium.report.latent import is_scale, known_labels, latent_means
+from harmonium.report.groups import is_scale, read_labels
+from harmonium.report.latent import latent_means
 from harmonium.validation import check_whole
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ class MapDisplay(Display):
         X : dict, Views, matrix, …
             Items.
         y : array-like of shape (n_items,), optional
-            Class of each item (-1, NaN or None where it is unknown), or numbers that are not whole, for a scale of
-            colours.
+            Class of each item (-1, NaN or None where it is unknown), or numbers that are not whole or more than 100
+            different ones, for a scale of colours.
         max_items : int, default=2000
             Largest number of items to show, evenly spaced among the rows.
         random_state : int or RandomState, default=0
@@ -101,12 +102,13 @@ class MapDisplay(Display):
         latent = latent_means(model, X)
         if len(latent) < _FEWEST_ITEMS:
             raise ValueError(f"A map needs at least {_FEWEST_ITEMS} rows of X; got {len(latent)}; pass more items.")
-        labels = known_labels(y, len(latent))
+        labels = read_labels(X, y, len(latent))
         rows = np.linspace(0, len(latent) - 1, min(max_items, len(latent))).astype(int)
         start = "pca" if latent.shape[1] > 1 else "random"
         reduction = TSNE(2, init=start, perplexity=min(30.0, len(rows) / 4), max_iter=500, random_state=random_state)
         places = pd.DataFrame(reduction.fit_transform(latent[rows]), columns=["x", "y"], index=rows)
-        display = cls(map=places.assign(label=labels[rows]), divergence=_divergence(latent, labels))
+        divergence = _divergence(latent, labels.to_numpy(dtype=object))
+        display = cls(map=places.assign(label=labels.iloc[rows]), divergence=divergence)
         display.plot(ax)
         return display
 
@@ -137,7 +139,7 @@ class MapDisplay(Display):
     def _draw_classes(self, ax: Axes, labels: np.ndarray, size: float) -> None:
         from matplotlib.patheffects import withStroke
 
-        classes = np.unique(labels[~pd.isna(labels)])
+        classes = pd.factorize(self.map["label"], sort=True)[1]  # ordered categories in their order
         for number, label in enumerate(classes):
             colour, marker = style(number, MARKERS)
             points = self.map.loc[labels == label, ["x", "y"]].to_numpy()
@@ -154,6 +156,6 @@ class MapDisplay(Display):
 
 def _divergence(latent: np.ndarray, labels: np.ndarray) -> float:
     """Return how far the classes are apart; NaN if there are not at least two."""
-    if is_scale(labels) or len(set(labels) - {None}) < 2:
+    if is_scale(labels) or len(set(labels[~pd.isna(labels)])) < 2:
         return float("nan")
     return average_divergence(class_topic_distribution(latent, labels))

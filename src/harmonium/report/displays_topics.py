@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium
-from harmonium.metrics import class_topic_distribution, topic_distribution
+from harmonium.metrics import topic_distribution
 from harmonium.report.drawing import COLOURS, Display, place_to_divide, require_matplotlib, shortened
 from harmonium.report.latent import check_model, latent_means
-from harmonium.report.tables import class_profiles
+from harmonium.report.tables import class_means, class_profiles
 from harmonium.validation import check_whole
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ class TopicsDisplay(Display):
             A fitted model of any kind.
         X : dict, Views, matrix, …, optional
             Items, for the shares of the topics.
-        y : array-like of shape (n_items,), optional
-            Classes of the items, for the profiles.
+        y : array-like of shape (n_items,) or (n_items, n_labels), optional
+            Classes, labels or numbers of the items, for the profiles, as for `topic_table`.
         view : str, optional
             View whose features are shown; needed if there are several.
         topics : list of int, optional
@@ -116,7 +116,7 @@ class TopicsDisplay(Display):
         if X is not None:
             latent = latent_means(model, X)
             share = pd.Series(topic_distribution(latent).mean(axis=0), name="share")
-            profiles = None if y is None else class_profiles(class_topic_distribution(latent, y))
+            profiles = None if y is None else class_profiles(class_means(X, y, latent))
         importance = np.linalg.norm(loadings, axis=0) if share is None else share.to_numpy()
         chosen = _chosen(topics, importance)
         size = loadings if model.energy_.hidden.bounded else loadings.abs()

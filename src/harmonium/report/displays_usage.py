@@ -91,8 +91,8 @@ class UsageDisplay(Display):
             A fitted model of any kind.
         X : dict, Views, matrix, …
             Items.
-        y : array-like of shape (n_items,), optional
-            Class of each item; -1, NaN or None where it is unknown.
+        y : array-like of shape (n_items,) or (n_items, n_labels), optional
+            Class, labels or number of each item, as for `usage_table`.
         n_units : int, optional
             Number of units to show, the most used ones. By default it is all of them.
         by_class : bool, default=False

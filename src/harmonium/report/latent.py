@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators import Harmonium
@@ -76,31 +75,6 @@ def unit_use(model: Harmonium, X: Any) -> UnitUse:
     layer = model.energy_.layer(model.parameters_)
     mean = layer.mean(natural)
     return UnitUse(natural, mean, layer.presence(natural, mean))
-
-
-def known_labels(y: Any, n_rows: int) -> np.ndarray:
-    """Return labels as objects, None where they are unknown."""
-    labels = np.full(n_rows, None) if y is None else np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"y must have one label for each of the {n_rows} rows of X; got shape {labels.shape}; pass labels and "
-            "views of the same items."
-        )
-    unknown = pd.isna(labels)
-    if not is_scale(labels):
-        unknown[~unknown] = labels[~unknown] == -1
-        if labels.dtype.kind == "f":
-            # whole numbers that are floats only because NaN is one
-            labels = np.where(unknown, -1, labels).astype(np.int64)
-    result = labels.astype(object)
-    result[unknown] = None
-    return result
-
-
-def is_scale(labels: np.ndarray) -> bool:
-    """Tell whether labels are numbers to be shown by a scale of colours: some of them are not whole."""
-    known = np.array(labels[~pd.isna(labels)].tolist())
-    return known.dtype.kind == "f" and bool((known != np.round(known)).any())
 
 
 def check_model(model: Any) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium
-from harmonium.metrics import class_topic_distribution, topic_distribution
+from harmonium.metrics import topic_distribution
+from harmonium.report.groups import read_groups
 from harmonium.report.latent import check_model, latent_means
 from harmonium.validation import check_whole
 
@@ -33,8 +34,9 @@ def topic_table(
         A fitted model of any kind.
     X : dict, Views, matrix, …, optional
         Items to look for the topics in.
-    y : array-like of shape (n_items,), optional
-        Class of each item; -1, NaN or None where it is unknown.
+    y : array-like of shape (n_items,) or (n_items, n_labels), optional
+        Class of each item; -1, NaN or None where it is unknown. Or an indicator matrix of labels; or numbers, which are
+        cut into four ranges if they are not whole, or more than 100 different ones.
     n_features : int, default=10
         Number of features shown for each view.
     n_items : int, default=3
@@ -86,7 +88,7 @@ def topic_table(
         latent = latent_means(model, X)
         parts.append(_use_of_topics(latent, n_items, item_names))
         if y is not None:
-            parts.append(_classes_of_topics(class_profiles(class_topic_distribution(latent, y))))
+            parts.append(_classes_of_topics(class_profiles(class_means(X, y, latent))))
     return pd.concat(parts, axis=1).rename_axis(index="topic")
 
 
@@ -125,13 +127,14 @@ def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
         A fitted model of any kind.
     X : dict, Views, matrix, …
         Items.
-    y : array-like of shape (n_items,)
-        Class of each item; -1, NaN or None where it is unknown.
+    y : array-like of shape (n_items,) or (n_items, n_labels)
+        Class of each item; -1, NaN or None where it is unknown. Or an indicator matrix of labels; or numbers, which are
+        cut into four ranges if they are not whole, or more than 100 different ones.
 
     Returns
     -------
     DataFrame
-        Classes by topics; rows sum to 1.
+        Classes by topics; rows sum to 1. Classes are in sorted order; ordered categories are in theirs.
 
     See Also
     --------
@@ -146,7 +149,12 @@ def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
     >>> class_table(model, words, ["space", "cars", "cars"] * 4).sum(axis=1).tolist()
     [1.0, 1.0]
     """
-    return class_topic_distribution(latent_means(model, X), y)
+    return class_means(X, y, latent_means(model, X))
+
+
+def class_means(X: Any, y: Any, latent: np.ndarray) -> pd.DataFrame:
+    """Return the mean topic distribution of the items of each class, from E[h] of each."""
+    return read_groups(X, y, len(latent)).means(topic_distribution(latent)).rename_axis(columns="topic")
 
 
 def class_profiles(table: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,8 @@ from harmonium.estimators import Harmonium
 from harmonium.families import Family
 from harmonium.kernels.rows import entries
 from harmonium.queries.topics import view_name
-from harmonium.report.latent import known_labels, unit_use
+from harmonium.report.groups import read_groups
+from harmonium.report.latent import unit_use
 from harmonium.validation import check_whole
 from harmonium.views.source import Source
 
@@ -29,8 +30,10 @@ def usage_table(model: Harmonium, X: Any, y: Any = None) -> pd.DataFrame:
         A fitted model of any kind.
     X : dict, Views, matrix, …
         Items.
-    y : array-like of shape (n_items,), optional
-        Class of each item; -1, NaN or None where it is unknown. Such items count in ``usage`` and ``mean`` alone.
+    y : array-like of shape (n_items,) or (n_items, n_labels), optional
+        Class of each item; -1, NaN or None where it is unknown. Or an indicator matrix of labels; or numbers, which are
+        cut into four ranges if they are not whole, or more than 100 different ones. Items
+        whose class is unknown count in ``usage`` and ``mean`` alone.
 
     Returns
     -------
@@ -59,11 +62,7 @@ def usage_table(model: Harmonium, X: Any, y: Any = None) -> pd.DataFrame:
     # joined side by side, not by name, as a class may be called "mean"
     parts = [pd.DataFrame({"usage": usage, "mean": use.mean.mean(axis=0)})]
     if y is not None:
-        labels = known_labels(y, len(use.mean))
-        known = ~pd.isna(labels)
-        if not known.any():
-            raise ValueError("y must give at least one item a class; got only -1, NaN or None; leave it out.")
-        means = pd.DataFrame(use.mean[known]).groupby(labels[known]).mean().T
+        means = read_groups(X, y, len(use.mean)).means(use.mean).T
         parts += [means, pd.DataFrame({"spread": means.std(axis=1, ddof=0), "closest class": means.idxmax(axis=1)})]
     return pd.concat(parts, axis=1).rename_axis(index="topic").iloc[_by_use(usage)]
 
@@ -84,8 +83,9 @@ def feature_examples(
         Items; those that lack the view are left out.
     view : str, optional
         View whose features are shown; needed if there are several.
-    y : array-like of shape (n_items,), optional
-        Class of each item; -1, NaN or None where it is unknown.
+    y : array-like of shape (n_items,) or (n_items, n_labels), optional
+        Class of each item; -1, NaN or None where it is unknown. Or an indicator matrix of labels; or numbers, which are
+        cut into four ranges if they are not whole, or more than 100 different ones.
     n_features : int, default=8
         Largest number of features for each unit.
     n_items : int, default=15
@@ -140,8 +140,8 @@ def feature_examples(
     ]
     table["usage"] = usage
     if y is not None:
-        labels = known_labels(y, len(use.natural))
-        table["class"], table["class share"] = zip(*(_most_frequent(labels[items]) for items in best), strict=True)
+        groups = read_groups(X, y, len(use.natural))
+        table["class"], table["class share"] = zip(*map(groups.most_frequent, best), strict=True)
     return table.iloc[_by_use(usage)]
 
 
@@ -174,12 +174,3 @@ def _standing_out(sums: np.ndarray, overall: np.ndarray, family: Family) -> np.n
         score = np.where(varies, score / np.sqrt(np.where(varies, variance, 1.0)), 0)
     order = np.argsort(-score, kind="stable")
     return order[score[order] > 1e-9]
-
-
-def _most_frequent(labels: np.ndarray) -> tuple[Any, float]:
-    """Return the most frequent label that is known, the first in order if there are several, and its share."""
-    known = labels[~pd.isna(labels)]
-    if not len(known):
-        return None, float("nan")
-    shares = pd.Series(known).value_counts(normalize=True).sort_index()
-    return shares.idxmax(), float(shares.max())

@@ -23,6 +23,7 @@ from harmonium.tables.left_out import LeftOut
 from harmonium.tables.numbers import Count, Flag, Number, Vector
 from harmonium.tables.words import Words
 from harmonium.views import Views
+from harmonium.views.index import row_names
 
 #: roles in the order in which a column is tried: the first that suits it is taken
 ROLES: tuple[type[Reader], ...] = (LeftOut, Flag, Date, Vector, Tags, Category, Count, Number, Words)
@@ -110,7 +111,7 @@ class Table:
                 blocks.setdefault(block.view or column.view, []).append(block)
         if strange and is_new:
             notice(f"Categories that the training data do not have count as missing: {', '.join(strange)}.")
-        return _views(blocks, self)
+        return _views(blocks, row_names(frame), self)
 
     def _tell_differences(self, there: Mapping[str, Column]) -> None:
         """Tell which columns lack and which are new; refuse a frame that has none of the columns."""
@@ -192,7 +193,7 @@ def _empty(name: str, n_rows: int) -> Column:
     return Column(name, nw.from_native(pd.Series([None] * n_rows, dtype=object), series_only=True))
 
 
-def _views(blocks: Mapping[str, list[Block]], table: Table) -> Views:
+def _views(blocks: Mapping[str, list[Block]], index: pd.Index | None, table: Table) -> Views:
     """Return views from the blocks that make them up."""
     matrices, columns, features, families, present = {}, {}, {}, {}, {}
     for view, parts in blocks.items():
@@ -203,7 +204,8 @@ def _views(blocks: Mapping[str, list[Block]], table: Table) -> Views:
             features[view] = [name for part in parts for name in part.features or part.columns]
         if scipy.sparse.issparse(parts[0].matrix) and parts[0].present is not None:
             present[view] = parts[0].present
-    return Views(matrices, present=present, feature_names=columns).described(features, families, table)
+    views = Views(matrices, present=present, feature_names=columns, index=index)
+    return views.described(features, families, table)
 
 
 def _listed(names: list[str], most: int = 8) -> str:

@@ -15,7 +15,19 @@ from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse import has_duplicates
+from harmonium.views.annotated import (
+    annotated_parts,
+    has_modalities,
+    in_memory,
+    is_annotated,
+    names_of_observations,
+    names_of_variables,
+)
+from harmonium.views.dense import dense_numbers
+from harmonium.views.feature_names import checked_names
 from harmonium.views.frames import as_frame
+from harmonium.views.index import row_names, rows_in_order
+from harmonium.views.places import cell_place
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 
@@ -35,16 +47,30 @@ class Views:
     views : mapping of str to matrix, or sequence of matrices
         Views by name, with one row per item: dense or SciPy sparse matrices, data frames or `Sequences`. The views of a
         sequence are called view0, view1 and so on. A row of nothing but NaN, or a cell that is NaN, is missing. Views
-        that are None are left out.
+        that are None are left out. A series is a view of one column, and AnnData one of its X.
     present : mapping of str to array of bool, optional
         Which items have a view, by name: for sparse views, where rows of NaN are not practical.
-    feature_names : mapping of str to sequence of str, optional
-        Names of the columns of a view, by name. Data frames bring their own.
+    feature_names : mapping of str to sequence of str or fitted vectoriser, optional
+        Names of the columns of a view, by name: a list, or what made the columns and has ``get_feature_names_out``.
+        Data frames bring their own.
+    index : sequence, optional
+        Labels of the items. Default: the index of the first view that has one.
+
+    Attributes
+    ----------
+    index : pandas.Index or None
+        Labels of the items, None if they have none.
 
     See Also
     --------
     Sequences : A view whose items are ordered.
     Columns : Columns of one matrix that make up a view.
+
+    Notes
+    -----
+    Rows go by labels where views have them: the index of pandas frames, and the names of the observations of AnnData.
+    The same labels in another order are put in the order of the first view that has labels; other labels are refused.
+    An index that counts 0, 1, 2, … holds no labels, and views without labels go by position.
 
     Examples
     --------
@@ -52,6 +78,14 @@ class Views:
     >>> both = Views({"words": np.eye(3), "colour": np.ones((3, 2))})
     >>> len(both), both.shape, both[np.array([0, 2])].shape
     (3, (3, 5), (2, 5))
+
+    Counts of words do not know the words, but the vectoriser that made them does:
+
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> vectorizer = CountVectorizer()
+    >>> counts = vectorizer.fit_transform(["sea and sky", "sky and rain"])
+    >>> Views({"words": counts}, feature_names={"words": vectorizer}).source("words").columns
+    ['and', 'rain', 'sea', 'sky']
     """
 
     #: the table that the views were read from, if they were (`harmonium.tables.Table`)
@@ -61,7 +95,8 @@ class Views:
         self,
         views: Mapping[str, Any] | Sequence[Any],
         present: Mapping[str, Any] | None = None,
-        feature_names: Mapping[str, Sequence[str]] | None = None,
+        feature_names: Mapping[str, Any] | None = None,
+        index: Any = None,
     ) -> None:
         if not isinstance(views, Mapping | list | tuple):
             raise TypeError(
@@ -79,19 +114,54 @@ class Views:
                     f"{label} may only name views that are there ({_listed(given)}); got {_listed(unknown)}; "
                     "correct the names."
                 )
-        self._sources = {
+        sources = {
             name: _source(name, view, (present or {}).get(name), (feature_names or {}).get(name))
             for name, view in given.items()
         }
-        _check_lengths(self._sources)
+        _check_lengths(sources)
+        self._sources = _aligned(sources, None if index is None else pd.Index(index))
 
     @classmethod
     def _from_sources(cls, sources: dict[str, Source], table: Any = None) -> Views:
+        """Return views of sources whose rows are those of the same items in the same order."""
         result = cls.__new__(cls)
         result._sources = sources
         result.table = table
         _check_lengths(sources)
         return result
+
+    @classmethod
+    def from_anndata(
+        cls, data: Any, layers: Sequence[str] = ("X",), obsm: Sequence[str] = (), obs: Sequence[str] = ()
+    ) -> Views:
+        """Return parts of AnnData as views, each under its own key.
+
+        Parameters
+        ----------
+        data : anndata.AnnData
+            The data, in memory or backed by a file.
+        layers : sequence of str, default=("X",)
+            Keys of layers, each of which is a view. "X" is the matrix itself.
+        obsm : sequence of str, default=()
+            Keys of matrices of the observations, such as "protein_expression", each of which is a view.
+        obs : sequence of str, default=()
+            Columns of numbers that describe the observations; together they are the view "obs".
+
+        Returns
+        -------
+        Views
+            The views, with the names of variables and observations.
+
+        Examples
+        --------
+        >>> import anndata
+        >>> cells = anndata.AnnData(np.ones((3, 2)), obsm={"protein": np.eye(3)}, layers={"counts": np.ones((3, 2))})
+        >>> Views.from_anndata(cells, layers=["counts"], obsm=["protein"]).names
+        ['counts', 'protein']
+        """
+        data = in_memory(data)
+        views, names = annotated_parts(data, layers, obsm, obs)
+        return cls(views, feature_names=names, index=names_of_observations(data))
 
     def with_view(self, name: str, matrix: np.ndarray, columns: list[str] | None = None) -> Views:
         """Return these views and one more.
@@ -112,7 +182,8 @@ class Views:
         """
         rows = np.arange(len(matrix))
         rows[empty_rows(matrix)] = -1
-        return Views._from_sources({**self._sources, name: Source(matrix, rows, columns)}, self.table)
+        added = Source(matrix, rows, columns, index=self.index)
+        return Views._from_sources({**self._sources, name: added}, self.table)
 
     def described(self, features: Mapping[str, list[str]], families: Mapping[str, Family | None], table: Any) -> Views:
         """Return these views with what the table that they were read from knows about them.
@@ -136,6 +207,16 @@ class Views:
             for name, source in self._sources.items()
         }
         return Views._from_sources(sources, table)
+
+    @property
+    def index(self) -> pd.Index | None:
+        """Labels of the items, None if they have none."""
+        return next(iter(self._sources.values())).index
+
+    @property
+    def lacking(self) -> np.ndarray:
+        """Mask of the items that lack every view."""
+        return np.all([source.rows < 0 for source in self._sources.values()], axis=0)
 
     @property
     def names(self) -> list[str]:
@@ -253,17 +334,12 @@ def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
         return view
     lengths = None
     if isinstance(view, Sequences):
-        matrix, columns, lengths = view.counts, view.feature_names, view.lengths
+        matrix, columns, lengths, index = view.counts, view.feature_names, view.lengths, None
     else:
-        matrix, columns = as_matrix(name, view)
+        matrix, columns, index = as_matrix(name, view)
     if feature_names is not None:
-        columns = [str(column) for column in feature_names]
-        n_columns = view.shape[1] if isinstance(view, Sequences) else matrix.shape[1]
-        if len(columns) != n_columns:
-            raise InvalidViewError(
-                f"View {name!r} needs one feature name per column, {n_columns}; got {len(columns)}; "
-                "pass the names in the order of the columns."
-            )
+        n_columns = view.shape[1] if lengths is not None else matrix.shape[1]
+        columns = checked_names(f"View {name!r}", feature_names, n_columns)
     rows = np.arange(matrix.shape[0])
     if present is not None:
         mask = np.asarray(present)
@@ -272,9 +348,28 @@ def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
                 f"present[{name!r}] must be a boolean mask with one entry per item, {len(rows)}; got shape "
                 f"{mask.shape} of {mask.dtype}; pass True where the item has the view."
             )
-        rows = np.where(mask, rows, -1)
+        in_order = rows_in_order(f"present[{name!r}]", row_names(present), f"view {name!r}", index, InvalidViewError)
+        rows = np.where(mask if in_order is None else mask[in_order], rows, -1)
     rows[empty_rows(matrix) if lengths is None else lengths == 0] = -1
-    return Source(matrix, rows, columns, lengths)
+    return Source(matrix, rows, columns, lengths, index)
+
+
+def _aligned(sources: dict[str, Source], index: pd.Index | None) -> dict[str, Source]:
+    """Return sources whose items follow the index, or that of the first source that has one."""
+    owner = "index="
+    if index is None:
+        labelled = [(name, source.index) for name, source in sources.items() if source.index is not None]
+        if not labelled:
+            return sources
+        owner, index = f"view {labelled[0][0]!r}", labelled[0][1]
+    n_rows = next(iter(sources.values())).n_rows
+    if len(index) != n_rows:
+        raise InvalidViewError(f"index must have a label for each of the {n_rows} rows; got {len(index)}; pass all.")
+    aligned = {}
+    for name, source in sources.items():
+        rows = rows_in_order(f"View {name!r}", source.index, owner, index, InvalidViewError)
+        aligned[name] = replace(source if rows is None else source.take(rows), index=index)
+    return aligned
 
 
 def empty_rows(matrix: np.ndarray | scipy.sparse.csr_array) -> np.ndarray:
@@ -286,28 +381,34 @@ def empty_rows(matrix: np.ndarray | scipy.sparse.csr_array) -> np.ndarray:
     return suspects[np.isnan(matrix[suspects]).all(axis=1)]
 
 
-def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array, list[str] | None]:
-    """Return a dense or CSR matrix of numbers, and column names if the input has them; refuse anything else."""
+def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array, list[str] | None, pd.Index | None]:
+    """Return a dense or CSR matrix of numbers, and names of its columns and rows if the input has them.
+
+    Anything else is refused.
+    """
     columns: list[str] | None = None
     frame = as_frame(name, view)
+    index = row_names(view if frame is None else frame)
     if frame is not None:
         columns = [str(column) for column in frame.columns]
         view = _frame_values(name, frame)
-    matrix = _canonical(view) if scipy.sparse.issparse(view) else _dense(name, view)
+    elif has_modalities(view):
+        raise InvalidViewError(
+            f"View {name!r} must be one matrix; got MuData, which holds several; pass one of its modalities, such as "
+            f"mdata[{next(iter(view.mod), 'rna')!r}], or MuData alone as X."
+        )
+    elif is_annotated(view):
+        columns, view = names_of_variables(view), in_memory(view).X
+    matrix = _canonical(view) if scipy.sparse.issparse(view) else dense_numbers(name, view)
     if matrix.ndim != 2:
         raise InvalidViewError(
             f"View {name!r} must be a matrix with one row per item; got an array of shape {matrix.shape}; "
             "use reshape(-1, 1) for a single column."
         )
-    if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool) or np.iscomplexobj(matrix):
-        raise InvalidViewError(
-            f"View {name!r} must hold real numbers; got dtype {matrix.dtype}; encode it first (text: "
-            "harmonium.features.text, categories: integer codes)."
-        )
     if matrix.shape[1] == 0:
         raise InvalidViewError(f"View {name!r} must have at least one column; got shape {matrix.shape}; leave it out.")
-    _check_finite(name, matrix)
-    return matrix, columns
+    _check_finite(name, matrix, columns, index)
+    return matrix, columns, index
 
 
 def is_matrix(frame: nw.DataFrame) -> bool:
@@ -324,7 +425,7 @@ def check_frame(name: str, frame: nw.DataFrame) -> None:
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise InvalidViewError(
                 f"View {name!r} must have numeric columns; column {column!r} is {dtype}; "
-                "turn categories into integer codes and pass Categorical() for them as a view of their own."
+                "pass the frame by itself, which reads it as a table, or read it with TableViews."
             )
 
 
@@ -344,19 +445,6 @@ def _frame_values(name: str, frame: nw.DataFrame) -> Any:
     return np.column_stack([column.cast(dtype).to_numpy() for column in frame.iter_columns()])
 
 
-def _dense(name: str, view: Any) -> np.ndarray:
-    if isinstance(view, np.ma.MaskedArray):
-        return np.ma.filled(view.astype(np.float64), np.nan)
-    try:
-        matrix = np.asarray(view)
-        return matrix.astype(np.float32) if matrix.dtype == np.float16 else matrix
-    except ValueError:  # rows of different lengths
-        raise InvalidViewError(
-            f"View {name!r} must be a matrix with as many values in each row; got rows of different lengths; "
-            "pass an array, a sparse matrix or a data frame."
-        ) from None
-
-
 def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:
     if view.ndim != 2:
         return np.empty(view.shape)  # refused for its shape
@@ -373,7 +461,9 @@ def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:
     return matrix
 
 
-def _check_finite(name: str, matrix: np.ndarray | scipy.sparse.csr_array) -> None:
+def _check_finite(
+    name: str, matrix: np.ndarray | scipy.sparse.csr_array, columns: list[str] | None, index: pd.Index | None
+) -> None:
     if not np.issubdtype(matrix.dtype, np.floating):
         return
     if scipy.sparse.issparse(matrix):
@@ -393,7 +483,8 @@ def _check_finite(name: str, matrix: np.ndarray | scipy.sparse.csr_array) -> Non
             row, column = np.argwhere(outside)[0]
             raise InvalidViewError(
                 f"View {name!r} must hold finite values up to {_LARGEST:g} (NaN marks a missing one); found "
-                f"{matrix[first + row, column]:g} at row {first + row}, column {column}; replace it or drop the row."
+                f"{matrix[first + row, column]:g} at {cell_place(first + int(row), int(column), columns, index)}; "
+                "replace it or drop the row."
             )
 
 

@@ -15,11 +15,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
+from harmonium.views.annotated import is_annotated, names_of_observations
+
 
 def row_names(data: Any) -> pd.Index | None:
-    """Return the names of the rows of a pandas frame or Series; None if rows go by position.
+    """Return the names of the rows of a pandas frame or Series, `Views`, AnnData or MuData; None if they have none.
 
-    Only pandas gives names to rows. An index that counts 0, 1, 2, … is made up by pandas and names nothing.
+    An index that counts 0, 1, 2, … is made up by pandas, or AnnData, and names nothing.
 
     Parameters
     ----------
@@ -39,9 +41,11 @@ def row_names(data: Any) -> pd.Index | None:
     True
     """
     native = data.to_native() if isinstance(data, nw.DataFrame | nw.Series) else data
-    if not isinstance(native, pd.DataFrame | pd.Series):
+    if is_annotated(native):
+        return names_of_observations(native)
+    index = getattr(native, "index", None)
+    if not isinstance(index, pd.Index):  # as a column or a method of that name
         return None
-    index = native.index
     return None if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1 else index
 
 
@@ -68,8 +72,6 @@ def names_of_items(X: Any) -> pd.Index | None:
     if isinstance(X, Mapping | list | tuple) and not scipy.sparse.issparse(X):
         views = X.values() if isinstance(X, Mapping) else X
         return next((names for names in map(row_names, views) if names is not None), None)
-    if hasattr(type(X), "obs_names"):
-        return pd.Index(X.obs_names)
     return row_names(X)
 
 

@@ -74,11 +74,11 @@ def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer
             suggestion = infer_family(source.summary(), hidden)
             other = f"{type(suggestion).__name__}() for {suggestion.meant_for}"
             raise InvalidViewError(
-                f"View {name!r} is {type(family).__name__} and needs {support.description}; found {value:g} at row "
-                f"{int(items[row])}, column {column}; pass {other}, or {family.remedy}."
+                f"View {name!r} is {type(family).__name__} and needs {support.description}; found {value:g} at "
+                f"{source.cell_place(int(items[row]), column)}; pass {other}, or {family.remedy}."
             )
         if family.whole_rows:
-            _check_whole_rows(name, items, cells, family)
+            _check_whole_rows(name, source, items, cells, family)
 
 
 def _first_outside(cells: Entries, support: Support) -> tuple[int, int, float] | None:
@@ -101,8 +101,9 @@ def check_largest(name: str, source: Source, family: Family) -> None:
         if outside.any():
             row, column, value = cells.first(outside)
             raise InvalidViewError(
-                f"View {name!r} is {type(family).__name__} and knows codes up to {largest[column]} in column {column}; "
-                f"found {value:g} at row {int(items[row])}; fit with n_categories large enough for every code."
+                f"View {name!r} is {type(family).__name__} and knows codes up to {largest[column]} in "
+                f"{source.column_place(column)}; found {value:g} at {source.row_place(int(items[row]))}; fit "
+                "with n_categories large enough for every code."
             )
 
 
@@ -120,17 +121,18 @@ def _check_data(name: str, source: Source, family: Family) -> None:
     )
 
 
-def _check_whole_rows(name: str, items: np.ndarray, cells: Entries, family: Family) -> None:
+def _check_whole_rows(name: str, source: Source, items: np.ndarray, cells: Entries, family: Family) -> None:
     n_missing = cells.row_totals(np.isnan(cells.values))
     partly = (n_missing > 0) & (n_missing < cells.shape[1])
     if partly.any():
         raise InvalidViewError(
-            f"View {name!r} is {type(family).__name__} and needs rows that are observed or missing as a whole; row "
-            f"{int(items[np.argmax(partly)])} has some NaN cells; pass Poisson() if single counts may be missing."
+            f"View {name!r} is {type(family).__name__} and needs rows that are observed or missing as a whole; "
+            f"{source.row_place(int(items[np.argmax(partly)]))} has some NaN cells; pass Poisson() if "
+            "single counts may be missing."
         )
 
 
-def check_observed(name: str, summary: Summary) -> None:
+def check_observed(name: str, source: Source, summary: Summary) -> None:
     """Refuse a view that no item has, and columns that are never observed."""
     never = summary.n_observed == 0
     if never.all():
@@ -139,6 +141,6 @@ def check_observed(name: str, summary: Summary) -> None:
         )
     if never.any():
         raise InvalidViewError(
-            f"Every column of view {name!r} must be observed at least once; column {int(np.argmax(never))} is all NaN; "
-            "drop it."
+            f"Every column of view {name!r} must be observed at least once; "
+            f"{source.column_place(int(np.argmax(never)))} is all NaN; drop it."
         )

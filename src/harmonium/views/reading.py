@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,11 @@ import scipy.sparse
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.validation import Setting
+from harmonium.views.annotated import has_modalities, in_memory, is_annotated, names_of_observations
 from harmonium.views.container import Views, as_matrix, empty_rows
+from harmonium.views.feature_names import listed_names
 from harmonium.views.frames import is_frame
+from harmonium.views.places import column_place
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 
@@ -31,6 +34,9 @@ class Columns:
         Numbers or names of the columns, or a mask of all columns. Names need a data frame.
     family : Family, optional
         Family of the view. By default it is inferred from the data.
+    feature_names : sequence of str or fitted vectoriser, optional
+        Names of the columns: a list, or what made the columns and has ``get_feature_names_out``. Data frames bring
+        their own.
 
     See Also
     --------
@@ -45,6 +51,11 @@ class Columns:
 
     columns: Any
     family: Family | None = None
+    feature_names: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.feature_names is not None:
+            object.__setattr__(self, "feature_names", listed_names("Columns", self.feature_names))
 
 
 class FamiliesOfViews(Setting):
@@ -120,14 +131,13 @@ def is_collection(X: Any) -> bool:
     """Tell whether X consists of several views (as opposed to one matrix)."""
     if scipy.sparse.issparse(X):  # one kind of which is a dict
         return False
-    # ask the type, as an attribute of a data frame may be a column of that name
-    if isinstance(X, Views | Sequences | Mapping) or hasattr(type(X), "obsm"):
+    if isinstance(X, Views | Sequences | Mapping) or is_annotated(X):
         return True
     return isinstance(X, list | tuple) and any(_is_two_dimensional(view) for view in X)
 
 
 def _is_two_dimensional(view: Any) -> bool:
-    return scipy.sparse.issparse(view) or getattr(view, "ndim", 0) == 2 or is_frame(view)
+    return scipy.sparse.issparse(view) or getattr(view, "ndim", 0) == 2 or is_frame(view) or is_annotated(view)
 
 
 def read_collection(X: Any) -> Views:
@@ -138,11 +148,7 @@ def read_collection(X: Any) -> Views:
         return Views({SINGLE: X})
     if isinstance(X, Mapping | list | tuple):
         return Views(X)
-    if getattr(X, "isbacked", False):
-        X = X.to_memory()
-    if hasattr(type(X), "mod"):
-        return _read_mudata(X)
-    return Views({"X": X.X}, feature_names={"X": [str(name) for name in X.var_names]})
+    return _read_mudata(in_memory(X)) if has_modalities(X) else Views.from_anndata(X)
 
 
 def _read_mudata(data: Any) -> Views:
@@ -154,45 +160,52 @@ def _read_mudata(data: Any) -> Views:
     sources = {}
     position = {name: row for row, name in enumerate(data.obs_names)}
     for name, modality in data.mod.items():
-        matrix, _ = as_matrix(name, modality.X)
+        matrix, columns, _ = as_matrix(name, modality)
         rows = np.full(data.n_obs, -1)
         rows[[position[observation] for observation in modality.obs_names]] = np.arange(modality.n_obs)
         rows[np.isin(rows, empty_rows(matrix))] = -1
-        sources[name] = Source(matrix, rows, [str(column) for column in modality.var_names])
+        sources[name] = Source(matrix, rows, columns, index=names_of_observations(data))
     return Views._from_sources(sources)
 
 
-def split_columns(matrix: Any, column_names: Sequence[str] | None, views: Any) -> Views:
-    """Return one checked matrix as views: by the columns given in ``views``, or as a single view."""
+def split_columns(matrix: Any, column_names: Sequence[str] | None, views: Any, index: pd.Index | None = None) -> Views:
+    """Return one checked matrix as views: by the columns given in ``views``, or as a single view.
+
+    Every column has to belong to one view: to leave some out is to drop them from the matrix, as they would otherwise
+    be lost in silence.
+    """
     entries = views.items() if isinstance(views, Mapping) else []
     for name, entry in entries:
         _family_of(str(name), entry)  # refuses what is neither columns nor a family
     selections = {
-        str(name): entry.columns if isinstance(entry, Columns) else entry
+        str(name): entry if isinstance(entry, Columns) else Columns(entry)
         for name, entry in entries
         if isinstance(entry, Columns) or _is_columns(entry)
     }
     n_columns = matrix.shape[1]
     if not selections:
         name = next((str(name) for name, _ in entries), SINGLE)
-        return Views({name: matrix}, feature_names=None if column_names is None else {name: list(column_names)})
+        named = None if column_names is None else {name: list(column_names)}
+        return Views({name: matrix}, feature_names=named, index=index)
     taken = np.zeros(n_columns, dtype=int)
     parts, names = {}, {}
     for name, selection in selections.items():
-        index = _column_index(name, selection, n_columns, column_names)
-        np.add.at(taken, index, 1)
-        contiguous = len(index) > 0 and np.array_equal(index, np.arange(index[0], index[0] + len(index)))
-        parts[name] = matrix[:, index[0] : index[0] + len(index)] if contiguous else matrix[:, index]
-        if column_names is not None:
-            names[name] = [str(column_names[i]) for i in index]
+        chosen = _column_index(name, selection.columns, n_columns, column_names)
+        np.add.at(taken, chosen, 1)
+        contiguous = len(chosen) > 0 and np.array_equal(chosen, np.arange(chosen[0], chosen[0] + len(chosen)))
+        parts[name] = matrix[:, chosen[0] : chosen[0] + len(chosen)] if contiguous else matrix[:, chosen]
+        if selection.feature_names is not None:
+            names[name] = selection.feature_names
+        elif column_names is not None:
+            names[name] = [str(column_names[i]) for i in chosen]
     if (taken != 1).any():
         column = int(np.argmax(taken != 1))
         problem = "in no view" if taken[column] == 0 else f"there {taken[column]} times"
         raise InvalidViewError(
-            f"Each of the {n_columns} columns must belong to exactly one view; column {column} is {problem}; "
-            "correct views=, or drop the column."
+            f"Each of the {n_columns} columns must belong to exactly one view; "
+            f"{column_place(column, column_names)} is {problem}; correct views=, or drop the column."
         )
-    return Views(parts, feature_names=names or None)
+    return Views(parts, feature_names=names or None, index=index)
 
 
 def _column_index(name: str, selection: Any, n_columns: int, column_names: Sequence[str] | None) -> np.ndarray:

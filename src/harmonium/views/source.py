@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from harmonium.batch import ViewBatch
@@ -14,6 +15,7 @@ from harmonium.families import Family
 from harmonium.kernels.products import Matrix
 from harmonium.kernels.rows import entries
 from harmonium.kernels.sparse import SparseRows, gather_rows
+from harmonium.views.places import cell_place, column_place, row_place
 
 # cells that are looked at together in a pass over a view; it decides about memory and speed alone
 _BLOCK_CELLS = 4_000_000
@@ -78,6 +80,8 @@ class Source:
     lengths : ndarray of int64, optional
         For items that are sequences, the number of vectors that each row of ``matrix`` stands for. Its columns are then
         counts of the vectors that have each feature, followed by counts of neighbouring pairs that do.
+    index : pandas.Index, optional
+        Labels of the items.
     """
 
     matrix: Any
@@ -86,6 +90,7 @@ class Source:
     lengths: np.ndarray | None = None
     features: list[str] | None = None
     family: Family | None = None
+    index: pd.Index | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -138,7 +143,20 @@ class Source:
 
     def take(self, items: np.ndarray | slice) -> Source:
         """Return some of the items; the matrix is shared."""
-        return replace(self, rows=self.rows[items])
+        index = None if self.index is None else self.index[items]
+        return replace(self, rows=self.rows[items], index=index)
+
+    def row_place(self, item: int) -> str:
+        """Return an item in words, for messages."""
+        return row_place(item, self.index)
+
+    def column_place(self, column: int) -> str:
+        """Return a column in words, for messages."""
+        return column_place(column, self.columns)
+
+    def cell_place(self, item: int, column: int) -> str:
+        """Return a cell in words, for messages."""
+        return cell_place(item, column, self.columns, self.index)
 
     def raw_blocks(self) -> Iterator[tuple[np.ndarray, Matrix]]:
         """Yield item numbers, and values in float32 or wider, for blocks of the items that have this view."""
