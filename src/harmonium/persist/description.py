@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from harmonium.notices import notice
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
-from harmonium.storage import encode, encode_part, heading, keep_by_fields
+from harmonium.storage import decode, encode, encode_part, heading, keep_by_fields
 from harmonium.tables import Table
 from harmonium.training import FittedModel
+from harmonium.validation import check_settings
 from harmonium.views import Columns
 
 FORMAT = "harmonium"
@@ -35,17 +36,20 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
     """Return the JSON description and the tensors of a fitted estimator."""
     name = type(estimator).__name__
     kind: Any = type(estimator)
-    if _ESTIMATORS.get(name) is not kind:
+    if kind != _ESTIMATORS.get(name):
         raise TypeError(f"Only {', '.join(_ESTIMATORS)} can be saved; got {name}; save the model it is made from.")
     check_is_fitted(estimator)
     model: FittedModel = estimator.fitted_
     tensors = {key: np.asarray(value, order="C") for key, value in tensors_of(model).items()}
+    parameters = {
+        key: encode(_seed(value) if key == "random_state" else value, key)
+        for key, value in estimator.get_params(deep=False).items()
+    }
+    # what could not be loaded is not saved
+    check_settings(kind(**{key: decode(value, key) for key, value in parameters.items()}), kind.settings)
     description = {
         **heading(FORMAT, name),
-        "parameters": {
-            key: encode(_seed(value) if key == "random_state" else value, key)
-            for key, value in estimator.get_params(deep=False).items()
-        },
+        "parameters": parameters,
         "input": {key: encode(getattr(estimator, key, None), key) for key in INPUT},
         "hidden": encode_part(model.energy.hidden, "hidden") | {"n_units": model.n_units},
         "views": {
@@ -79,6 +83,7 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
         "C": model.C,
         "validation": model.validation,
         "truncation_reached": model.truncation_reached,
+        "remarks": list(model.remarks),
         "posterior": None if model.posterior is None else model.posterior.target,
         "missing": model.missing,
         "table": None if model.table is None else table_facts(model.table),

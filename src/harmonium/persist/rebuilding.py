@@ -42,6 +42,8 @@ _VIEW_FIELDS: dict[str, Any] = {
     "feature_names": (list, type(None)),
     "constants": list,
 }
+# what parts raise when a file contradicts them
+_CONTRADICTIONS = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError)
 _PUT_TOGETHER = "A model file must hold a model that can be put together; it cannot ({reason}); save the model again."
 
 
@@ -66,7 +68,7 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
         for key, value in description["input"].items():
             if value is not None:
                 setattr(estimator, key, decode(value, key))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except _CONTRADICTIONS as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(_PUT_TOGETHER.format(reason=str(error).rstrip("."))) from error
@@ -121,6 +123,7 @@ def _fitted(
         truncation_reached=bool(facts["truncation_reached"]),
         missing={str(view): float(share) for view, share in facts["missing"].items()},
         table=None if facts["table"] is None else _table(facts["table"], families),
+        remarks=tuple(map(str, facts["remarks"])),
     )
     strange = sorted(set(facts) - set(facts_of(model)))
     if strange:
@@ -170,7 +173,7 @@ def _meaning(targets: Any) -> Meaning | None:
     found = targets["classes"]
     if not all(isinstance(classes, np.ndarray) and len(classes) > 1 for classes in found):
         raise ValueError("the classes must be two or more in every column")
-    classes = [c.astype(str) if c.dtype.kind == "O" else c for c in found]
+    classes = list(found)
     if not all(np.array_equal(np.unique(c), c) for c in classes):
         raise ValueError("the classes must be different, and in order")
     names = targets.get("names")
@@ -191,7 +194,6 @@ def _head(entry: dict[str, Any] | None, meaning: Meaning | None, constants: dict
     head = decode_part(entry, "head")
     if not isinstance(head, Head) or meaning.kind not in head.kinds:
         raise ValueError(f"the head is {type(head).__name__}, for targets of kind {meaning.kind!r}")
-    head.check()
     return head.restore(meaning, constants)
 
 
@@ -237,14 +239,7 @@ def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:
         )
     # the number is checked against a tensor before anything of that size is made
     _check_shape(f"parameters/{HIDDEN_BIAS}", bias, (n_units,))
-    try:
-        hidden.check()
-        return hidden.restore(n_units)
-    except (ValueError, TypeError) as error:
-        raise ModelFileError(
-            f"The hidden layer of a model file must be valid; it is not ({str(error).rstrip('.')}); save the "
-            "model again."
-        ) from error
+    return hidden.restore(n_units)
 
 
 def _family(view: str, entry: dict[str, Any], tensors: dict[str, np.ndarray]) -> Family:
@@ -269,7 +264,7 @@ def _family(view: str, entry: dict[str, Any], tensors: dict[str, np.ndarray]) ->
         if {statistic.shape, sites.shape, (1, *bound.log_volume().shape)} != {(1, bound.n_features_)}:
             raise ValueError(f"they do not fit {entry['n_features']} features")
         bound.support  # noqa: B018 (reads the parameters of the family)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+    except _CONTRADICTIONS as error:
         raise ModelFileError(
             f"View {view!r} must have the constants of {type(family).__name__}; found {sorted(constants)} "
             f"({str(error).rstrip('.')}); save the model again."

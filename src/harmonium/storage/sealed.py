@@ -1,7 +1,8 @@
 """A description and tensors in one safetensors file that carries a digest over every one of its bytes.
 
 The description is JSON in the metadata under ``harmonium``. Its first entry, ``sha256``, is the digest of the whole
-file with zeros in the place of the digest. The same description and tensors give the same bytes.
+file with zeros in the place of the digest; the second, ``order``, is the order of the tensors, which safetensors does
+not keep. The same description and tensors give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from harmonium.storage.replacing import replace_file
 
 Tensors = dict[str, np.ndarray]
 
-_DIGEST = "sha256"
+_DIGEST, _ORDER = "sha256", "order"
 _ZEROS = "0" * 64
 # how the description begins within the header, where its quotation marks are escaped; no name of a tensor and no text
 # of the description looks like it, as theirs are escaped once more
@@ -48,7 +49,8 @@ def write_sealed(path: str | os.PathLike[str], description: Mapping[str, Any], t
     path : str or path
         The file. What was there is replaced once everything is written; see `replace_file`.
     description : dict
-        What JSON can hold: texts, finite numbers, lists, dicts with texts as keys. No entry may be named ``sha256``.
+        What JSON can hold: texts, finite numbers, lists, dicts with texts as keys. No entry is named ``sha256`` or
+        ``order``.
     tensors : dict of str to array
         Arrays of numbers or truth values.
 
@@ -80,7 +82,7 @@ def read_sealed(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     description : dict
         What JSON could hold.
     tensors : dict of str to ndarray
-        Arrays of their own, which may be changed.
+        Arrays of their own, which may be changed, in the order in which they were written.
 
     Raises
     ------
@@ -95,7 +97,7 @@ def read_sealed(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
 
 def seal(description: Mapping[str, Any], tensors: Mapping[str, Any]) -> Sealed:
     """Return the bytes of a sealed file."""
-    text = json.dumps({_DIGEST: _ZEROS, **description}, allow_nan=False)
+    text = json.dumps({_DIGEST: _ZEROS, _ORDER: list(tensors), **description}, allow_nan=False)
     if len(text) > _LARGEST_DESCRIPTION:
         raise ValueError(
             f"The description in one file must stay below {_LARGEST_DESCRIPTION:,} characters; this one has "
@@ -129,7 +131,13 @@ def unseal(content: bytes) -> tuple[str, dict[str, Any], Tensors]:
     description = parse_description(metadata["harmonium"])
     digest = description.pop(_DIGEST, None)
     _check_digest(digest, content, _place_of_digest(header))
-    return digest, description, tensors
+    order = description.pop(_ORDER, None)
+    names = {name for name in order if isinstance(name, str)} if isinstance(order, list) else set()
+    if order is None or names != set(tensors) or len(order) != len(tensors):
+        raise ModelFileError(
+            f"A model file must name its tensors in their order; found {str(order)[:60]}; save the model again."
+        )
+    return digest, description, {name: tensors[name] for name in order}
 
 
 def seal_text(description: Mapping[str, Any]) -> bytes:

@@ -89,7 +89,7 @@ def encode(value: Any, where: str) -> Any:
 
 
 def encode_part(part: Part, where: str) -> dict[str, Any]:
-    """Return registered name and constructor parameters of a part."""
+    """Return registered name and constructor parameters of a part; refuse settings that make no sense."""
     name = part.registered_name()
     try:
         known = part_by_name(name) is type(part)
@@ -100,8 +100,10 @@ def encode_part(part: Part, where: str) -> dict[str, Any]:
             f"A model is saved with parts that are registered under their own name; {where} is {type(part).__name__}, "
             "which is not; give its class a role and a name of its own."
         )
-    parameters = part.get_params(deep=False)
-    return {"part": name, "parameters": {key: encode(entry, f"{where}.{key}") for key, entry in parameters.items()}}
+    parameters = {key: entry for key, entry in part.get_params(deep=False).items() if key not in part.not_saved}
+    encoded = {key: encode(entry, f"{where}.{key}") for key, entry in parameters.items()}
+    type(part)(**parameters).check()  # what could not be loaded is not saved
+    return {"part": name, "parameters": encoded}
 
 
 def decode(value: Any, where: str) -> Any:
@@ -123,7 +125,7 @@ def decode(value: Any, where: str) -> Any:
 
 
 def decode_part(value: Any, where: str) -> Part:
-    """Return a part from its registered name and parameters; its constructor only stores them."""
+    """Return a part from its registered name and parameters, which it checks itself."""
     if not isinstance(value, dict) or set(value) != {"part", "parameters"}:
         raise _unreadable(value, where)
     name, parameters = value["part"], value["parameters"]
@@ -136,15 +138,24 @@ def decode_part(value: Any, where: str) -> Part:
             f"A model file may only name parts of this version of harmonium; {where} is {name!r}; use the version "
             "that saved it, or import the module that defines the part first."
         ) from error
-    check_names(parameters, part._get_param_names(), f"{where} ({name})")
+    kept = [key for key in part._get_param_names() if key not in part.not_saved]
+    check_names(parameters, kept, f"{where} ({name})")
     decoded = {key: decode(entry, f"{where}.{key}") for key, entry in parameters.items()}
     try:
-        return part(**decoded)
+        result = part(**decoded)
     except TypeError as error:
         raise ModelFileError(
             f"A part in a model file needs all of its required parameters; {where} ({name}) has only "
             f"{sorted(parameters)}; save the model again."
         ) from error
+    try:
+        result.check()
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise ModelFileError(
+            f"A part in a model file must have settings that make sense; {where} has others "
+            f"({str(error).rstrip('.')}); save the model again."
+        ) from error
+    return result
 
 
 def check_names(given: dict[str, Any], known: list[str], where: str) -> None:
