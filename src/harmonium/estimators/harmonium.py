@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from harmonium.estimators.density import Density, generator
+from harmonium.estimators.density import Density, generator, is_seeded
 from harmonium.estimators.draws import PosteriorDraws
 from harmonium.estimators.encoding import Encoding
 from harmonium.estimators.inspection import Inspection
@@ -39,7 +39,8 @@ from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.targets import Kind, Labels
 from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
-from harmonium.training.fitting import Plan, begin, fit, go_on, update
+from harmonium.training.fitting import begin, fit, go_on, update
+from harmonium.training.plan import Plan
 from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_settings
 from harmonium.views import Views
@@ -142,6 +143,12 @@ class Harmonium(
     HarmoniumRegressor : The same with numbers to predict.
     harmonium.recipes : The models of the papers by name.
 
+    Notes
+    -----
+    Ctrl-C ends `fit` with the best model so far, which predicts, transforms and saves as any other; ``stopped_`` is
+    "interrupted", and with ``warm_start=True`` the next `fit` goes on from there. All drivers have a ``checkpoint``,
+    from which a fit that was killed goes on to the same result.
+
     Examples
     --------
     >>> import numpy as np
@@ -203,6 +210,10 @@ class Harmonium(
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the parameters from all rows.
 
+        An interrupt (Ctrl-C) keeps the best model so far, gives a warning, and goes on to the caller as a
+        `KeyboardInterrupt`, so that searches and scripts stop too. Before the first epoch is complete there is nothing
+        to keep, and the estimator stays as it was; a second interrupt does not wait for the model.
+
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
@@ -247,16 +258,21 @@ class Harmonium(
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
             plan.check_model(problem)
-            rng = generator(self.random_state)
+            rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             rows = plan.planned_rows(problem, len(data)) if before is None else plan.driver.planned_rows(len(data))
             with reporting(self.verbose, rows) as reporter:
                 if before is None:
-                    model = fit(problem, data, plan, rng, reporter)
+                    model = fit(problem, data, plan, rng, reporter, seeded)
                 else:
-                    model = go_on(before, layer, data, plan, rng, reporter)
+                    model = go_on(before, layer, data, plan, rng, reporter, seeded)
             self._keep(model, data.views, labels, before)
-        for remark in self.fitted_.remarks:
-            notice(remark)
+        try:
+            for remark in self.fitted_.remarks:
+                notice(remark)
+        finally:
+            if self.fitted_.training.interrupted:
+                # the caller is to stop too: the next fold of a search must not begin, even if warnings are errors
+                raise KeyboardInterrupt
         return self
 
     def _partial_fit(self, X: Any, labels: Labels | None = None) -> Self:

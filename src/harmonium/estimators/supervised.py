@@ -23,7 +23,7 @@ from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels
 from harmonium.training import Driver, FittedModel
-from harmonium.training.fitting import Plan
+from harmonium.training.plan import Plan
 from harmonium.validation import Number
 from harmonium.views import Views
 from harmonium.views.data import Data
