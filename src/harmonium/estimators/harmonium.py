@@ -253,7 +253,7 @@ class Harmonium(
     def _fit(self, X: Any, labels: Labels | None = None) -> Self:
         check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
-        before = self.fitted_ if self.warm_start and hasattr(self, "fitted_") else None
+        before = self._before() if self.warm_start else None
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
@@ -278,7 +278,7 @@ class Harmonium(
     def _partial_fit(self, X: Any, labels: Labels | None = None) -> Self:
         check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
-        before = getattr(self, "fitted_", None)
+        before = self._before()
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
@@ -288,6 +288,10 @@ class Harmonium(
             rng = generator(self.random_state) if rng is None else rng
             self._keep(update(before or begin(problem, data, rng), data, plan, rng), data.views, labels, before)
         return self
+
+    def _before(self) -> FittedModel | None:
+        """Return the model that training goes on from, if there is one."""
+        return getattr(self, "fitted_", None)
 
     def _problem(
         self, views: Views, labels: Labels | None, layer: HiddenLayer, before: FittedModel | None

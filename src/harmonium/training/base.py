@@ -158,8 +158,12 @@ class Training:
         self.slots, self.n_updates = None, 0
         self.n_iter, self.n_settled = self.marked.n_iter, self.marked.n_settled
         self.history = {name: self.history[name][:length] for name, length in self.marked.lengths.items()}
-        self.stopped = INTERRUPTED
         return True
+
+
+def is_second(interrupt: KeyboardInterrupt) -> bool:
+    """Return whether an interrupt came while an earlier one was dealt with: then the user wants to get out at once."""
+    return isinstance(interrupt.__context__, KeyboardInterrupt)
 
 
 #: called after every epoch with what has been learned so far; the run ends if it returns True
@@ -196,7 +200,7 @@ class Driver(Part):
     #: file to which the state of a fit is written now and then
     checkpoint: str | os.PathLike[str] | None = None
     #: what `Training.n_iter` counts
-    unit: str = "epochs"
+    unit: str = "epoch"
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse a model or an objective that the driver cannot train.

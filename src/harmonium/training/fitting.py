@@ -10,7 +10,7 @@ import numpy as np
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
-from harmonium.training.base import INTERRUPTED, Training
+from harmonium.training.base import INTERRUPTED, Training, is_second
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
 from harmonium.training.fitting_heads import fit_head, only_weight
@@ -102,8 +102,8 @@ def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Report
     """Run the driver; an interrupt ends it, unless nothing has been learned yet."""
     try:
         plan.driver.run(problem, plan.objective, data, state.training, state.rng, reporter, None, None, checkpoint)
-    except KeyboardInterrupt:
-        if not state.training.interrupted:
+    except KeyboardInterrupt as interrupt:
+        if is_second(interrupt) or not state.training.interrupted:
             raise
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.heads import Head
 from harmonium.objectives.problem import Problem
 from harmonium.targets import Targets
-from harmonium.training.base import Training
+from harmonium.training.base import Training, is_second
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
 from harmonium.training.initialise import initial_training
@@ -85,8 +86,8 @@ def fit_head(
                 found.folds = []  # what it takes to go on with them is no longer needed
             state.training = state.training or start(state.seed)
             return _train(problem, data, plan, nats, state, reporter, checkpoint), state.rng
-        except KeyboardInterrupt:
-            model = _best_so_far(problem, data, nats, state)
+        except KeyboardInterrupt as interrupt:
+            model = None if is_second(interrupt) else _best_so_far(problem, data, nats, state)
             if model is None:
                 raise
             return model, state.rng
@@ -95,6 +96,17 @@ def fit_head(
 def only_weight(weights_to_try: tuple[float, ...]) -> float:
     """Return the only weight to try; the usual one if there are several and nothing is held out to choose by."""
     return weights_to_try[0] if len(weights_to_try) == 1 else _USUAL_C
+
+
+def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
+    """Return a model to go on from whose head has the settings of another of its class; "auto" leaves C as it is."""
+    began, meaning = model.head, model.meaning
+    assert began is not None
+    assert meaning is not None
+    C = head.weights_to_try[0] if len(head.weights_to_try) == 1 else model.C
+    assert C is not None
+    bound = head.restore(meaning, began.constants())
+    return replace(model, problem=replace(model.problem, head=bound, strength=C * model.nats), C=C)
 
 
 def _train(

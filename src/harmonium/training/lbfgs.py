@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, flatten, own_of, record, unflatten
-from harmonium.training.base import Driver, Training, Watch, solve_head
+from harmonium.training.base import INTERRUPTED, Driver, Training, Watch, solve_head
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.monitor import Monitor, Reading
 from harmonium.training.progress import Reporter
@@ -65,7 +64,7 @@ class LBFGS(Driver):
         "tol": Number(inclusive=True, remedy="1e-6 is usual"),
         "checkpoint": CheckpointPath(),
     }
-    unit = "iterations"
+    unit = "iteration"
 
     def __init__(
         self,
@@ -161,12 +160,28 @@ class LBFGS(Driver):
             try:
                 while state.done < self.max_iter and state.rounds != last:
                     begin = time.perf_counter()
-                    limit = min(_ROUND, self.max_iter - state.done)
                     start = flatten({name: training.parameters[name] for name in moving})
-                    point, interrupt = _minimum(loss_and_gradient, start, bounds, limit)
+                    reached = _Reached()
+                    try:
+                        point = minimize(
+                            loss_and_gradient,
+                            start,
+                            jac=True,
+                            method="L-BFGS-B",
+                            bounds=bounds,
+                            callback=reached,
+                            options={
+                                "maxiter": min(_ROUND, self.max_iter - state.done),
+                                "maxcor": _MEMORY,
+                                "ftol": 0.0,
+                                "gtol": 1e-9,
+                            },
+                        )
+                    except KeyboardInterrupt:
+                        if reached.nit:
+                            take(reached, time.perf_counter() - begin)
+                        raise
                     entry = take(point, time.perf_counter() - begin)
-                    if interrupt is not None:
-                        raise interrupt
                     state.rounds += 1
                     state.done += max(1, point.nit)
                     reporter.batch(len(rows) * max(1, point.nit))
@@ -182,6 +197,7 @@ class LBFGS(Driver):
             except KeyboardInterrupt:
                 if training.rewind():
                     finish()
+                    training.stopped = INTERRUPTED
                 raise
 
     @staticmethod
@@ -195,28 +211,14 @@ class LBFGS(Driver):
         return [limits.get(name, (None, None)) for name, value in parameters.items() for _ in range(value.size)]
 
 
-def _minimum(
-    loss_and_gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    start: np.ndarray,
-    bounds: list[tuple[float | None, float | None]],
-    max_iter: int,
-) -> tuple[OptimizeResult, KeyboardInterrupt | None]:
-    """Return the point after some iterations; if they are interrupted, the last point that is complete, and why."""
-    reached: OptimizeResult | None = None
+class _Reached(OptimizeResult):
+    """The last point of a round that is complete, for the case that the round is not."""
 
-    def remember(intermediate_result: OptimizeResult) -> None:
-        nonlocal reached
-        number = 1 if reached is None else reached.nit + 1
-        reached = OptimizeResult(x=intermediate_result.x.copy(), fun=intermediate_result.fun, nit=number)
+    def __init__(self) -> None:
+        super().__init__(nit=0)
 
-    settings = {"jac": True, "method": "L-BFGS-B", "bounds": bounds, "callback": remember}
-    options = {"maxiter": max_iter, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 1e-9}
-    try:
-        return minimize(loss_and_gradient, start, options=options, **settings), None
-    except KeyboardInterrupt as interrupt:
-        if reached is None:
-            raise
-        return reached, interrupt
+    def __call__(self, intermediate_result: OptimizeResult) -> None:
+        self.update(x=intermediate_result.x.copy(), fun=intermediate_result.fun, nit=self.nit + 1)
 
 
 @resumable

@@ -57,7 +57,8 @@ class Plan:
 
     def interruption(self, model: FittedModel) -> str:
         """Return what to tell a user who did not wait for the end of the fit; remarks say what the model lacks."""
-        done, lacks = f"{model.training.n_iter} {self.driver.unit}", "".join(f", but {text}" for text in model.remarks)
+        number, lacks = model.training.n_iter, "".join(f", but {text}" for text in model.remarks)
+        done = f"{number} {self.driver.unit}{'' if number == 1 else 's'}"
         way = "or pass the driver a checkpoint the next time"
         if self.driver.checkpoint is not None:
             way = "or without it to go on from the checkpoint"

@@ -90,7 +90,7 @@ class Sampling(Driver):
         "checkpoint": CheckpointPath(),
     }
     keeps_draws = True
-    unit = "moves"
+    unit = "move"
 
     n_draws: int
     n_warmup: int
@@ -253,8 +253,8 @@ class Sampling(Driver):
                 finish()
             except KeyboardInterrupt:
                 if state.rewind():
-                    training.stopped = INTERRUPTED
                     finish()
+                    training.stopped = INTERRUPTED
                 raise
 
     def _move_all(

@@ -15,7 +15,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart
-from harmonium.training.base import Driver, Training, Watch, solve_head
+from harmonium.training.base import INTERRUPTED, Driver, Training, Watch, solve_head
 from harmonium.training.centring import Centring, span
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.monitor import Monitor, Reading, check_finite
@@ -234,6 +234,7 @@ class Stochastic(Driver):
             except KeyboardInterrupt:
                 if training.rewind():
                     finish()
+                    training.stopped = INTERRUPTED
                 raise
 
     def epoch(
