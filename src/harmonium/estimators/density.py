@@ -214,3 +214,8 @@ class Density:
 def generator(random_state: Any) -> np.random.Generator:
     """Return a stream of random numbers for a random state as scikit-learn knows it."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+
+
+def is_seeded(random_state: Any) -> bool:
+    """Return whether a random state is one of the user's own, not the one that all of NumPy shares."""
+    return check_random_state(random_state) is not check_random_state(None)

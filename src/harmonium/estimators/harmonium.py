@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from harmonium.estimators.density import Density, generator
+from harmonium.estimators.density import Density, generator, is_seeded
 from harmonium.estimators.draws import PosteriorDraws
 from harmonium.estimators.encoding import Encoding, with_index
 from harmonium.estimators.inspection import Inspection
@@ -41,7 +41,8 @@ from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.targets import Kind, Labels
 from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
-from harmonium.training.fitting import Plan, begin, fit, go_on, update
+from harmonium.training.fitting import begin, fit, go_on, update
+from harmonium.training.plan import Plan
 from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_settings
 from harmonium.views import Views
@@ -143,6 +144,12 @@ class Harmonium(
     HarmoniumRegressor : The same with numbers to predict.
     harmonium.recipes : The models of the papers by name.
 
+    Notes
+    -----
+    Ctrl-C ends `fit` with the best model so far, which predicts, transforms and saves as any other; ``stopped_`` is
+    "interrupted", and with ``warm_start=True`` the next `fit` goes on from there. All drivers have a ``checkpoint``,
+    from which a fit that was killed goes on to the same result.
+
     Examples
     --------
     >>> import numpy as np
@@ -204,6 +211,10 @@ class Harmonium(
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the parameters from all rows.
 
+        An interrupt (Ctrl-C) keeps the best model so far, gives a warning, and goes on to the caller as a
+        `KeyboardInterrupt`, so that searches and scripts stop too. Before the first epoch is complete there is nothing
+        to keep, and the estimator stays as it was; a second interrupt does not wait for the model.
+
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
@@ -243,27 +254,32 @@ class Harmonium(
     def _fit(self, X: Any, labels: Labels | None = None) -> Self:
         check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
-        before = self.fitted_ if self.warm_start and hasattr(self, "fitted_") else None
+        before = self._before() if self.warm_start else None
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
             plan.check_model(problem)
-            rng = generator(self.random_state)
+            rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             rows = plan.planned_rows(problem, len(data)) if before is None else plan.driver.planned_rows(len(data))
             with reporting(self.verbose, rows) as reporter:
                 if before is None:
-                    model = fit(problem, data, plan, rng, reporter)
+                    model = fit(problem, data, plan, rng, reporter, seeded)
                 else:
-                    model = go_on(before, layer, data, plan, rng, reporter)
+                    model = go_on(before, layer, data, plan, rng, reporter, seeded)
             self._keep(model, data.views, labels, before)
-        for remark in self.fitted_.remarks:
-            notice(remark)
+        try:
+            for remark in self.fitted_.remarks:
+                notice(remark)
+        finally:
+            if self.fitted_.training.interrupted:
+                # the caller is to stop too: the next fold of a search must not begin, even if warnings are errors
+                raise KeyboardInterrupt
         return self
 
     def _partial_fit(self, X: Any, labels: Labels | None = None) -> Self:
         check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
-        before = getattr(self, "fitted_", None)
+        before = self._before()
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
@@ -273,6 +289,10 @@ class Harmonium(
             rng = generator(self.random_state) if rng is None else rng
             self._keep(update(before or begin(problem, data, rng), data, plan, rng), data.views, labels, before)
         return self
+
+    def _before(self) -> FittedModel | None:
+        """Return the model that training goes on from, if there is one."""
+        return getattr(self, "fitted_", None)
 
     def _problem(
         self, views: Views, labels: Labels | None, layer: HiddenLayer, before: FittedModel | None

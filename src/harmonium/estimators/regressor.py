@@ -128,6 +128,13 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]  # y is needed
         """Learn from all rows.
 
+        An interrupt (Ctrl-C) keeps the best model so far, gives a warning, and goes on to the caller as a
+        `KeyboardInterrupt`, so that searches and scripts stop too. Before the first epoch is complete there is nothing
+        to keep, and the estimator stays as it was; a second interrupt does not wait for the model.
+
+        If it comes while C is being chosen, or soon after, the model is the best one of the choice, which has not seen
+        the rows that were held out.
+
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData

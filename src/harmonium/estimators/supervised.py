@@ -23,7 +23,8 @@ from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels, Meaning
 from harmonium.training import Driver, FittedModel
-from harmonium.training.fitting import Plan
+from harmonium.training.fitting_heads import with_settings_of
+from harmonium.training.plan import Plan
 from harmonium.validation import Number
 from harmonium.views import Views
 from harmonium.views.data import Data
@@ -86,6 +87,20 @@ class Supervised(Beside):
         """Refuse labels that training, which is to continue, did not begin with."""
         raise NotImplementedError
 
+    def _before(self) -> FittedModel | None:
+        """Return the model that training goes on from, with the settings that the head has now."""
+        model = super()._before()
+        if model is None or self.head is None:
+            return model
+        began = model.head
+        assert began is not None
+        if type(self.head) is not type(began):
+            raise ValueError(
+                f"Training can only go on with the head it began with, {type(began).__name__}; got "
+                f"{type(self.head).__name__}; set it back, or fit with warm_start=False."
+            )
+        return with_settings_of(model, self.head)
+
     def _problem(
         self, views: Views, labels: Labels | None, layer: HiddenLayer, before: FittedModel | None
     ) -> tuple[Problem, Data]:
@@ -110,11 +125,6 @@ class Supervised(Beside):
             assert before.meaning is not None
             self._check_same(labels, before)
             check_names(labels.meaning, before.meaning)
-            if self.head is not None and type(self.head) is not type(head):
-                raise ValueError(
-                    f"Training can only go on with the head it began with, {type(head).__name__}; got "
-                    f"{type(self.head).__name__}; set it back, or fit with warm_start=False."
-                )
             return head
         head = self.head if self.head is not None else self._default_head(kind)
         if kind not in head.kinds:

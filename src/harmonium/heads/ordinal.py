@@ -117,6 +117,12 @@ class Ordinal(LinearHead):
         levels = constant(constants, "levels", n_levels)
         if meaning.kind == "class" and not np.array_equal(np.sort(levels), np.arange(n_levels)):
             raise ValueError(f"levels of the head must be the {n_levels} classes in some order")
+        began = (meaning.classes[0][levels.astype(int)] if meaning.kind == "class" else levels).tolist()
+        if self.levels is not None and list(self.levels) != began:
+            raise ValueError(
+                f"levels must stay those that training began with, {', '.join(map(str, began[:10]))}; got "
+                f"{', '.join(map(str, list(self.levels)[:10]))}; set them back, or fit anew."
+            )
         head = self._with_levels(meaning, levels)
         head.frequency_ = constant(constants, "frequency", n_levels - 1)
         return head._with_factors(constants["factors"])

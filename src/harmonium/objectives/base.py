@@ -82,8 +82,9 @@ class Objective(Part):
 
         Returns
         -------
-        object or None
+        dict of str to ndarray, or None
             Whatever `accumulate` wants to find again and change, such as persistent chains; None if nothing.
+            Checkpoints hold arrays, numbers and texts, in lists and dicts.
         """
         return None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from harmonium.batch import Batch
@@ -14,6 +12,9 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics, Term, add_sufficient_statistics
 from harmonium.params import Parameters
 from harmonium.validation import Whole
+
+# name of the hidden states of persistent chains
+_HIDDEN = "hidden"
 
 
 class SampledCD(Objective):
@@ -72,11 +73,6 @@ class SampledCD(Objective):
         into.count += batch.n_rows
 
 
-@dataclass
-class _Chains:
-    hidden: np.ndarray
-
-
 class PersistentCD(Objective):
     """Persistent contrastive divergence: chains continue from batch to batch.
 
@@ -106,10 +102,10 @@ class PersistentCD(Objective):
         self.n_steps = n_steps
         self.n_chains = n_chains
 
-    def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> _Chains:
+    def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Return chains whose hidden states are drawn at random."""
         natural = np.zeros((self.n_chains, problem.energy.hidden.n_units_), dtype=np.float32)
-        return _Chains(problem.energy.hidden.sample(natural, rng))
+        return {_HIDDEN: problem.energy.hidden.sample(natural, rng)}
 
     def accumulate(
         self,
@@ -118,7 +114,7 @@ class PersistentCD(Objective):
         batch: Batch,
         into: Statistics,
         rng: np.random.Generator,
-        state: _Chains | None = None,
+        state: dict[str, np.ndarray] | None = None,
         with_loss: bool = False,
     ) -> None:
         """Add the statistics of the chains after new steps minus those of the data."""
@@ -127,12 +123,12 @@ class PersistentCD(Objective):
         chains = self.start(problem, batch, rng) if state is None else state
         data, _ = problem.data_term(parameters, batch, into)
         batch = data.batch
-        chosen = rng.integers(batch.n_rows, size=len(chains.hidden))
+        chosen = rng.integers(batch.n_rows, size=len(chains[_HIDDEN]))
         sizes = {name: size[chosen] for name, size in sizes_of(batch).items()}
         for _ in range(self.n_steps):
-            fantasy = sample_views(energy, parameters, chains.hidden, rng, sizes, sparse_views(batch))
+            fantasy = sample_views(energy, parameters, chains[_HIDDEN], rng, sizes, sparse_views(batch))
             natural = energy.hidden_natural(parameters, fantasy)
-            chains.hidden = layer.sample(natural, rng)
+            chains[_HIDDEN] = layer.sample(natural, rng)
         model = Term(fantasy, layer.mean(natural), batch.n_rows / fantasy.n_rows)
         add_sufficient_statistics(into, energy, parameters, data, model)
         into.count += batch.n_rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,17 +13,46 @@ import numpy as np
 from harmonium.kernels.dual import TOLERANCE
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters
+from harmonium.params import Parameters, copy_parameters
 from harmonium.parts import Part
 from harmonium.targets import Targets
+from harmonium.training.checkpoint import NOWHERE, Checkpoint
 from harmonium.training.posterior import Posterior
 from harmonium.training.progress import Reporter
+from harmonium.training.state import SCRATCH, resumable
 from harmonium.views.data import Data
 
 # Gap to the head's optimum that may remain while the views still move: a convention, ten times the last one.
 _IN_BETWEEN = 1e-3
+#: why training ended, if the user pressed Ctrl-C
+INTERRUPTED = "interrupted"
+# Largest share of the time that marks may take: a convention.
+_SHARE_OF_MARKS = 0.01
 
 
+@dataclass(frozen=True)
+class Mark:
+    """What had been learned when an epoch was complete.
+
+    Attributes
+    ----------
+    parameters : dict of str to ndarray
+        What had been learned, a copy.
+    n_iter : int
+        Number of epochs.
+    n_settled : int
+        Number of updates of the prior of the hidden units.
+    lengths : dict of str to int
+        Number of entries of each column of the history.
+    """
+
+    parameters: Parameters
+    n_iter: int
+    n_settled: int
+    lengths: dict[str, int]
+
+
+@resumable
 @dataclass
 class Training:
     """A fit in progress: parameters, what drivers and objectives remember, and the record of every epoch.
@@ -58,6 +89,10 @@ class Training:
         Chains and draws, if the driver samples.
     stream : numpy.random.Generator, optional
         Random numbers from which ``partial_fit`` continues.
+    marked : Mark, optional
+        What an interrupted run goes back to.
+    next_mark : float, optional
+        Time before which no mark is set, as marks would take too long.
     """
 
     parameters: Parameters
@@ -75,6 +110,8 @@ class Training:
     n_settled: int = 0
     posterior: Posterior | None = None
     stream: np.random.Generator | None = None
+    marked: Mark | None = field(default=None, metadata=SCRATCH)
+    next_mark: float | None = field(default=None, metadata=SCRATCH)
 
     @property
     def result(self) -> Parameters:
@@ -82,9 +119,51 @@ class Training:
         return self.parameters if self.average is None else self.average
 
     def record(self, entry: dict[str, float]) -> None:
-        """Append an entry to the history."""
-        for name, value in entry.items():
-            self.history.setdefault(name, []).append(value)
+        """Append an entry to the history: all of it, or nothing if that is interrupted."""
+        lengths = {name: len(self.history.setdefault(name, [])) for name in entry}
+        try:
+            for name, value in entry.items():
+                self.history[name].append(value)
+        except BaseException:
+            for name, length in lengths.items():
+                del self.history[name][length:]
+            raise
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user ended training, and what was learned until then is there."""
+        return self.stopped == INTERRUPTED
+
+    def mark(self) -> None:
+        """Take note that an epoch is complete, so that an interrupt in a later one can go back to it.
+
+        Where copies would take too large a share of the time, some epochs are passed over.
+        """
+        begin = time.perf_counter()
+        if self.next_mark is not None and begin < self.next_mark:
+            return
+        lengths = {name: len(values) for name, values in self.history.items()}
+        self.marked = Mark(copy_parameters(self.result), self.n_iter, self.n_settled, lengths)
+        end = time.perf_counter()
+        self.next_mark = end + (end - begin) / _SHARE_OF_MARKS
+
+    def rewind(self) -> bool:
+        """Go back to the last mark, as an interrupt can come in the middle of an update; return whether there is one.
+
+        The optimiser will start afresh.
+        """
+        if self.marked is None:
+            return False
+        self.parameters, self.average, self.n_averaged = dict(self.marked.parameters), None, 0
+        self.slots, self.n_updates = None, 0
+        self.n_iter, self.n_settled = self.marked.n_iter, self.marked.n_settled
+        self.history = {name: self.history[name][:length] for name, length in self.marked.lengths.items()}
+        return True
+
+
+def is_second(interrupt: KeyboardInterrupt) -> bool:
+    """Return whether an interrupt came while an earlier one was dealt with: then the user wants to get out at once."""
+    return isinstance(interrupt.__context__, KeyboardInterrupt)
 
 
 #: called after every epoch with what has been learned so far; the run ends if it returns True
@@ -101,6 +180,10 @@ class Driver(Part):
     ----------
     keeps_draws : bool
         Whether the driver samples from a posterior, so that a fit that continues keeps the draws of the last one.
+    checkpoint : str or path, optional
+        File to which the state of a fit is written now and then; None for drivers that have no such setting.
+    unit : str
+        What ``n_iter_`` counts, in a word.
 
     Examples
     --------
@@ -116,6 +199,10 @@ class Driver(Part):
     not_saved = ("checkpoint",)
     #: whether the driver samples from a posterior, so that a fit that continues keeps the draws of the last one
     keeps_draws: bool = False
+    #: file to which the state of a fit is written now and then
+    checkpoint: str | os.PathLike[str] | None = None
+    #: what `Training.n_iter` counts
+    unit: str = "epoch"
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse a model or an objective that the driver cannot train.
@@ -185,8 +272,12 @@ class Driver(Part):
         reporter: Reporter,
         watch: Watch | None = None,
         last: int | None = None,
+        checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Train in place, until the plan is done or something ends it.
+
+        An interrupt (Ctrl-C) leaves what was learned until then, if anything was, and ``training.stopped`` says so; the
+        `KeyboardInterrupt` goes on to the caller.
 
         Parameters
         ----------
@@ -206,6 +297,8 @@ class Driver(Part):
             Called with ``training`` after every epoch; the run ends if it returns True.
         last : int, optional
             Number of epochs after which to end, though more are planned (a schedule still counts on all of them).
+        checkpoint : Checkpoint, optional
+            Where to keep what the rest of the run depends on, beside ``training`` and ``rng``, which the caller keeps.
         """
         raise NotImplementedError
 

@@ -2,81 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
-from harmonium.training.base import Driver, Training
+from harmonium.training.base import INTERRUPTED, Training, is_second
+from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
-from harmonium.training.initialise import initial_parameters
+from harmonium.training.fitting_heads import fit_head, only_weight
+from harmonium.training.initialise import initial_training
 from harmonium.training.monitor import cost_of_description
-from harmonium.training.path import Stage, choose, held_out_folds
+from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
-from harmonium.training.projection import project
 from harmonium.training.pruning import prune
+from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
-# C where nothing is held out to choose it by (partial_fit, or too few labels): a convention. A loss of 1 then weighs as
-# much as the description of an average item.
-_USUAL_C = 1.0
-# Labelled rows below which C is not chosen: a convention.
-_FEWEST_LABELS = 10
 
+def fit(
+    problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, reporter: Reporter, seeded: bool = True
+) -> FittedModel:
+    """Fit a model to data, from the start.
 
-@dataclass(frozen=True)
-class Plan:
-    """How a model is to be fitted.
-
-    Attributes
-    ----------
-    objective : Objective
-        Where gradients come from.
-    driver : Driver
-        How parameters move.
-    validation_fraction : float
-        Share of the labelled rows held out to choose C and the number of epochs; 0 holds none out.
+    If the user interrupts it (Ctrl-C), the model is the best so far, and ``training.interrupted``; the interrupt is
+    raised if there is none yet, and if it is the second one. ``seeded`` says whether the next fit with the same
+    settings has the same random numbers; a checkpoint of one that has not brings its own.
     """
-
-    objective: Objective
-    driver: Driver
-    validation_fraction: float = 0.0
-
-    def check_model(self, problem: Problem) -> None:
-        """Refuse a problem that objective or driver cannot train, before anything is computed."""
-        self.objective.check_model(problem)
-        self.driver.check_model(problem, self.objective)
-
-    def check_choice(self, head: Head) -> None:
-        """Refuse to choose a weight of the loss by rows that are not held out."""
-        if len(head.weights_to_try) > 1 and not self.validation_fraction:
-            raise ValueError(
-                "C='auto' needs rows held out to choose it by; got validation_fraction=0; pass a number for C, or a "
-                "fraction such as 0.15."
-            )
-
-    def planned_rows(self, problem: Problem, n_rows: int) -> int:
-        """Return the largest number of rows that a fit visits, for the progress bar."""
-        rows = self.driver.planned_rows(n_rows)
-        if problem.head is None or not self.validation_fraction:
-            return rows
-        # every stage of the path, on each of the folds and once more on all rows
-        return int(rows * (1 + (len(problem.head.weights_to_try) - 1) / 2) * 3)
-
-
-def fit(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, reporter: Reporter) -> FittedModel:
-    """Fit a model to data, from the start."""
-    if problem.head is None:
-        training = _begin(problem, data, rng)
-        plan.driver.run(problem, plan.objective, data, training, rng, reporter)
-        return _finished(FittedModel(problem, training), data, rng, problem.energy.hidden)
-    return _finished(_fit_head(problem, data, plan, rng, reporter), data, rng, problem.energy.hidden)
+    checkpoint = plan.checkpoint(problem, data, rng if seeded else None)
+    if problem.head is not None:
+        model, rng = fit_head(problem, data, plan, rng, reporter, checkpoint)
+        return _ended(model, data, rng, problem.energy.hidden, plan, checkpoint)
+    with checkpoint.level("fit", lambda: _Fit(rng, initial_training(problem, data, rng))) as state:
+        _run(plan, problem, data, state, reporter, checkpoint)
+    return _ended(FittedModel(problem, state.training), data, state.rng, problem.energy.hidden, plan, checkpoint)
 
 
 def go_on(
@@ -86,12 +48,15 @@ def go_on(
     plan: Plan,
     rng: np.random.Generator,
     reporter: Reporter,
+    seeded: bool = True,
 ) -> FittedModel:
     """Continue a fit from where the last one ended, with an optimiser that starts afresh.
 
-    ``asked`` is the layer that the user asks for, some of whose units an earlier fit may have removed.
+    ``asked`` is the layer that the user asks for, some of whose units an earlier fit may have removed. Interrupts and
+    checkpoints are those of `fit`.
     """
     last = model.training
+    checkpoint = plan.checkpoint(model.problem, data, rng if seeded else None, last)
     training = Training(
         copy_parameters(model.parameters),
         n_iter=last.n_iter,
@@ -101,16 +66,17 @@ def go_on(
         # chains continue where they stopped; other drivers leave a single set of weights
         posterior=deepcopy(last.posterior) if plan.driver.keeps_draws else None,
     )
-    plan.driver.run(model.problem, plan.objective, data, training, rng, reporter)
-    return _finished(replace(model, training=training), data, rng, asked)
+    with checkpoint.level("fit", lambda: _Fit(rng, training)) as state:
+        _run(plan, model.problem, data, state, reporter, checkpoint)
+    return _ended(replace(model, training=state.training), data, state.rng, asked, plan, checkpoint)
 
 
 def begin(problem: Problem, data: Data, rng: np.random.Generator) -> FittedModel:
     """Return a model that has learned nothing yet, to be updated batch by batch."""
-    training = _begin(problem, data, rng)
+    training = initial_training(problem, data, rng)
     if problem.head is None:
         return FittedModel(problem, training)
-    nats, C = cost_of_description(problem, data), _only(problem.head.weights_to_try)
+    nats, C = cost_of_description(problem, data), only_weight(problem.head.weights_to_try)
     return FittedModel(replace(problem, strength=C * nats), training, nats=nats, C=C)
 
 
@@ -123,56 +89,47 @@ def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator)
     return replace(model, training=training, usage=None, truncation_reached=False, remarks=())
 
 
-def _fit_head(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, reporter: Reporter) -> FittedModel:
-    """Choose C and the number of epochs on held-out rows, then train on all of them."""
-    head, targets = problem.head, data.targets
-    assert head is not None
-    assert targets is not None
-    plan.check_choice(head)
-    nats = cost_of_description(problem, data)
-    start = _starts(problem, data, int(rng.integers(2**31 - 1)))
-    path, validation = head.weights_to_try, None
-    stages = [Stage(_only(path), 0)]
-    if plan.validation_fraction and int(targets.counting.sum()) >= _FEWEST_LABELS:
-        folds = held_out_folds(targets, plan.validation_fraction, rng)
-        choice = choose(problem, plan.objective, plan.driver, data, start, path, nats, folds, rng, reporter)
-        stages, validation = choice.stages, choice.record
-        problem = replace(problem, head=head.calibrated(choice.scores, choice.targets))
-    training = start()
-    for stage in stages:
-        problem = replace(problem, strength=stage.C * nats)
-        # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
-        training.slots, training.n_updates, training.dual = None, 0, None
-        plan.driver.run(problem, plan.objective, data, training, rng, reporter, last=stage.epochs or None)
-    return FittedModel(problem, training, nats=nats, C=stages[-1].C, validation=validation)
+@resumable
+@dataclass
+class _Fit:
+    """Where a fit stands: its random stream, and the training that all of it consists of."""
+
+    rng: np.random.Generator
+    training: Training
 
 
-def _only(weights_to_try: tuple[float, ...]) -> float:
-    """Return the only weight to try; the usual one if there are several and nothing is held out to choose by."""
-    return weights_to_try[0] if len(weights_to_try) == 1 else _USUAL_C
+def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Reporter, checkpoint: Checkpoint) -> None:
+    """Run the driver; an interrupt ends it, unless nothing has been learned yet."""
+    try:
+        plan.driver.run(problem, plan.objective, data, state.training, state.rng, reporter, None, None, checkpoint)
+    except KeyboardInterrupt as interrupt:
+        if is_second(interrupt) or not state.training.interrupted:
+            raise
 
 
-def _begin(problem: Problem, data: Data, rng: np.random.Generator) -> Training:
-    """Return a training at its start: random weights, projected, and the head's own parameters."""
-    parameters = initial_parameters(problem.energy, data.views, problem.reference, rng)
-    project(problem.energy, parameters)
-    if problem.head is not None:
-        parameters |= problem.head.initial_parameters(problem.energy.hidden)
-    return Training(parameters)
-
-
-def _starts(problem: Problem, data: Data, seed: int) -> Callable[[], Training]:
-    """Return a function that returns the same start as often as it is called."""
-    return lambda: _begin(problem, data, np.random.default_rng(seed))
+def _ended(
+    model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer, plan: Plan, checkpoint: Checkpoint
+) -> FittedModel:
+    """Return the finished model; the first interrupt does not keep it from being finished, but the second does."""
+    try:
+        finished = _finished(model, data, rng, asked)
+    except KeyboardInterrupt:
+        if model.training.interrupted:
+            raise
+        model.training.stopped = INTERRUPTED
+        finished = _finished(model, data, rng, asked)
+    if finished.training.interrupted:
+        return replace(finished, remarks=(plan.interruption(model),))
+    checkpoint.remove()
+    return finished
 
 
 def _finished(model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer) -> FittedModel:
     """Return the model without the units that are not needed, with what the user should know about it."""
-    training, remarks = model.training, []
-    training.stream = rng
+    training, remarks = replace(model.training, stream=rng, marked=None, next_mark=None), []
     selected = prune(model.problem, training.parameters, data, training.n_items)
     if selected is not None:
-        training.parameters, training.slots, training.chains = selected.parameters, None, None
+        training = replace(training, parameters=selected.parameters, slots=None, chains=None)
         model = replace(
             model,
             problem=selected.problem,
@@ -185,4 +142,4 @@ def _finished(model: FittedModel, data: Data, rng: np.random.Generator, asked: H
             f"{training.idle_units} of {model.n_units} hidden units are the same for all training rows; use a lower "
             "learning_rate, fewer units, or another family (large counts: logarithms as Gaussian())."
         )
-    return replace(model, remarks=tuple(remark for remark in remarks if remark))
+    return replace(model, training=training, remarks=tuple(remark for remark in remarks if remark))

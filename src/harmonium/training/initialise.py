@@ -8,8 +8,12 @@ from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.products import add_column_totals
 from harmonium.kernels.rows import entries
+from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.training.base import Training
+from harmonium.training.projection import project
 from harmonium.views import Views
+from harmonium.views.data import Data
 from harmonium.views.source import Summary
 
 # Standard deviation over items of the hidden naturals at the start, and largest scale of a weight. Conventions: small
@@ -64,3 +68,12 @@ def initial_parameters(
     parameters[HIDDEN_BIAS] = hidden_bias.astype(np.float32)
     parameters.update({own_of(HIDDEN, own_name): value.astype(np.float32) for own_name, value in own.items()})
     return parameters
+
+
+def initial_training(problem: Problem, data: Data, rng: np.random.Generator) -> Training:
+    """Return a training at its start: random weights, projected, and the head's own parameters."""
+    parameters = initial_parameters(problem.energy, data.views, problem.reference, rng)
+    project(problem.energy, parameters)
+    if problem.head is not None:
+        parameters |= problem.head.initial_parameters(problem.energy.hidden)
+    return Training(parameters)

@@ -75,9 +75,9 @@ class Langevin(Sampling):
     start : "likelihood", Driver or None, default="likelihood"
         How a chain gets from random weights to where it starts: by ``Stochastic()``, by another driver, or not at all.
     checkpoint : str or path, optional
-        File to which the state is written every half minute, random numbers included. A fit with the same settings and
-        data that finds the file resumes from there, exactly as if it had not been interrupted, and removes it at the
-        end. Fits that run at the same time need different files.
+        File to which the state of the fit is written every half minute, after a move. A fit with the same settings,
+        data and ``random_state`` that finds the file resumes from there, exactly as if it had not ended, and removes it
+        at the end. Fits that run at the same time need different files.
 
     See Also
     --------
@@ -89,6 +89,9 @@ class Langevin(Sampling):
     The drift of a feature's weights is limited to a root mean square of 2ε, so that a chain far from the posterior does
     not overshoot. The variance of the noise is reduced so that weights about which the data say little are drawn
     exactly from the prior, whatever the step.
+
+    An interrupt (Ctrl-C) leaves the draws that all chains have kept until then; before the first of them there is no
+    model.
 
     References
     ----------

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import time
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, flatten, own_of, record, unflatten
-from harmonium.training.base import Driver, Training, Watch, solve_head
-from harmonium.training.monitor import Monitor
+from harmonium.training.base import INTERRUPTED, Driver, Training, Watch, solve_head
+from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
+from harmonium.training.monitor import Monitor, Reading
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
+from harmonium.training.state import resumable
 from harmonium.validation import Number, Whole
 from harmonium.views.data import Data
 
@@ -38,6 +42,14 @@ class LBFGS(Driver):
         Half of it times the squared norm of all weights, those of a head included, is added to the mean loss.
     tol : float, default=1e-6
         Relative decrease of the loss over ten iterations at which to stop.
+    checkpoint : str or path, optional
+        File to which the state of the fit is written every half minute, after ten iterations. A fit with the same
+        settings, data and ``random_state`` that finds the file resumes from there, exactly as if it had not ended, and
+        removes it at the end. Fits that run at the same time need different files.
+
+    Notes
+    -----
+    An interrupt (Ctrl-C) leaves the parameters of the last complete iteration.
 
     Examples
     --------
@@ -50,15 +62,23 @@ class LBFGS(Driver):
         "batch_size": Whole(remedy="1000 is usual"),
         "weight_decay": Number(inclusive=True, remedy="0 switches it off"),
         "tol": Number(inclusive=True, remedy="1e-6 is usual"),
+        "checkpoint": CheckpointPath(),
     }
+    unit = "iteration"
 
     def __init__(
-        self, max_iter: int = 200, batch_size: int = 1000, weight_decay: float = 1e-4, tol: float = 1e-6
+        self,
+        max_iter: int = 200,
+        batch_size: int = 1000,
+        weight_decay: float = 1e-4,
+        tol: float = 1e-6,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.weight_decay = weight_decay
         self.tol = tol
+        self.checkpoint = checkpoint
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse objectives without a loss, which line searches need."""
@@ -86,26 +106,27 @@ class LBFGS(Driver):
         reporter: Reporter,
         watch: Watch | None = None,
         last: int | None = None,
+        checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Run rounds of L-BFGS with a projection after each; an epoch is a round."""
         rows = np.arange(len(data))
         monitor = Monitor(problem, data, rows, rows[:0])
-        monitor.read(training.parameters, 0)
         moving = problem.moving(training.parameters)
         bounds = self._bounds(problem, moving)
         training.n_items = len(rows)
         selection = problem.selection(len(rows))
         if not training.n_settled:
             selection.begin(training.parameters)
-        seen: list[Statistics] = []  # of the last point asked about
+        counts: np.ndarray | float = 0.0  # of the last point asked about
 
         def loss_and_gradient(vector: np.ndarray) -> tuple[float, np.ndarray]:
+            nonlocal counts
             parameters = training.parameters | unflatten(vector, moving)
             statistics = Statistics.zeros_like(parameters)
-            seen[:] = [statistics]
             for first in range(0, len(rows), self.batch_size):
                 batch = data.batch(rows[first : first + self.batch_size], problem.energy.families)
                 objective.accumulate(problem, parameters, batch, statistics, rng, with_loss=True)
+            counts = statistics.counts
             statistics.loss += selection.charge(statistics.gradient, parameters, len(rows), at_once=True)
             gradient = {name: value / statistics.count for name, value in statistics.gradient.items()}
             loss = statistics.loss / statistics.count
@@ -115,40 +136,69 @@ class LBFGS(Driver):
                     gradient[name] = gradient[name] + self.weight_decay * value
             return loss, flatten({name: gradient[name] for name in moving})
 
-        before, done, rounds = np.inf, 0, 0
-        while done < self.max_iter and rounds != last:
-            rounds += 1
-            begin = time.perf_counter()
-            limit = min(_ROUND, self.max_iter - done)
-            result = minimize(
-                loss_and_gradient,
-                flatten({name: training.parameters[name] for name in moving}),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=bounds,
-                options={"maxiter": limit, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 1e-9},
-            )
-            training.parameters.update(unflatten(result.x, moving))
+        def take(point: OptimizeResult, seconds: float) -> dict[str, float]:
+            """Take the point that a round has reached, and record it."""
+            training.parameters.update(unflatten(point.x, moving))
             project(problem.energy, training.parameters)
-            selection.settle(training.parameters, seen[0].counts, len(rows))
+            selection.settle(training.parameters, counts, len(rows))
             training.n_settled += 1
             solve_head(problem, data, rows, training)
-            done += max(1, result.nit)
-            training.n_iter += max(1, result.nit)
-            entry = {"epoch": training.n_iter, "loss": float(result.fun)}
+            training.n_iter += max(1, point.nit)
+            entry = {"epoch": training.n_iter, "loss": float(point.fun)}
             entry |= monitor.read(training.parameters, training.n_iter)
             entry |= selection.read(training.parameters, monitor.presence)
-            training.record({**entry, "seconds": time.perf_counter() - begin})
-            reporter.batch(len(rows) * max(1, result.nit))
-            reporter.epoch(training.n_iter, entry)
-            if watch is not None and watch(training):
-                break
-            if result.nit == 0 or before - result.fun <= self.tol * max(abs(result.fun), 1.0):
-                training.stopped = f"converged after {done} iterations"
-                break
-            before = result.fun
-        solve_head(problem, data, rows, training, last=True)
-        training.idle_units = monitor.idle_units(training.parameters)
+            training.record({**entry, "seconds": seconds})
+            training.mark()
+            return entry
+
+        def finish() -> None:
+            solve_head(problem, data, rows, training, last=True)
+            training.idle_units = monitor.idle_units(training.parameters)
+
+        with checkpoint.level("epochs", _Rounds) as state:
+            monitor.start = state.start = state.start or monitor.begin(training.parameters)
+            try:
+                while state.done < self.max_iter and state.rounds != last:
+                    begin = time.perf_counter()
+                    start = flatten({name: training.parameters[name] for name in moving})
+                    reached = _Reached()
+                    try:
+                        point = minimize(
+                            loss_and_gradient,
+                            start,
+                            jac=True,
+                            method="L-BFGS-B",
+                            bounds=bounds,
+                            callback=reached,
+                            options={
+                                "maxiter": min(_ROUND, self.max_iter - state.done),
+                                "maxcor": _MEMORY,
+                                "ftol": 0.0,
+                                "gtol": 1e-9,
+                            },
+                        )
+                    except KeyboardInterrupt:
+                        if reached.nit:
+                            take(reached, time.perf_counter() - begin)
+                        raise
+                    entry = take(point, time.perf_counter() - begin)
+                    state.rounds += 1
+                    state.done += max(1, point.nit)
+                    reporter.batch(len(rows) * max(1, point.nit))
+                    reporter.epoch(training.n_iter, entry)
+                    if watch is not None and watch(training):
+                        break
+                    if point.nit == 0 or state.before - point.fun <= self.tol * max(abs(point.fun), 1.0):
+                        training.stopped = f"converged after {state.done} iterations"
+                        break
+                    state.before = float(point.fun)
+                    checkpoint.write()
+                finish()
+            except KeyboardInterrupt:
+                if training.rewind():
+                    finish()
+                    training.stopped = INTERRUPTED
+                raise
 
     @staticmethod
     def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:
@@ -159,3 +209,24 @@ class LBFGS(Driver):
             for name, limit in family.own_bounds().items()
         }
         return [limits.get(name, (None, None)) for name, value in parameters.items() for _ in range(value.size)]
+
+
+class _Reached(OptimizeResult):
+    """The last point of a round that is complete, for the case that the round is not."""
+
+    def __init__(self) -> None:
+        super().__init__(nit=0)
+
+    def __call__(self, intermediate_result: OptimizeResult) -> None:
+        self.update(x=intermediate_result.x.copy(), fun=intermediate_result.fun, nit=self.nit + 1)
+
+
+@resumable
+@dataclass
+class _Rounds:
+    """Where a run stands: the first reading, rounds and iterations done, and the loss of the last round."""
+
+    start: Reading | None = None
+    rounds: int = 0
+    done: int = 0
+    before: float = np.inf

@@ -13,6 +13,7 @@ from harmonium.families import Family
 from harmonium.families.base import Own
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, first_not_finite, weights_of
+from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
 # Training rows that are watched (four times as many of validation rows): a convention.
@@ -25,6 +26,7 @@ _FAR_WORSE = 20
 _IDLE = 1e-3
 
 
+@resumable
 @dataclass(frozen=True)
 class Reading:
     """Means over the rows that are watched."""
@@ -40,7 +42,13 @@ class Reading:
 
 
 class Monitor:
-    """Watches a fixed sample of training rows and, if there are any, validation rows."""
+    """Watches a fixed sample of training rows and, if there are any, validation rows.
+
+    Attributes
+    ----------
+    start : Reading, optional
+        The first reading.
+    """
 
     def __init__(self, problem: Problem, data: Data, train: np.ndarray, validation: np.ndarray) -> None:
         self._problem = problem
@@ -48,7 +56,13 @@ class Monitor:
         # no random numbers are spent on which rows, so watching does not change what is learned
         self._train = data.spaced(_SAMPLE, families, train)
         self._validation = data.spaced(4 * _SAMPLE, families, validation) if len(validation) else None
-        self._start: Reading | None = None
+        self.start: Reading | None = None
+
+    def begin(self, parameters: Parameters) -> Reading:
+        """Return the reading of the parameters that training starts from, with which later ones are compared."""
+        self.read(parameters, 0)
+        assert self.start is not None
+        return self.start
 
     def read(self, parameters: Parameters, epoch: int, learning_rate: float | None = None) -> dict[str, float]:
         """Return the record of one epoch; raise a DivergenceError if training has diverged."""
@@ -57,10 +71,10 @@ class Monitor:
             if np.abs(parameters[weights_of(name)]).max() > _LARGEST_WEIGHT:
                 raise DivergenceError(_divergence(name, epoch, "its weights grew without bound", learning_rate))
         train = reconstruct(self._problem, parameters, self._train)
-        self._start = self._start or train
+        self.start = self.start or train
         for name, loss in train.reconstruction.items():
             # a view far worse than at the start has diverged, though clamps may keep it finite
-            if not np.isfinite(loss) or loss > _FAR_WORSE * max(abs(self._start.reconstruction[name]), 1.0):
+            if not np.isfinite(loss) or loss > _FAR_WORSE * max(abs(self.start.reconstruction[name]), 1.0):
                 raise DivergenceError(_divergence(name, epoch, "its reconstruction grew without bound", learning_rate))
         record = {"reconstruction": train.total, "free_energy": train.free_energy}
         if len(train.reconstruction) > 1:

@@ -13,11 +13,13 @@ from harmonium.inference.symmetry import align
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.training.priors import Moments, Normal
+from harmonium.training.state import SCRATCH, resumable
 
 # Draws are aligned to one of them, then to their mean: a convention.
 _ROUNDS_OF_ALIGNMENT = 2
 
 
+@resumable
 @dataclass
 class MarkovChain:
     """One chain.
@@ -43,9 +45,10 @@ class MarkovChain:
     memory: dict[str, np.ndarray] = field(default_factory=dict)
     draws: list[Parameters] = field(default_factory=list)
     state: Any = None
-    statistics: Statistics | None = None
+    statistics: Statistics | None = field(default=None, metadata=SCRATCH)
 
 
+@resumable
 @dataclass
 class Posterior:
     """Chains with the draws that were kept, and the prior of the weights of each view.

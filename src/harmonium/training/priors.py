@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from harmonium.parts import Part
+from harmonium.training.state import resumable
 from harmonium.validation import Choice, Flag, Number
 
 # Smallest variance of a prior: below, weights are zero for all that single precision can tell.
@@ -16,6 +17,7 @@ _SMALLEST = 1e-12
 _LEAST_SHARE = 0.1
 
 
+@resumable
 @dataclass
 class Normal:
     """Mean and variance of the weights of each feature of a view, shape (features,), in float32."""
@@ -29,6 +31,7 @@ class Normal:
         return -0.5 * float((square / self.variance[:, None]).sum())
 
 
+@resumable
 @dataclass
 class Moments:
     """Sums over draws, chains and units of the weights of each feature and of their squares."""

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,14 +17,15 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart
-from harmonium.training.base import Driver, Training, Watch
-from harmonium.training.checkpoint import Checkpoint
+from harmonium.training.base import INTERRUPTED, Driver, Training, Watch
+from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.initialise import initial_parameters
-from harmonium.training.monitor import Monitor
+from harmonium.training.monitor import Monitor, Reading
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import GaussianPrior, Moments, Normal, Prior
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
+from harmonium.training.state import resumable
 from harmonium.training.stochastic import Stochastic
 from harmonium.validation import Number, Setting, Whole
 from harmonium.views.data import Data
@@ -63,20 +64,12 @@ class Start(Setting):
                 f"{owner} needs {name} 'likelihood', None or a driver such as Stochastic(); got {value!r}; take one of "
                 "them."
             )
+        if value.checkpoint is not None:
+            raise ValueError(
+                f"{owner} keeps the checkpoint of a whole fit; got one in {name} too, {value.checkpoint}; pass it to "
+                f"{owner} alone."
+            )
         value.check()
-
-
-class CheckpointPath(Setting):
-    """A setting that is a file in a folder that exists, or None."""
-
-    def check(self, owner: str, name: str, value: Any) -> None:
-        """Refuse what cannot be written to."""
-        if value is None:
-            return
-        if not isinstance(value, str | os.PathLike):
-            raise TypeError(f"{owner} needs a path as {name}; got {value!r}; None switches it off.")
-        if not Path(value).absolute().parent.is_dir():
-            raise ValueError(f"A checkpoint must lie in a folder that exists; got {value}; make the folder.")
 
 
 class Sampling(Driver):
@@ -97,6 +90,7 @@ class Sampling(Driver):
         "checkpoint": CheckpointPath(),
     }
     keeps_draws = True
+    unit = "move"
 
     n_draws: int
     n_warmup: int
@@ -213,16 +207,17 @@ class Sampling(Driver):
         reporter: Reporter,
         watch: Watch | None = None,
         last: int | None = None,
+        checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Move all chains in turn; chains of an earlier posterior continue and add draws.
 
         ``watch`` and ``last`` are for models with a head, which are refused.
         """
-        target = self._target(problem, objective, data)
-        kept = Checkpoint.of(self.checkpoint, self, target, training.n_iter)
-        posterior = kept.read(training)
-        if posterior is None:
-            posterior = training.posterior or self._begin(problem, objective, data, training, rng, reporter)
+
+        def begin() -> _Moves:
+            posterior = training.posterior or self._begin(problem, objective, data, training, rng, reporter, checkpoint)
+            training.posterior = None  # until its draws are complete
+            target = self._target(problem, objective, data)
             posterior.target = posterior.target or target
             if posterior.target != target or len(posterior.chains) != self.n_chains:
                 raise ValueError(
@@ -230,23 +225,37 @@ class Sampling(Driver):
                     "with; some of them are others now; set them back, or fit with warm_start=False."
                 )
             self._plan(problem, objective, data, posterior)
-        monitor = Monitor(problem, data, np.arange(len(data)), np.arange(0))
-        monitor.read(posterior.chains[0].parameters, 0)
-        every = max(1, posterior.n_planned // _RECORDS)
-        begin = time.perf_counter()
-        while posterior.n_moves < posterior.n_planned:
-            self._move_all(problem, objective, data, posterior, reporter)
-            training.n_iter += 1
-            if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
-                entry = self._record(monitor, training, posterior, time.perf_counter() - begin)
-                reporter.epoch(training.n_iter, entry)
-                begin = time.perf_counter()
-            kept.write(posterior, training)
-        kept.remove()
-        posterior.align(problem.energy)
-        training.posterior, training.parameters = posterior, posterior.mean()
-        training.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
-        training.idle_units = monitor.idle_units(training.parameters)
+            return _Moves(posterior, posterior.n_draws)
+
+        with checkpoint.level("moves", begin) as state:
+            posterior = state.posterior
+            monitor = Monitor(problem, data, np.arange(len(data)), np.arange(0))
+            monitor.start = state.start = state.start or monitor.begin(posterior.chains[0].parameters)
+            every = max(1, posterior.n_planned // _RECORDS)
+
+            def finish() -> None:
+                aligned = replace(posterior, chains=[replace(chain) for chain in posterior.chains])
+                aligned.align(problem.energy)
+                training.parameters, training.posterior = aligned.mean(), aligned
+                training.idle_units = monitor.idle_units(training.parameters)
+
+            try:
+                begun = time.perf_counter()
+                while posterior.n_moves < posterior.n_planned:
+                    self._move_all(problem, objective, data, posterior, reporter)
+                    training.n_iter += 1
+                    if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
+                        entry = self._record(monitor, training, posterior, time.perf_counter() - begun)
+                        reporter.epoch(training.n_iter, entry)
+                        begun = time.perf_counter()
+                    checkpoint.write()
+                training.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
+                finish()
+            except KeyboardInterrupt:
+                if state.rewind():
+                    finish()
+                    training.stopped = INTERRUPTED
+                raise
 
     def _move_all(
         self, problem: Problem, objective: Objective, data: Data, posterior: Posterior, reporter: Reporter
@@ -287,20 +296,25 @@ class Sampling(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
+        checkpoint: Checkpoint,
     ) -> Posterior:
         """Return chains at their starts: the first where training stands, the others at random weights of their own."""
-        chains = []
         driver = self._starter()
-        for number, stream in enumerate(rng.spawn(self.n_chains)):
-            beginning = training
-            if number:
-                drawn = initial_parameters(problem.energy, data.views, problem.reference, stream)
-                beginning = Training(self._dispersed(training.parameters, drawn))
-                project(problem.energy, beginning.parameters)
-            beginning = Training(copy_parameters(beginning.parameters))
-            if driver is not None:
-                driver.run(problem, objective, data, beginning, stream, _Batches(reporter))
-            chains.append(MarkovChain(beginning.parameters, stream))
+        with checkpoint.level("starts", lambda: _Starts(rng.spawn(self.n_chains))) as state:
+            for stream in state.streams[len(state.done) :]:
+                if state.running is None:
+                    beginning = training.parameters
+                    if state.done:
+                        drawn = initial_parameters(problem.energy, data.views, problem.reference, stream)
+                        beginning = self._dispersed(training.parameters, drawn)
+                        project(problem.energy, beginning)
+                    state.running = Training(copy_parameters(beginning))
+                if driver is not None:
+                    silent = _Batches(reporter)
+                    driver.run(problem, objective, data, state.running, stream, silent, None, None, checkpoint)
+                state.done.append(state.running.parameters)
+                state.running = None
+            chains = [MarkovChain(start, stream) for start, stream in zip(state.done, state.streams, strict=True)]
         prior = {}
         for view in problem.energy.families:
             together = np.concatenate([chain.parameters[weights_of(view)] for chain in chains], axis=1)
@@ -381,20 +395,12 @@ class Sampling(Driver):
         return min(n_rows, _MOST_ROWS if self.batch_size is None else self.batch_size)
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Refuse heads, layers that select units, and objectives with a memory.
-
-        The last only if there is a checkpoint, which does not hold their memory.
-        """
+        """Refuse heads and layers that select units."""
         owner = type(self).__name__
         if problem.head is not None or problem.energy.hidden.selects:
             what = "a head" if problem.head is not None else "a layer that selects units"
             raise IncompatiblePartsError(
                 f"{owner} samples the weights of models without {what}; this one has one; use the Stochastic() driver."
-            )
-        if self.checkpoint is not None and objective.remembers:
-            raise IncompatiblePartsError(
-                f"A checkpoint needs an objective that remembers nothing between steps; got {objective!r}; pass "
-                "SampledCD(), or no checkpoint."
             )
         unknown = sorted(set(self.prior if isinstance(self.prior, Mapping) else ()) - set(problem.energy.families))
         if unknown:
@@ -419,6 +425,40 @@ def _into_prior(weights: np.ndarray, prior: Normal) -> None:
     excess = np.sqrt(np.square(distance).mean(dtype=np.float64) / prior.variance.mean(dtype=np.float64))
     if excess > _FAR:
         weights -= np.float32(1 - 1 / excess) * distance
+
+
+@resumable
+@dataclass
+class _Starts:
+    """Where the starts of chains stand: the random streams of all, starts that are done, and the one that is not."""
+
+    streams: list[np.random.Generator]
+    done: list[Parameters] = field(default_factory=list)
+    running: Training | None = None
+
+
+@resumable
+@dataclass
+class _Moves:
+    """Where chains stand: they and their draws, the number of draws of earlier runs, and the first reading."""
+
+    posterior: Posterior
+    n_before: int
+    start: Reading | None = None
+
+    def rewind(self) -> bool:
+        """Go back to the last draw of all chains; return whether there is a new one.
+
+        An interrupt can come in the middle of a move, or between the draws of two chains.
+        """
+        n_draws = min(len(chain.draws) for chain in self.posterior.chains)
+        if n_draws <= self.n_before:
+            return False
+        for chain in self.posterior.chains:
+            chain.draws = chain.draws[:n_draws]
+            chain.parameters = copy_parameters(chain.draws[-1])
+        self.posterior.n_planned = self.posterior.n_moves
+        return True
 
 
 class _Batches(Silent):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -11,14 +13,16 @@ from harmonium.hidden.selection import Selection
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import copy_parameters, weights_of
+from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart
-from harmonium.training.base import Driver, Training, Watch, solve_head
+from harmonium.training.base import INTERRUPTED, Driver, Training, Watch, solve_head
 from harmonium.training.centring import Centring, span
-from harmonium.training.monitor import Monitor, check_finite
+from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
+from harmonium.training.monitor import Monitor, Reading, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
+from harmonium.training.state import resumable
 from harmonium.validation import Choice, Flag, Number, Whole
 from harmonium.views.data import Data
 
@@ -73,9 +77,16 @@ class Stochastic(Driver):
         Smallest relative improvement of the reconstruction that counts.
     largest_gap : float, default=0.1
         Largest gap of mean free energies that is allowed, in standard deviations of the free energy.
+    checkpoint : str or path, optional
+        File to which the state of the fit is written every half minute, at the end of an epoch. A fit with the same
+        settings, data and ``random_state`` that finds the file resumes from there, exactly as if it had not ended, and
+        removes it at the end. Fits that run at the same time need different files.
 
     Notes
     -----
+    An interrupt (Ctrl-C) leaves what the last complete epoch left: its parameters, or their running average, or, with
+    early stopping, those of the best epoch.
+
     Estimators with a head, or with a layer that selects units, have other defaults than this class; see
     `harmonium.training.defaults`.
 
@@ -101,6 +112,7 @@ class Stochastic(Driver):
         "patience": Whole(remedy="3 is usual"),
         "tol": Number(inclusive=True, remedy="1e-4 is usual"),
         "largest_gap": Number(inclusive=True, remedy="0.1 is usual"),
+        "checkpoint": CheckpointPath(),
     }
 
     def __init__(
@@ -118,6 +130,7 @@ class Stochastic(Driver):
         patience: int = 3,
         tol: float = 1e-4,
         largest_gap: float = 0.1,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -132,6 +145,7 @@ class Stochastic(Driver):
         self.patience = patience
         self.tol = tol
         self.largest_gap = largest_gap
+        self.checkpoint = checkpoint
 
     def epochs(self, n_rows: int) -> int:
         """Return ``max_iter``, or enough epochs for the usual number of updates."""
@@ -178,35 +192,50 @@ class Stochastic(Driver):
         reporter: Reporter,
         watch: Watch | None = None,
         last: int | None = None,
+        checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Train by epochs over shuffled rows."""
-        train, validation = self._split(len(data), rng)
-        monitor = Monitor(problem, data, train, validation)
-        monitor.read(training.parameters, 0)
-        n_epochs = self.epochs(len(train))
-        training.n_items = len(train)
-        stopping = _Stopping(self)
-        selection = problem.selection(len(train))
-        for epoch in range(1, min(n_epochs, last or n_epochs) + 1):
-            begin = time.perf_counter()
-            self.epoch(problem, objective, data, train, training, rng, reporter, selection, (epoch - 1, n_epochs))
-            solve_head(problem, data, train, training)
-            seconds = time.perf_counter() - begin
-            training.n_iter += 1
-            entry = {"epoch": training.n_iter, **monitor.read(training.result, epoch, self.learning_rate)}
-            entry |= selection.read(training.result, monitor.presence)
-            training.record({**entry, "seconds": seconds})
-            reporter.epoch(epoch, entry)
-            if stopping.says_stop(entry, training):
-                training.stopped = f"early stopping on {self.early_stopping} at epoch {epoch}"
-                break
-            if watch is not None and watch(training):
-                break
-        if training.average is not None:
-            training.parameters, training.average, training.n_averaged = training.average, None, 0
-        stopping.restore(training)
-        solve_head(problem, data, train, training, last=True)
-        training.idle_units = monitor.idle_units(training.parameters)
+        with checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), rng))) as state:
+            train = np.delete(np.arange(len(data)), state.held_out)
+            monitor = Monitor(problem, data, train, state.held_out)
+            monitor.start = state.start = state.start or monitor.begin(training.parameters)
+            n_epochs = self.epochs(len(train))
+            training.n_items = len(train)
+            selection = problem.selection(len(train))
+
+            def finish() -> None:
+                if training.average is not None:
+                    training.parameters, training.average, training.n_averaged = training.average, None, 0
+                training.parameters.update(state.best or {})
+                solve_head(problem, data, train, training, last=True)
+                training.idle_units = monitor.idle_units(training.parameters)
+
+            try:
+                while state.done < min(n_epochs, last or n_epochs):
+                    begin, position = time.perf_counter(), (state.done, n_epochs)
+                    self.epoch(problem, objective, data, train, training, rng, reporter, selection, position)
+                    solve_head(problem, data, train, training)
+                    seconds = time.perf_counter() - begin
+                    state.done += 1
+                    training.n_iter += 1
+                    entry = {"epoch": training.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
+                    entry |= selection.read(training.result, monitor.presence)
+                    training.record({**entry, "seconds": seconds})
+                    reporter.epoch(state.done, entry)
+                    enough = self._is_enough(state, entry, training)
+                    training.mark()
+                    if enough:
+                        training.stopped = f"early stopping on {self.early_stopping} at epoch {state.done}"
+                        break
+                    if watch is not None and watch(training):
+                        break
+                    checkpoint.write()
+                finish()
+            except KeyboardInterrupt:
+                if training.rewind():
+                    finish()
+                    training.stopped = INTERRUPTED
+                raise
 
     def epoch(
         self,
@@ -326,44 +355,41 @@ class Stochastic(Driver):
             return 1.0 - (done + fraction) / planned
         return 1.0 / (1.0 + done + fraction)
 
-    def _split(self, n_rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows to train on and those held out for early stopping."""
+    def _held_out(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the rows held out for early stopping."""
         if self.early_stopping is None:
-            return np.arange(n_rows), np.arange(0)
+            return np.arange(0)
         order = rng.permutation(n_rows)
         held_out = max(1, round(self.stopping_fraction * n_rows))
         if held_out >= n_rows:
             raise ValueError(f"early_stopping needs at least 2 rows; got {n_rows}; pass early_stopping=None.")
-        return np.sort(order[held_out:]), np.sort(order[:held_out])
+        return np.sort(order[:held_out])
 
-
-class _Stopping:
-    """Keeps the best parameters, and says when to stop."""
-
-    def __init__(self, driver: Stochastic) -> None:
-        self._driver = driver
-        self._best = np.inf
-        self._waited = 0
-        self._kept: dict[str, np.ndarray] | None = None
-
-    def says_stop(self, entry: dict[str, float], training: Training) -> bool:
-        """Return whether to stop after this epoch; keep its parameters if it improved."""
-        driver = self._driver
-        if driver.early_stopping is None:
+    def _is_enough(self, state: _Epochs, entry: dict[str, float], training: Training) -> bool:
+        """Return whether to stop early after this epoch; keep its parameters if it improved."""
+        if self.early_stopping is None:
             return False
-        value = entry[_CRITERIA[driver.early_stopping]]
-        if driver.early_stopping == "free_energy_gap":
-            improved = value <= driver.largest_gap
+        value = entry[_CRITERIA[self.early_stopping]]
+        if self.early_stopping == "free_energy_gap":
+            improved = value <= self.largest_gap
         else:
-            improved = value < self._best - driver.tol * abs(self._best) if np.isfinite(self._best) else True
+            improved = value < state.lowest - self.tol * abs(state.lowest) if np.isfinite(state.lowest) else True
         if improved:
-            self._best, self._waited = value, 0
-            self._kept = copy_parameters(training.result)
+            state.lowest, state.waited = value, 0
+            state.best = copy_parameters(training.result)
         else:
-            self._waited += 1
-        return self._waited >= driver.patience
+            state.waited += 1
+        return state.waited >= self.patience
 
-    def restore(self, training: Training) -> None:
-        """Put the parameters back that were kept."""
-        if self._kept is not None:
-            training.parameters.update(self._kept)
+
+@resumable
+@dataclass
+class _Epochs:
+    """Where a run stands: rows held out, the first reading, epochs done, and the best of them for early stopping."""
+
+    held_out: np.ndarray
+    start: Reading | None = None
+    done: int = 0
+    lowest: float = np.inf
+    waited: int = 0
+    best: Parameters | None = None

@@ -90,6 +90,9 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, latent: Any = None) -> Self:
         """Learn from samples with known labels.
 
+        An interrupt (Ctrl-C) keeps the best weights so far, gives a warning, and goes on to the caller as a
+        `KeyboardInterrupt`. If there are none yet, the classifier stays as it was.
+
         Parameters
         ----------
         X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
@@ -118,6 +121,8 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
             distribution, max_steps = self._start(problem, begin)
             plane = CuttingPlane(problem, self.C, self.tol)
             learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
+        if plane.interrupted and not learned.weights.any():
+            raise KeyboardInterrupt
         if not learned.weights.any():
             notice(
                 f"{type(self).__name__} found nothing better than weights of zero, which predict nothing; begin with "
@@ -129,6 +134,14 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         self.n_iter_ = self.history_["block"].count("weights")
         self.n_passes_ = plane.n_passes
         self._keep(learned.distribution)
+        if plane.interrupted:
+            try:
+                notice(
+                    f"Training was interrupted in round {self.n_iter_}; the weights are the best so far; fit again to "
+                    "begin anew, or with a larger tol to be done earlier."
+                )
+            finally:  # whoever called fit is to stop too, even if warnings are errors
+                raise KeyboardInterrupt
         return self
 
     def _loss(self) -> Loss:

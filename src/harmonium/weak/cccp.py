@@ -33,23 +33,31 @@ class Descent:
 
 
 def concave_convex(plane: CuttingPlane, weights: np.ndarray, candidates: np.ndarray, max_iter: int) -> Descent:
-    """Descend from the given candidates until the objective falls by less than C times the tolerance."""
+    """Descend from the given candidates until the objective falls by less than C times the tolerance.
+
+    An interrupt ends it too, with the best weights so far.
+    """
     objectives: list[float] = []
     gap, tolerance = 0.0, plane.tolerance
-    for _ in range(max_iter):
-        solution = plane.solve(candidates, weights, tolerance)
-        objectives = objectives or [solution.before]
-        weights, completed = solution.weights, plane.problem.complete(solution.weights)
-        # this maximises the second term of ξ; on a tie (all weights zero) the candidates stay as they were
-        gain = plane.C * float(weights @ (plane.truth(completed) - plane.truth(candidates)))
-        candidates = completed if gain > 0 else candidates
-        objectives.append(solution.objective - max(gain, 0.0))
-        gap = solution.gap
-        decrease = (objectives[-2] - objectives[-1]) / plane.C if len(objectives) > 2 else _FIRST_DECREASE
-        if decrease < plane.tolerance and tolerance == plane.tolerance:
-            break
-        # far from the end it does not pay to solve convex problems more precisely than they change
-        tolerance = max(plane.tolerance, _SHARE * decrease)
+    try:
+        for _ in range(max_iter):
+            solution = plane.solve(candidates, weights, tolerance)
+            objectives = objectives or [solution.before]
+            weights, completed = solution.weights, plane.problem.complete(solution.weights)
+            # this maximises the second term of ξ; on a tie (all weights zero) the candidates stay as they were
+            gain = plane.C * float(weights @ (plane.truth(completed) - plane.truth(candidates)))
+            candidates = completed if gain > 0 else candidates
+            objectives.append(solution.objective - max(gain, 0.0))
+            gap = solution.gap
+            decrease = (objectives[-2] - objectives[-1]) / plane.C if len(objectives) > 2 else _FIRST_DECREASE
+            if plane.interrupted or (decrease < plane.tolerance and tolerance == plane.tolerance):
+                break
+            # far from the end it does not pay to solve convex problems more precisely than they change
+            tolerance = max(plane.tolerance, _SHARE * decrease)
+    except KeyboardInterrupt as interrupt:
+        if not objectives:
+            raise
+        plane.interrupt(interrupt)  # no step makes the objective larger, so what is known of it holds
     return Descent(weights, candidates, objectives, gap)
 
 
@@ -70,7 +78,7 @@ def self_paced(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Learn from the easiest samples first and from more in each round; return weights and candidates."""
     n_samples = len(plane.problem)
-    while share < 1:
+    while share < 1 and not plane.interrupted:
         order = np.argsort(slacks(plane.problem, weights, expected), kind="stable")
         chosen = np.zeros(n_samples)
         chosen[order[: max(1, round(share * n_samples))]] = 1 / n_samples

@@ -75,6 +75,8 @@ class CuttingPlane:
     ----------
     n_passes : int
         Number of passes over all candidates so far.
+    interrupted : bool
+        Whether the user has interrupted the work (Ctrl-C); then solutions are the best so far.
     """
 
     def __init__(self, problem: CandidateProblem, C: float, tolerance: float = 1e-3, max_iter: int = 500) -> None:
@@ -84,6 +86,7 @@ class CuttingPlane:
         self._sample_weight = np.full(len(problem), 1 / len(problem))
         self._remembers = problem.offsets[-1] > _PAYS * _REMEMBERED * len(problem)
         self.n_passes = 0
+        self.interrupted = False
 
     def set_losses(self, expected: np.ndarray) -> None:
         """Set the expected losses, and look up those of the cuts again."""
@@ -101,7 +104,10 @@ class CuttingPlane:
         return self._features(Selection(self.problem.labels, candidates))
 
     def solve(self, candidates: np.ndarray, weights: np.ndarray, tolerance: float | None = None) -> Solution:
-        """Solve the problem for these candidates; the objective never rises above that of the given weights."""
+        """Solve the problem for these candidates; the objective never rises above that of the given weights.
+
+        The first interrupt ends it with the best weights so far, the second is raised.
+        """
         enough = self.C * (self.tolerance if tolerance is None else tolerance)
         truth = self.truth(candidates)
         before = self._pass(weights, truth)
@@ -113,18 +119,27 @@ class CuttingPlane:
             """Return the gap to stop at, small enough to rule out weights of zero, which predict nothing."""
             return min(enough, max((1 - _REALISED) * (without - lower), self.C * _NOTHING))
 
-        while number < self.max_iter and objective - lower > wanted():
-            number += 1
-            alpha, value = simplex_qp(self._cuts.gram(truth), self._cuts.losses, self.C)
-            current = best + (_STEP if number > 1 else 1.0) * (self._cuts.combined(alpha, truth) - best)
-            lower = max(lower, value)
-            self._cuts.prune(alpha)
-            if objective - lower > wanted() and self._recombine(current, truth, _WORTH * (objective - lower)):
-                continue
-            value = self._pass(current, truth)
-            if value < objective:
-                best, objective = current, value
+        try:
+            while number < self.max_iter and objective - lower > wanted() and not self.interrupted:
+                number += 1
+                alpha, value = simplex_qp(self._cuts.gram(truth), self._cuts.losses, self.C)
+                current = best + (_STEP if number > 1 else 1.0) * (self._cuts.combined(alpha, truth) - best)
+                lower = max(lower, value)
+                self._cuts.prune(alpha)
+                if objective - lower > wanted() and self._recombine(current, truth, _WORTH * (objective - lower)):
+                    continue
+                value = self._pass(current, truth)
+                if value < objective:
+                    best, objective = current, value
+        except KeyboardInterrupt as interrupt:
+            self.interrupt(interrupt)
         return Solution(best, before, objective, objective - lower, number)
+
+    def interrupt(self, interrupt: KeyboardInterrupt) -> None:
+        """Take note of an interrupt; raise it again if it is the second one."""
+        if self.interrupted:
+            raise interrupt
+        self.interrupted = True
 
     def _pass(self, weights: np.ndarray, truth: np.ndarray) -> float:
         """Return the objective at these weights by a pass over all candidates, and make a cut of what it finds."""

@@ -121,27 +121,32 @@ def block_descent(
     Returns
     -------
     Learned
-        What had the lowest bound.
+        What had the lowest bound, also if the user has interrupted it (``plane.interrupted``).
     """
     history: dict[str, list[Any]] = {"block": [], "before": [], "after": [], "bound": [], "gap": []}
     weights = np.zeros(plane.problem.n_weights)
     best, lowest = Learned(weights, distribution, history), np.inf
-    for number in range(max_rounds):
-        expected = plane.problem.loss.expected(distribution.probabilities())
-        plane.set_losses(expected)
-        if number == 0 and share is not None:
-            weights, candidates = self_paced(plane, weights, candidates, expected, share)
-        descent = concave_convex(plane, weights, candidates, max_steps)
-        weights, candidates = descent.weights, descent.candidates
-        bound = descent.objectives[-1] + plane.C * distribution.penalty()
-        _record(history, "weights", descent.objectives[0], descent.objectives[-1], bound, descent.gap)
-        decrease = lowest - bound
-        if bound < lowest:
-            best, lowest = Learned(weights, distribution, history), bound
-        if decrease < plane.C * plane.tolerance or number == max_rounds - 1:
-            break
-        distribution, before, after = distribution.fitted(weights)
-        _record(history, "distribution", plane.C * before, plane.C * after, np.nan, 0.0)
+    try:
+        for number in range(max_rounds):
+            expected = plane.problem.loss.expected(distribution.probabilities())
+            plane.set_losses(expected)
+            if number == 0 and share is not None:
+                weights, candidates = self_paced(plane, weights, candidates, expected, share)
+            descent = concave_convex(plane, weights, candidates, max_steps)
+            weights, candidates = descent.weights, descent.candidates
+            bound = descent.objectives[-1] + plane.C * distribution.penalty()
+            _record(history, "weights", descent.objectives[0], descent.objectives[-1], bound, descent.gap)
+            decrease = lowest - bound
+            if bound < lowest:
+                best, lowest = Learned(weights, distribution, history), bound
+            if plane.interrupted or decrease < plane.C * plane.tolerance or number == max_rounds - 1:
+                break
+            distribution, before, after = distribution.fitted(weights)
+            _record(history, "distribution", plane.C * before, plane.C * after, np.nan, 0.0)
+    except KeyboardInterrupt as interrupt:
+        if lowest == np.inf:
+            raise
+        plane.interrupt(interrupt)
     return best
 
 

@@ -1,0 +1,176 @@
+"""The fit of a model that predicts: C and the number of epochs are chosen on held-out rows, then all rows are used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from harmonium.heads import Head
+from harmonium.objectives.problem import Problem
+from harmonium.targets import Targets
+from harmonium.training.base import Training, is_second
+from harmonium.training.checkpoint import Checkpoint
+from harmonium.training.fitted import FittedModel
+from harmonium.training.initialise import initial_training
+from harmonium.training.monitor import cost_of_description
+from harmonium.training.path import Fold, Search, Stage, held_out_folds, search
+from harmonium.training.plan import Plan
+from harmonium.training.progress import Reporter
+from harmonium.training.state import resumable
+from harmonium.views.data import Data
+
+# C where nothing is held out to choose it by (partial_fit, or too few labels): a convention. A loss of 1 then weighs as
+# much as the description of an average item.
+_USUAL_C = 1.0
+# Labelled rows below which C is not chosen: a convention.
+_FEWEST_LABELS = 10
+# Share of its epochs after which a model of all rows is taken for better than the best one that lacks those held out,
+# should the user not wait for the rest: a convention.
+_ENOUGH = 0.5
+
+
+@resumable
+@dataclass
+class _HeadFit:
+    """Where the fit stands.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        Its random stream.
+    seed : int
+        Seed of the start that all trainings share.
+    rows : list of (ndarray, ndarray)
+        Training rows and held-out rows of each fold; empty if nothing is held out.
+    found : Search
+        What has been found on them.
+    training : Training, optional
+        The fit to all rows, once C is chosen.
+    n_done : int
+        Number of its stages that are done.
+    """
+
+    rng: np.random.Generator
+    seed: int
+    rows: list[tuple[np.ndarray, np.ndarray]]
+    found: Search
+    training: Training | None = None
+    n_done: int = 0
+
+
+def fit_head(
+    problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint
+) -> tuple[FittedModel, np.random.Generator]:
+    """Return the model, and the random stream as the fit leaves it; if it is interrupted, the best model so far."""
+    head, targets = problem.head, data.targets
+    assert head is not None
+    assert targets is not None
+    plan.check_choice(head)
+    nats = cost_of_description(problem, data)
+
+    def start(seed: int) -> Training:
+        return initial_training(problem, data, np.random.default_rng(seed))
+
+    def begin() -> _HeadFit:
+        seed, rows = int(rng.integers(2**31 - 1)), []
+        if plan.validation_fraction and int(targets.counting.sum()) >= _FEWEST_LABELS:
+            rows = held_out_folds(targets, plan.validation_fraction, rng)
+        return _HeadFit(rng, seed, rows, Search([Fold(start(seed)) for _ in rows]))
+
+    with checkpoint.level("fit", begin) as state:
+        found = state.found
+        try:
+            if found.folds:
+                search(found, problem, plan, data, nats, state.rows, state.rng, reporter, checkpoint)
+                found.folds = []  # what it takes to go on with them is no longer needed
+            state.training = state.training or start(state.seed)
+            return _train(problem, data, plan, nats, state, reporter, checkpoint), state.rng
+        except KeyboardInterrupt as interrupt:
+            model = None if is_second(interrupt) else _best_so_far(problem, data, nats, state)
+            if model is None:
+                raise
+            return model, state.rng
+
+
+def only_weight(weights_to_try: tuple[float, ...]) -> float:
+    """Return the only weight to try; the usual one if there are several and nothing is held out to choose by."""
+    return weights_to_try[0] if len(weights_to_try) == 1 else _USUAL_C
+
+
+def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
+    """Return a model to go on from whose head has the settings of another of its class; "auto" leaves C as it is."""
+    began, meaning = model.head, model.meaning
+    assert began is not None
+    assert meaning is not None
+    C = head.weights_to_try[0] if len(head.weights_to_try) == 1 else model.C
+    assert C is not None
+    bound = head.restore(meaning, began.constants())
+    return replace(model, problem=replace(model.problem, head=bound, strength=C * model.nats), C=C)
+
+
+def _train(
+    problem: Problem,
+    data: Data,
+    plan: Plan,
+    nats: float,
+    state: _HeadFit,
+    reporter: Reporter,
+    checkpoint: Checkpoint,
+) -> FittedModel:
+    """Return the model after all stages that were chosen, on all rows."""
+    training, stages = state.training, _stages(problem, state)
+    assert training is not None
+    for stage in stages[state.n_done :]:
+        weighted, last = replace(problem, strength=stage.C * nats), stage.epochs or None
+        plan.driver.run(weighted, plan.objective, data, training, state.rng, reporter, None, last, checkpoint)
+        state.n_done += 1
+        if state.n_done < len(stages):
+            training.mark()
+            # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
+            training.slots, training.n_updates, training.dual = None, 0, None
+    return _of_all_rows(problem, data, nats, state)
+
+
+def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
+    """Return what to do on all rows: the stages that were chosen, or one with all epochs."""
+    assert problem.head is not None
+    return state.found.stages[: state.found.n_best] or [Stage(only_weight(problem.head.weights_to_try), 0)]
+
+
+def _of_all_rows(problem: Problem, data: Data, nats: float, state: _HeadFit) -> FittedModel:
+    """Return the model of all rows as it stands, calibrated on those that were held out when C was chosen."""
+    assert problem.head is not None
+    assert data.targets is not None
+    assert state.training is not None
+    stages, head, record = _stages(problem, state), problem.head, None
+    if state.rows:
+        held_out = Targets.joined([data.targets.take(held) for _, held in state.rows])
+        head, record = head.calibrated(np.concatenate(state.found.scores), held_out), state.found.record
+    C = stages[min(state.n_done, len(stages) - 1)].C
+    return FittedModel(
+        replace(problem, head=head, strength=C * nats), state.training, nats=nats, C=C, validation=record
+    )
+
+
+def _best_so_far(problem: Problem, data: Data, nats: float, state: _HeadFit) -> FittedModel | None:
+    """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
+    assert problem.head is not None
+    assert data.targets is not None
+    candidate = state.found.best_so_far(problem.head.weights_to_try)
+    planned = sum(stage.epochs for stage in _stages(problem, state))
+    training = state.training
+    n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
+    if n_records and (candidate is None or n_records >= _ENOUGH * planned):
+        return _of_all_rows(problem, data, nats, state)
+    if candidate is None:
+        return None
+    head = problem.head.calibrated(candidate.scores, data.targets.take(state.rows[0][1]))
+    return FittedModel(
+        replace(problem, head=head, strength=candidate.C * nats),
+        candidate.training,
+        nats=nats,
+        C=candidate.C,
+        validation=state.found.record,
+        remarks=(f"it has C={candidate.C:g} and has not seen the rows held out to choose it",),
+    )

@@ -1,0 +1,80 @@
+"""How a model is to be fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.heads import Head
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.training.base import Driver, Training
+from harmonium.training.checkpoint import NOWHERE, Checkpoint
+from harmonium.training.fitted import FittedModel
+from harmonium.training.identity import identity
+from harmonium.views.data import Data
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a model is to be fitted.
+
+    Attributes
+    ----------
+    objective : Objective
+        Where gradients come from.
+    driver : Driver
+        How parameters move.
+    validation_fraction : float
+        Share of the labelled rows held out to choose C and the number of epochs; 0 holds none out.
+    """
+
+    objective: Objective
+    driver: Driver
+    validation_fraction: float = 0.0
+
+    def check_model(self, problem: Problem) -> None:
+        """Refuse a problem that objective or driver cannot train, before anything is computed."""
+        self.objective.check_model(problem)
+        self.driver.check_model(problem, self.objective)
+
+    def check_choice(self, head: Head) -> None:
+        """Refuse to choose a weight of the loss by rows that are not held out."""
+        if len(head.weights_to_try) > 1 and not self.validation_fraction:
+            raise ValueError(
+                "C='auto' needs rows held out to choose it by; got validation_fraction=0; pass a number for C, or a "
+                "fraction such as 0.15."
+            )
+
+    def planned_rows(self, problem: Problem, n_rows: int) -> int:
+        """Return the largest number of rows that a fit visits, for the progress bar."""
+        rows = self.driver.planned_rows(n_rows)
+        if problem.head is None or not self.validation_fraction:
+            return rows
+        # every stage of the path, on each of the folds and once more on all rows
+        return int(rows * (1 + (len(problem.head.weights_to_try) - 1) / 2) * 3)
+
+    def interruption(self, model: FittedModel) -> str:
+        """Return what to tell a user who did not wait for the end of the fit; remarks say what the model lacks."""
+        number, lacks = model.training.n_iter, "".join(f", but {text}" for text in model.remarks)
+        done = f"{number} {self.driver.unit}{'' if number == 1 else 's'}"
+        way = "or pass the driver a checkpoint the next time"
+        if self.driver.checkpoint is not None:
+            way = "or without it to go on from the checkpoint"
+        return (
+            f"Training was interrupted after {done}; the model is the best so far{lacks}; "
+            f"fit again with warm_start=True to go on, {way}."
+        )
+
+    def checkpoint(
+        self, problem: Problem, data: Data, rng: np.random.Generator | None, before: Training | None = None
+    ) -> Checkpoint:
+        """Return where a fit keeps its state, and what an earlier one has left there; refuse what others have left.
+
+        ``rng`` is the random stream as the fit begins, None if it would be another the next time; ``before`` is what
+        training goes on from.
+        """
+        if self.driver.checkpoint is None:
+            return NOWHERE
+        return Checkpoint(self.driver.checkpoint, identity(vars(self), problem, data, rng, before))
