@@ -35,10 +35,11 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     ----------
     n_components : int, default=50
         Number of hidden units (topics). A hidden layer that states its own number overrides it.
-    views : "infer", Family, mapping or list, default="infer"
+    views : "infer", TableViews, Family, mapping or list, default="infer"
         Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
         or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
-        the views. ``families_`` shows what was inferred.
+        the views. A data frame with columns other than numbers is read as a table, each column by its role; a
+        `TableViews` sets the roles. ``views_`` shows what was decided.
     hidden : HiddenLayer, optional
         What a topic is. Default: `BernoulliUnits`.
     objective : Objective, optional
@@ -81,6 +82,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         Weights of the topics in the scores.
     families_ : dict of str to Family
         Family of each view.
+    views_ : DataFrame
+        What each view is or, for a model of a table, what each column is.
     feature_names_ : dict of str to list of str
         Names of the features of each view.
     input_names_ : list of str
