@@ -4,8 +4,8 @@ Points of wines (texts, price, places, year, alcohol as "13%"), income of adult 
 ratings of hotels (the text of a review and contextual numbers). Harmonium gets the frame as it is and nothing is set:
 ``fit(frame, target)``, ``save``, and in a new process ``load(path).predict(new_frame)``. The rivals are
 ``tabular_pipeline`` of skrub with boosting (its default) and with a linear model, and a linear model on columns
-prepared by hand: tf-idf of all texts, one-hot categories, scaled numbers (logarithm of the price), with the strength of its
-penalty chosen by cross-validation on training rows. Wines and adult are split 70 / 30 with seed 0.
+prepared by hand: tf-idf of all texts, one-hot categories, scaled numbers (logarithm of the price), with the strength of
+its penalty chosen by cross-validation on training rows. Wines and adult are split 70 / 30 with seed 0.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def run(options: SimpleNamespace) -> Result:
         result.table(f"{name}_columns", list(shown.columns), shown.to_numpy().tolist())
     result.text(
         f"{options.topics} topics, {options.seeds} seeds, everything else default. Every model was saved, and "
-        "predicted in a new process. Times of rivals include the choice of their settings where they have one, as ours do."
+        "predicted in a new process. Times of rivals include the choice of their settings where they have one, as ours "
+        "do."
     )
     return result
 
