@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -12,6 +13,11 @@ README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
+def wines_are_here() -> bool:
+    home = os.environ.get("HARMONIUM_DATA", "")
+    return bool(home) and (Path(home) / "wines").is_dir()
+
+
 def test_there_are_examples() -> None:
     assert len(BLOCKS) >= 2
 
@@ -20,6 +26,8 @@ def test_every_block_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
     for number, block in enumerate(BLOCKS):
+        if "load_wines" in block and not wines_are_here():
+            continue
         exec(compile(block, f"README block {number + 1}", "exec"), namespace)
 
 

@@ -120,7 +120,7 @@ def test_every_make_of_column_is_read_alike(make: str, missing: bool, values: li
     assert labels.targets.values[:, 0].tolist() == [*[-1] * missing, *codes]
 
 
-@pytest.mark.parametrize("make", set(COLUMNS) - {"pandas categories"})
+@pytest.mark.parametrize("make", sorted(set(COLUMNS) - {"pandas categories"}))
 def test_every_make_of_column_is_read_alike_as_numbers(make: str) -> None:
     values = read_numbers(COLUMNS[make]([None, *X[1:, 0].tolist()]), None).targets.values
     np.testing.assert_array_equal(values[:, 0], [np.nan, *X[1:, 0]])
