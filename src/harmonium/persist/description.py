@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from harmonium.notices import notice
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
-from harmonium.storage import decode, encode, encode_part, heading, keep_by_fields
+from harmonium.storage import encode, encode_part, encode_settings, heading, keep_by_fields
 from harmonium.tables import Table
 from harmonium.training import FittedModel
-from harmonium.validation import check_settings
 from harmonium.views import Columns
 
 FORMAT = "harmonium"
@@ -41,15 +38,9 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
     check_is_fitted(estimator)
     model: FittedModel = estimator.fitted_
     tensors = {key: np.asarray(value, order="C") for key, value in tensors_of(model).items()}
-    parameters = {
-        key: encode(_seed(value) if key == "random_state" else value, key)
-        for key, value in estimator.get_params(deep=False).items()
-    }
-    # what could not be loaded is not saved
-    check_settings(kind(**{key: decode(value, key) for key, value in parameters.items()}), kind.settings)
     description = {
         **heading(FORMAT, name),
-        "parameters": parameters,
+        "parameters": encode_settings(estimator),
         "input": {key: encode(getattr(estimator, key, None), key) for key in INPUT},
         "hidden": encode_part(model.energy.hidden, "hidden") | {"n_units": model.n_units},
         "views": {
@@ -130,14 +121,3 @@ def tensors_of(model: FittedModel) -> Parameters:
 def signature(tensor: np.ndarray) -> dict[str, Any]:
     """Return dtype and shape of an array."""
     return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}
-
-
-def _seed(random_state: Any) -> Any:
-    """Return whole numbers and None as they are; the state of a generator is not saved."""
-    if random_state is None or isinstance(random_state, Integral):
-        return random_state
-    notice(
-        f"Only a random_state that is a whole number or None is saved; got {type(random_state).__name__}, which is "
-        "saved as None; set it with set_params after loading."
-    )
-    return None

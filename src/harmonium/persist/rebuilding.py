@@ -16,12 +16,11 @@ from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
 from harmonium.persist.description import _ESTIMATORS, FORMAT, INPUT, facts_of, signature, tensors_of
 from harmonium.persist.posterior import restored_posterior
-from harmonium.storage import check_fields, check_names, decode, decode_part, rebuilds
+from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
 from harmonium.tables.table import Table, TableColumn
 from harmonium.targets import Meaning, Targets
 from harmonium.training import FittedModel
 from harmonium.training.base import Training
-from harmonium.validation import check_settings
 
 _FIELDS: dict[str, Any] = {
     "format": str,
@@ -59,10 +58,8 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
         )
     _check_signatures(description["tensors"], tensors)
     kind: Any = _ESTIMATORS[description["estimator"]]
-    check_names(description["parameters"], kind._get_param_names(), description["estimator"])
-    estimator = kind(**{key: decode(value, key) for key, value in description["parameters"].items()})
+    estimator = decode_settings(kind, description["parameters"])
     try:
-        check_settings(estimator, estimator.settings)
         rng = np.random.default_rng(check_random_state(estimator.random_state).randint(2**31 - 1))
         estimator.fitted_ = _fitted(description, tensors, rng, kind.kinds)
         for key, value in description["input"].items():

@@ -6,6 +6,7 @@ descriptions are rebuilt.
 
 from harmonium.storage.models import check_fields, heading, load_model, rebuilds, write_model
 from harmonium.storage.sealed import read_sealed, write_sealed
+from harmonium.storage.settings import decode_settings, encode_settings
 from harmonium.storage.values import check_names, decode, decode_part, encode, encode_part, keep_by_fields
 
 __all__ = [
@@ -13,8 +14,10 @@ __all__ = [
     "check_names",
     "decode",
     "decode_part",
+    "decode_settings",
     "encode",
     "encode_part",
+    "encode_settings",
     "heading",
     "keep_by_fields",
     "load_model",

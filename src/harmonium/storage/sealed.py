@@ -132,8 +132,7 @@ def unseal(content: bytes) -> tuple[str, dict[str, Any], Tensors]:
     digest = description.pop(_DIGEST, None)
     _check_digest(digest, content, _place_of_digest(header))
     order = description.pop(_ORDER, None)
-    names = {name for name in order if isinstance(name, str)} if isinstance(order, list) else set()
-    if order is None or names != set(tensors) or len(order) != len(tensors):
+    if not isinstance(order, list) or len(order) != len(tensors) or not all(name in order for name in tensors):
         raise ModelFileError(
             f"A model file must name its tensors in their order; found {str(order)[:60]}; save the model again."
         )
