@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from harmonium.kernels.compiling import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_chains(
     indptr: np.ndarray, indices: np.ndarray, offsets: np.ndarray, n_features: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -47,7 +48,7 @@ def count_chains(
     return start, columns[:found].copy(), values[:found].copy()
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def arrange_chains(
     items: np.ndarray,
     features: np.ndarray,

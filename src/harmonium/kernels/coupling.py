@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
+from harmonium.kernels.compiling import compiled
+
 
 @njit(inline="always")
 def _threshold(key, counter):  # type: ignore[no-untyped-def]
@@ -24,7 +26,7 @@ def _threshold(key, counter):  # type: ignore[no-untyped-def]
     return np.log(uniform / (1 - uniform))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _update(state: np.ndarray, natural: np.ndarray, site: int, threshold: float, couplings: np.ndarray) -> None:
     value = natural[site] > threshold
     if value != state[site]:
@@ -34,7 +36,7 @@ def _update(state: np.ndarray, natural: np.ndarray, site: int, threshold: float,
             natural[other] += sign * couplings[site, other]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _have_met(
     bias: np.ndarray, couplings: np.ndarray, key: np.uint64, n_sweeps: int, lower: np.ndarray, upper: np.ndarray
 ) -> bool:
@@ -60,7 +62,7 @@ def _have_met(
     return apart == 0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def draw_from_the_past(
     bias: np.ndarray, couplings: np.ndarray, keys: np.ndarray, max_sweeps: int, states: np.ndarray, sweeps: np.ndarray
 ) -> None:

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
+
+from harmonium.kernels.compiling import compiled
 
 # Passes stop after about this many multiplications (a few seconds), but their number lies between the two limits.
 _MOST_WORK = 5e9
@@ -93,7 +94,7 @@ def solve_crammer_singer(
     return weights, alpha
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _pass_crammer_singer(
     x: np.ndarray,
     classes: np.ndarray,
@@ -172,7 +173,7 @@ def solve_epsilon_insensitive(
     return weights, beta
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _pass_epsilon_insensitive(
     x: np.ndarray,
     targets: np.ndarray,
@@ -236,7 +237,7 @@ def solve_binary_hinge(
     return weights, alpha
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _pass_binary_hinge(
     x: np.ndarray,
     signs: np.ndarray,

@@ -6,6 +6,8 @@ import numpy as np
 from numba import float32, int32, njit
 from scipy.special import expit
 
+from harmonium.kernels.compiling import compiled
+
 
 @njit(inline="always", error_model="numpy")
 def exp2_float32(x):  # type: ignore[no-untyped-def]
@@ -36,7 +38,7 @@ def twice_artanh(s):  # type: ignore[no-untyped-def]
     return p * s
 
 
-@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+@compiled(fastmath=True, error_model="numpy")
 def _logistic(x: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(x)):
         # beyond ±60 the result is 0 or 1 in float32, or so small that denormal numbers would follow
@@ -44,7 +46,7 @@ def _logistic(x: np.ndarray, out: np.ndarray) -> None:
         out[i] = float32(1) / (float32(1) + exp2_float32(y))
 
 
-@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+@compiled(fastmath=True, error_model="numpy")
 def _softplus(x: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(x)):
         y = max(-abs(x[i]) * float32(1.4426950408889634), float32(-87))
@@ -84,7 +86,7 @@ def logistic(natural: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(fastmath=True)
 def positive_sums(matrix: np.ndarray) -> np.ndarray:
     """Return the sum of the positive entries of every row."""
     sums = np.zeros(len(matrix), dtype=matrix.dtype)

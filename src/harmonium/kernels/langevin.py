@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from harmonium.kernels.compiling import compiled
 from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
@@ -12,7 +12,7 @@ from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scr
 _BLOCK = 125_000
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(fastmath=True)
 def _step(
     value: np.ndarray,
     gradient: np.ndarray,

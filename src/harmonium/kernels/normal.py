@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, int32, njit, uint32
 
+from harmonium.kernels.compiling import compiled
 from harmonium.kernels.elementwise import twice_artanh
 from harmonium.kernels.sampling import uniform
 
@@ -30,7 +31,7 @@ def _log(x):  # type: ignore[no-untyped-def]
     return exponent * float32(0.6931471805599453) + twice_artanh(s)
 
 
-@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+@compiled(fastmath=True, error_model="numpy")
 def _fill(cosines: np.ndarray, sines: np.ndarray, key: np.uint32, first_cell: int) -> None:
     base = uint32(first_cell)
     for i in range(len(cosines)):

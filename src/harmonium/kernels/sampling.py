@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, int32, njit, uint32
 
+from harmonium.kernels.compiling import compiled
 from harmonium.kernels.elementwise import exp2_float32
 
 
@@ -34,7 +35,7 @@ def least_above_exp2(x):  # type: ignore[no-untyped-def]
     return np.int32((x + float32(127)) * float32(8388608)).view(np.float32)
 
 
-@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+@compiled(fastmath=True, error_model="numpy")
 def _flag(
     natural: np.ndarray, bias: np.ndarray, threshold: np.float32, first_cell: int, key: np.uint32, flags: np.ndarray
 ) -> None:
@@ -49,7 +50,7 @@ def _flag(
             flags[feature, r] = uniform(uint32(base + uint32(r)), key) < least_above_exp2(x)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _collect(flags: np.ndarray, words: np.ndarray, cells: np.ndarray) -> None:
     found = 0
     for w in range(len(words)):
@@ -60,7 +61,7 @@ def _collect(flags: np.ndarray, words: np.ndarray, cells: np.ndarray) -> None:
                 found += flags[cell]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def collect_flagged(padded: np.ndarray, n_cells: int) -> np.ndarray:
     """Return the flagged cells in order; ``padded`` has `flag_bytes` bytes, zero from ``n_cells`` on."""
     found = 0
@@ -76,7 +77,7 @@ def flag_bytes(n_cells: int) -> int:
     return -(-n_cells // 8) * 8
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def candidates(
     natural: np.ndarray, bias: np.ndarray, factor: float, key: np.uint32, first_cell: int, padded: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -130,7 +131,7 @@ def candidates(
     return indptr, rows, uniforms, kept
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def sampled_candidates(
     weights: np.ndarray,
     hidden_by_unit: np.ndarray,
@@ -149,7 +150,7 @@ def sampled_candidates(
     return candidates(natural, bias, factor, key, first_cell, padded)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def drop_zeros(
     indptr: np.ndarray, columns: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -168,14 +169,14 @@ def drop_zeros(
     return start, kept_columns[:kept], kept_values[:kept]
 
 
-@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+@compiled(fastmath=True, error_model="numpy")
 def _weights_of_row(natural: np.ndarray, largest: np.float32, out: np.ndarray) -> None:
     for word in range(len(natural)):
         x = (natural[word] - largest) * float32(1.4426950408889634)
         out[word] = exp2_float32(max(x, float32(-100)))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def draw_tokens(natural: np.ndarray, totals: np.ndarray, key: np.uint32) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return multinomial counts in compressed rows: ``totals[r]`` tokens each, with log-odds ``natural[r]``.
 

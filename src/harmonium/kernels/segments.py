@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from harmonium.kernels.compiling import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def best_of_segments(
     scores: np.ndarray, bonus: np.ndarray, offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray
 ) -> None:
@@ -27,7 +28,7 @@ def best_of_segments(
                     rows[segment] = row - offsets[segment]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> None:
     """Find the row (within the segment) of the largest score of each segment, in the column given for it."""
     for segment in range(len(offsets) - 1):
@@ -39,7 +40,7 @@ def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, 
                 rows[segment] = row - offsets[segment]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the softmax of the scores within each segment, in double precision."""
     result = np.empty(len(scores))
@@ -57,7 +58,7 @@ def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return result
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def overlaps(boxes: np.ndarray) -> np.ndarray:
     """Return the intersection over union of all pairs of boxes (top, left, bottom, right), in single precision."""
     n_boxes = len(boxes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numba import njit
+
+from harmonium.kernels.compiling import compiled
 
 #: where each column begins, the row of every entry, and its value
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -90,7 +91,7 @@ class SparseRows:
         return result
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.ndarray) -> None:
     """Compute out += sign * (sum of the values of each row), summed in float64."""
     for row in range(len(indptr) - 1):
@@ -100,7 +101,7 @@ def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.
         out[row] += sign * total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _transpose(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -121,7 +122,7 @@ def _transpose(
     return start, rows, values
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def has_duplicates(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> bool:
     """Return whether a row of a compressed-row matrix stores a column twice."""
     last_row = np.full(n_columns, -1, dtype=np.int64)
@@ -133,7 +134,7 @@ def has_duplicates(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> b
     return False
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def gather_rows(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -153,7 +154,7 @@ def gather_rows(
     return start, columns, values
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(fastmath=True)
 def add_rows_times_dense(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray, first: int, last: int
 ) -> None:
@@ -177,7 +178,7 @@ def add_rows_times_dense(
             entry += 1
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(fastmath=True)
 def add_columns_times_dense(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray
 ) -> None:

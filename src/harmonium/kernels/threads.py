@@ -13,16 +13,28 @@ import math
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import threadpoolctl
 
+from harmonium.kernels.interrupts import shielded, uninterrupted, watch
 from harmonium.kernels.waiting import look_out
 
-_active = threading.local()
+# seconds for which helpers are waited for until Ctrl-C is looked for, and for which they are after it; a convention
+_PATIENCE = 0.2
+
+
+class _Active(threading.local):
+    """Of each thread: how many threads may help it, and how many `compute` contexts it is in."""
+
+    n_threads = 1
+    depth = 0
+
+
+_active = _Active()
 
 
 @cache
@@ -52,26 +64,44 @@ def _cpu_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@contextmanager
-def compute(n_jobs: int | None = None) -> Iterator[None]:
-    """Open a context in which `run_blocks` may use ``n_jobs`` threads and BLAS uses one."""
-    with _limits_lock:
-        n_threads = available_threads(n_jobs)
-        _limits.enter()
-    before = getattr(_active, "n_threads", 1)
-    _active.n_threads = n_threads
-    try:
-        yield
-    finally:
-        _active.n_threads = before
-        with _limits_lock:
+class compute:
+    """Context in which `run_blocks` may use ``n_jobs`` threads, BLAS uses one, and Ctrl-C is safe (`interrupts`)."""
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self._n_jobs = n_jobs
+
+    @shielded
+    def __enter__(self) -> None:
+        self._began = watch.begin()
+        try:
+            with _limits.lock:
+                n_threads = available_threads(self._n_jobs)
+                _limits.enter()
+        except BaseException:
+            if self._began:
+                watch.end()
+            raise
+        self._before = _active.n_threads
+        _active.n_threads = n_threads
+        _active.depth += 1
+
+    @shielded
+    def __exit__(self, *_: object) -> None:
+        _active.depth -= 1
+        _active.n_threads = self._before
+        with _limits.lock:
             _limits.leave()
+        if self._began:
+            watch.end()
+        elif watch.waiting:
+            watch.deliver()
 
 
 class _Limits:
     """BLAS on one thread while anyone computes: the limit is the process's, so the first sets it, the last lifts it."""
 
     def __init__(self) -> None:
+        self.lock = threading.Lock()
         self._users = 0
         self._original: list[int] = []
 
@@ -87,6 +117,12 @@ class _Limits:
         if self._users == 0:
             self._set(self._original)
 
+    def keep_users(self, number: int) -> None:
+        """In a process that was just forked: keep only the users of the thread that lives on."""
+        if self._users and not number:
+            self._set(self._original)
+        self._users = number
+
     @staticmethod
     def _set(numbers: list[int]) -> None:
         for library, number in zip(_controller().lib_controllers, numbers, strict=True):
@@ -98,44 +134,56 @@ class _Limits:
 
 
 _limits = _Limits()
-_limits_lock = threading.Lock()
 
 
 def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
     """Call ``task(0)`` to ``task(n_blocks - 1)``, each once, on the threads of the surrounding `compute` context."""
-    n_helpers = min(getattr(_active, "n_threads", 1), n_blocks) - 1
-    pool = _pool(os.getpid())
-    # helpers serve one caller at a time; a second caller (another model in another thread) does its blocks itself
-    if n_helpers < 1 or not pool.lock.acquire(blocking=False):
-        for block in range(n_blocks):
-            task(block)
-        return
+    n_helpers = min(_active.n_threads, n_blocks) - 1
+    if n_helpers > 0:
+        with uninterrupted:
+            # helpers serve one caller at a time; a second one (another model in another thread) does its blocks itself
+            if _pool.lock.acquire(blocking=False):
+                try:
+                    _share(task, n_blocks, n_helpers)
+                finally:
+                    _pool.lock.release()
+                return
+    for block in range(n_blocks):
+        task(block)
+
+
+def _share(task: Callable[[int], None], n_blocks: int, n_helpers: int) -> None:
     counter = itertools.count()
-    interrupted: list[bool] = []
+    stopped: list[bool] = []
     failures: list[BaseException] = []
 
     def work() -> None:
         # next() on a count is atomic, so every block is taken exactly once
+        while not stopped and (block := next(counter)) < n_blocks:
+            task(block)
+            if watch.waiting:  # between blocks Ctrl-C may take effect, unless somebody further out forbids it
+                watch.deliver(allowed=1)
+
+    def help_out() -> None:
         try:
-            while not interrupted and (block := next(counter)) < n_blocks:
-                task(block)
+            work()
         except BaseException as failure:
             failures.append(failure)
 
+    helpers = _pool.helpers(n_helpers)
     try:
-        helpers = pool.helpers(n_helpers)
         for helper in helpers:
-            helper.start(work)
+            helper.start(help_out)
         work()
         for helper in helpers:
-            helper.wait()
+            while not helper.wait(_PATIENCE):
+                if watch.waiting:
+                    watch.deliver(allowed=1)
     except BaseException:
-        # interrupted while a helper was at work: it may finish its block, but nobody waits for it any more
-        interrupted.append(True)
-        pool.dismiss()
+        # helpers may finish their blocks, so that nobody writes to the arrays any more, but are not waited for long
+        stopped.append(True)
+        _pool.dismiss(_PATIENCE)
         raise
-    finally:
-        pool.lock.release()
     if failures:
         raise failures[0]
 
@@ -149,48 +197,84 @@ class _Helper:
     """
 
     def __init__(self) -> None:
-        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._done = threading.Semaphore(0)
         self._handed = np.zeros(1, dtype=np.int64)
         self._finished = np.zeros(1, dtype=np.int64)
-        threading.Thread(target=self._serve, daemon=True, name="harmonium-kernel").start()
+        self._thread = threading.Thread(target=self._serve, daemon=True, name="harmonium-kernel")
+        self._thread.start()
 
     def start(self, work: Callable[[], None]) -> None:
         self._tasks.put(work)
         self._handed[0] += 1
 
-    def wait(self) -> None:
+    def wait(self, timeout: float) -> bool:
+        """Return True once the work is done, or False after ``timeout`` seconds."""
         look_out(self._finished, self._handed[0])
-        self._done.acquire()
+        return self._done.acquire(timeout=timeout)
+
+    def dismiss(self) -> None:
+        """Let the thread end when it has done its work."""
+        self._tasks.put(None)
+        self._handed[0] += 1
+
+    def join(self, timeout: float) -> None:
+        self._thread.join(timeout)
 
     def _serve(self) -> None:
         count = 0
         while True:
             count += 1
             look_out(self._handed, count)
-            self._tasks.get()()
+            work = self._tasks.get()
+            if work is None:
+                return
+            work()
             self._finished[0] = count
             self._done.release()
 
 
 class _Pool:
-    """Helpers of one process; threads do not survive a fork."""
+    """Helpers of the process."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self._helpers: list[_Helper] = []
 
     def helpers(self, number: int) -> list[_Helper]:
-        self._helpers += [_Helper() for _ in range(number - len(self._helpers))]
+        while len(self._helpers) < number:
+            self._helpers.append(_Helper())
         return self._helpers[:number]
 
-    def dismiss(self) -> None:
-        self._helpers = []
+    def dismiss(self, timeout: float) -> None:
+        """Let all helpers end, and wait for them for up to ``timeout`` seconds."""
+        dismissed, self._helpers = self._helpers, []
+        for helper in dismissed:
+            helper.dismiss()
+        until = time.monotonic() + timeout
+        for helper in dismissed:
+            helper.join(max(0.0, until - time.monotonic()))
 
 
-@cache
-def _pool(process: int) -> _Pool:
-    return _Pool()
+_pool = _Pool()
+
+
+def _begin_anew() -> None:
+    """Make a forked process forget the threads that do not live in it: what they held, limited and watched."""
+    global _pool
+    _pool = _Pool()
+    _limits.lock = threading.Lock()
+    _limits.keep_users(_active.depth)
+    watch.forget_other_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    # the lock is taken while the process is copied, so that no copy has limits that are half set
+    os.register_at_fork(
+        before=lambda: _limits.lock.acquire(),
+        after_in_parent=lambda: _limits.lock.release(),
+        after_in_child=_begin_anew,
+    )
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:

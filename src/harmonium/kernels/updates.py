@@ -6,8 +6,8 @@ Parameters of real models do not fit into the cache, so that time is spent on pa
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from harmonium.kernels.compiling import compiled
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 
 # numbers in a block: enough to make handing it to a thread cheap
@@ -19,14 +19,14 @@ _SMALLEST_FIRST = np.float32(1e-18)
 _SMALLEST_SECOND = np.float32(1e-36)
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(fastmath=True)
 def _descent(value: np.ndarray, gradient: np.ndarray, step: np.float32, decay: np.float32) -> None:
     for i in range(len(value)):
         value[i] -= step * gradient[i] + decay * value[i]
         gradient[i] = 0
 
 
-@njit(nogil=True, fastmath=True, cache=True)
+@compiled(fastmath=True)
 def _momentum(
     value: np.ndarray,
     gradient: np.ndarray,
@@ -44,7 +44,7 @@ def _momentum(
 
 
 # NumPy's division, because a check for zero in each element would keep the loop from being vectorised
-@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+@compiled(fastmath=True, error_model="numpy")
 def _adam(
     value: np.ndarray,
     gradient: np.ndarray,
@@ -69,7 +69,7 @@ def _adam(
         gradient[i] = 0
 
 
-@njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+@compiled(fastmath=True, error_model="numpy")
 def _shared_adam(
     value: np.ndarray,
     gradient: np.ndarray,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from numba import njit, types
+from numba import types
+
+from harmonium.kernels.compiling import compiled
 
 # about a millisecond, which is longer than the pause between two phases of a batch
 _GLANCES = 3000
@@ -13,7 +15,7 @@ _GLANCES = 3000
 if hasattr(os, "sched_yield"):
     _give_way = types.ExternalFunction("sched_yield", types.int32())
 
-    @njit(nogil=True, cache=True)
+    @compiled()
     def _look_out(counter: np.ndarray, value: int, glances: int) -> None:
         for _ in range(glances):
             if counter[0] >= value:
