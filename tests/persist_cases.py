@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
 
 from harmonium import Harmonium, ModelFileError, Sequences, Stochastic
 from harmonium.persist import load_model
+from harmonium.storage import read_sealed, write_sealed
 
 RNG = np.random.default_rng(0)
 ROWS = 30
@@ -45,14 +43,13 @@ def refused(path: Path, match: str) -> None:
 
 
 def parts_of(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    with safe_open(path, framework="numpy") as file:
-        return json.loads(file.metadata()["harmonium"]), load_file(path)
+    return read_sealed(path)
 
 
 def rewritten(saved: Path, folder: Path, change: Any) -> Path:
     description, tensors = parts_of(saved)
     change(description, tensors)
-    save_file(tensors, folder / "changed.safetensors", metadata={"harmonium": json.dumps(description)})
+    write_sealed(folder / "changed.safetensors", description, tensors)  # whoever forges can seal, too
     return folder / "changed.safetensors"
 
 

@@ -78,7 +78,9 @@ def test_show_prints_which_units_are_in_use(tmp_path: Path) -> None:
 
 def test_show_refuses_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"not a model")
-    for path in (tmp_path / "model.safetensors", tmp_path / "nowhere"):
+    bags = np.eye(4).reshape(4, 1, 4)
+    harmonium.weak.LatentSVM(max_iter=1).fit(bags, [0, 1, 0, 1]).save(tmp_path / "weak")
+    for path in (tmp_path / "model.safetensors", tmp_path / "nowhere", tmp_path / "weak"):
         result = RUNNER.invoke(app, ["show", str(path)])
         assert result.exit_code == 1
         assert "Traceback" not in result.output

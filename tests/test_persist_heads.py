@@ -48,8 +48,8 @@ def target(name: str, value: Any) -> Any:
     return change
 
 
-TWO = {"array": [0, 1], "kind": "int64"}
-FOUR = {"array": [0, 1, 2, 3], "kind": "int64"}
+TWO = {"array": [0, 1], "dtype": "<i8"}
+FOUR = {"array": [0, 1, 2, 3], "dtype": "<i8"}
 REFUSED_HEADS = {
     "no head": ("classes", put("head", value=None), "does not go with the head NoneType"),
     "no head at all": ("classes", drop("head"), "'head' is missing"),
@@ -74,9 +74,9 @@ REFUSED_HEADS = {
     ),
     "no bias": ("classes", tensor("parameters/head.bias", None, True), "head.bias' must be numbers.*found none"),
     "more than the head has": ("classes", tensor("head/more", np.ones(1, SINGLE), True), "'head/more' belongs to none"),
-    "one class": ("classes", target("classes", [{"array": ["a"], "kind": "str"}]), "the classes must be two or more"),
+    "one class": ("classes", target("classes", [{"array": ["a"], "dtype": "<U1"}]), "the classes must be two or more"),
     "classes of no kind": ("classes", target("classes", "abc"), "the classes must be two"),
-    "classes twice": ("classes", target("classes", [{"array": ["a", "b", "b"], "kind": "str"}]), "be different"),
+    "classes twice": ("classes", target("classes", [{"array": ["a", "b", "b"], "dtype": "<U1"}]), "be different"),
     "other classes": ("classes", target("classes", [TWO]), "shape"),
     "columns that are one": ("labels", target("one_column", True), "classes"),
     "one column that is several": ("classes", target("one_column", False), "columns"),

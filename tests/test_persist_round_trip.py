@@ -114,7 +114,8 @@ def test_a_loaded_model_goes_on_learning_and_is_saved_again(tmp_path: Path) -> N
     assert not np.array_equal(again.transform(X), model.transform(X))
     again.save(tmp_path / "model")
     assert_same(again, load_model(tmp_path / "model"), X)
-    assert sorted(entry.name for entry in (tmp_path / "model").iterdir()) == ["model.json", "model.safetensors"]
+    description, tensors = sorted(entry.name for entry in (tmp_path / "model").iterdir())
+    assert description == "model.json" and tensors.startswith("tensors-")
 
 
 def test_what_was_fitted_counts_rather_than_later_set_params(tmp_path: Path) -> None:

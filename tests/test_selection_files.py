@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
 
 import harmonium
 from harmonium import IBP, Harmonium, HarmoniumClassifier, Hinge, ModelFileError
+from harmonium.storage import read_sealed, write_sealed
 
 from .selection_cases import FEW, HAS, X, classes_of, quick, select
 
@@ -107,11 +105,9 @@ BROKEN = {
 def test_broken_files_are_refused(selected: Harmonium, tmp_path: Path, case: str) -> None:
     change, pattern = BROKEN[case]
     selected.save(tmp_path / "model.safetensors")
-    with safe_open(tmp_path / "model.safetensors", framework="numpy") as file:
-        description = json.loads(file.metadata()["harmonium"])
-    tensors = load_file(tmp_path / "model.safetensors")
+    description, tensors = read_sealed(tmp_path / "model.safetensors")
     change(description, tensors)
-    save_file(tensors, tmp_path / "changed.safetensors", metadata={"harmonium": json.dumps(description)})
+    write_sealed(tmp_path / "changed.safetensors", description, tensors)
     with pytest.raises(ModelFileError, match=pattern) as error:
         harmonium.load(tmp_path / "changed.safetensors")
     assert str(error.value).endswith(".")

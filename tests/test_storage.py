@@ -43,7 +43,7 @@ def test_a_file_comes_back_as_it_was_written(tmp_path: Path) -> None:
     digest = write_sealed(path, DESCRIPTION, TENSORS)
     description, tensors = read_sealed(path)
     assert description == DESCRIPTION
-    assert set(tensors) == set(TENSORS)
+    assert list(tensors) == list(TENSORS)
     for name, value in TENSORS.items():
         np.testing.assert_array_equal(tensors[name], value)
         assert (tensors[name].dtype, tensors[name].shape) == (value.dtype, value.shape)
@@ -82,6 +82,13 @@ def test_no_byte_can_be_missing_or_added(length: int, more: bytes) -> None:
     refused(CONTENT[:length])
     refused(CONTENT + more)
     refused(CONTENT[:length] + more + CONTENT[length:])
+
+
+def test_an_order_of_other_tensors_is_refused() -> None:
+    for order in (None, 2, "ac", ["a", "b"], ["a", "a"], ["a", []]):
+        content = b"".join(seal({"order": order}, {"a": np.ones(1), "c": np.ones(1)}).pieces)
+        with pytest.raises(ModelFileError, match="in their order"):
+            unseal(content)
 
 
 def test_what_is_no_file_is_refused_and_does_not_hang(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """harmonium: one predictive, readable latent space from several kinds of data at once."""
 
-from harmonium import recipes
+from harmonium import recipes, weak
 from harmonium._version import __version__
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.exceptions import (
@@ -107,4 +107,5 @@ __all__ = [
     "recipes",
     "structDWH",
     "structMMH",
+    "weak",
 ]

@@ -34,6 +34,8 @@ class Part(BaseEstimator):
     role: str = ""
     #: what each of its settings may be
     settings: ClassVar[Mapping[str, Setting]] = {}
+    #: settings that belong to this machine, such as paths: files leave them out, and a loaded part has their defaults
+    not_saved: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from harmonium.exceptions import ModelFileError
 from harmonium.persist import load_model
 
 
@@ -30,6 +31,10 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
         Where to print.
     """
     model = load_model(path)
+    if not hasattr(model, "families_"):
+        raise ModelFileError(
+            f"{path}: a model that is shown must have views; this one is {type(model).__name__}; use harmonium.load."
+        )
     layer = escape(repr(model.energy_.hidden))
     console.print(
         f"[bold]{type(model).__name__}[/bold] with {model.n_components_} topics of {layer}, {model.n_iter_} epochs"

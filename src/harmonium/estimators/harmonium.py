@@ -372,7 +372,8 @@ class Harmonium(
         Parameters
         ----------
         path : str or path
-            One file if it ends in ``.safetensors``, else a folder; `harmonium.load` reads both.
+            One file if it ends in ``.safetensors``, a folder if it has no ending; `harmonium.load` reads both. What was
+            there is replaced in one step, once everything is written.
         """
         save_model(self, path)
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from harmonium.notices import notice
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
-from harmonium.persist.values import encode, encode_part
+from harmonium.storage import encode, encode_part, encode_settings, heading, keep_by_fields
 from harmonium.training import FittedModel
+from harmonium.views import Columns
 
-SCHEMA = 2
+FORMAT = "harmonium"
 # what scikit-learn remembers of X, where there is anything to remember
 INPUT = ("n_features_in_", "feature_names_in_")
 _ESTIMATORS: dict[str, type] = {}
 Estimator = TypeVar("Estimator", bound=type)
+
+keep_by_fields(Columns, "columns", "family")
 
 
 def saveable(estimator: Estimator) -> Estimator:
@@ -29,24 +30,16 @@ def saveable(estimator: Estimator) -> Estimator:
 
 def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
     """Return the JSON description and the tensors of a fitted estimator."""
-    from harmonium._version import __version__
-
     name = type(estimator).__name__
     kind: Any = type(estimator)
-    if _ESTIMATORS.get(name) is not kind:
+    if kind != _ESTIMATORS.get(name):
         raise TypeError(f"Only {', '.join(_ESTIMATORS)} can be saved; got {name}; save the model it is made from.")
     check_is_fitted(estimator)
     model: FittedModel = estimator.fitted_
     tensors = {key: np.asarray(value, order="C") for key, value in tensors_of(model).items()}
     description = {
-        "format": "harmonium",
-        "schema": SCHEMA,
-        "library_version": __version__,
-        "estimator": name,
-        "parameters": {
-            key: encode(_seed(value) if key == "random_state" else value, key)
-            for key, value in estimator.get_params(deep=False).items()
-        },
+        **heading(FORMAT, name),
+        "parameters": encode_settings(estimator),
         "input": {key: encode(getattr(estimator, key, None), key) for key in INPUT},
         "hidden": encode_part(model.energy.hidden, "hidden") | {"n_units": model.n_units},
         "views": {
@@ -80,6 +73,7 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
         "C": model.C,
         "validation": model.validation,
         "truncation_reached": model.truncation_reached,
+        "remarks": list(model.remarks),
         "posterior": None if model.posterior is None else model.posterior.target,
         "targets": None,
     }
@@ -109,14 +103,3 @@ def tensors_of(model: FittedModel) -> Parameters:
 def signature(tensor: np.ndarray) -> dict[str, Any]:
     """Return dtype and shape of an array."""
     return {"dtype": tensor.dtype.name, "shape": list(tensor.shape)}
-
-
-def _seed(random_state: Any) -> Any:
-    """Return whole numbers and None as they are; the state of a generator is not saved."""
-    if random_state is None or isinstance(random_state, Integral):
-        return random_state
-    notice(
-        f"Only a random_state that is a whole number or None is saved; got {type(random_state).__name__}, which is "
-        "saved as None; set it with set_params after loading."
-    )
-    return None

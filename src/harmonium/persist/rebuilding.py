@@ -14,13 +14,12 @@ from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
-from harmonium.persist.description import _ESTIMATORS, INPUT, SCHEMA, facts_of, signature, tensors_of
+from harmonium.persist.description import _ESTIMATORS, FORMAT, INPUT, facts_of, signature, tensors_of
 from harmonium.persist.posterior import restored_posterior
-from harmonium.persist.values import check_names, decode, decode_part
+from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
 from harmonium.targets import Meaning, Targets
 from harmonium.training import FittedModel
 from harmonium.training.base import Training
-from harmonium.validation import check_settings
 
 _FIELDS: dict[str, Any] = {
     "format": str,
@@ -41,14 +40,16 @@ _VIEW_FIELDS: dict[str, Any] = {
     "feature_names": (list, type(None)),
     "constants": list,
 }
+# what parts raise when a file contradicts them
+_CONTRADICTIONS = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError)
 _PUT_TOGETHER = "A model file must hold a model that can be put together; it cannot ({reason}); save the model again."
 
 
+@rebuilds(FORMAT)
 def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     """Return the fitted estimator; every contradiction is a `ModelFileError`."""
-    _check_header(description)
-    _check_fields(description, _FIELDS, "The description of a model")
-    _check_fields(description["input"], dict.fromkeys(INPUT, object), "The input of a model file")
+    check_fields(description, _FIELDS, "The description of a model")
+    check_fields(description["input"], dict.fromkeys(INPUT, object), "The input of a model file")
     if description["estimator"] not in _ESTIMATORS:
         raise ModelFileError(
             f"A model file may only name the estimators {', '.join(_ESTIMATORS)}; got {description['estimator']!r}; "
@@ -56,16 +57,14 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
         )
     _check_signatures(description["tensors"], tensors)
     kind: Any = _ESTIMATORS[description["estimator"]]
-    check_names(description["parameters"], kind._get_param_names(), description["estimator"])
-    estimator = kind(**{key: decode(value, key) for key, value in description["parameters"].items()})
+    estimator = decode_settings(kind, description["parameters"])
     try:
-        check_settings(estimator, estimator.settings)
         rng = np.random.default_rng(check_random_state(estimator.random_state).randint(2**31 - 1))
         estimator.fitted_ = _fitted(description, tensors, rng, kind.kinds)
         for key, value in description["input"].items():
             if value is not None:
                 setattr(estimator, key, decode(value, key))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except _CONTRADICTIONS as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(_PUT_TOGETHER.format(reason=str(error).rstrip("."))) from error
@@ -79,7 +78,7 @@ def _fitted(
     views, parameters = description["views"], _under("parameters/", tensors)
     families: dict[str, Family] = {}
     for view, entry in views.items():
-        _check_fields(entry, _VIEW_FIELDS, f"View {view!r} of a model file")
+        check_fields(entry, _VIEW_FIELDS, f"View {view!r} of a model file")
         # the width is checked against a tensor before anything of that width is made
         _check_shape(f"parameters/{bias_of(view)}", parameters.get(bias_of(view)), (entry["n_features"],))
         families[view] = _family(view, entry, tensors)
@@ -118,6 +117,7 @@ def _fitted(
         validation=facts["validation"],
         usage=_usage(tensors, hidden),
         truncation_reached=bool(facts["truncation_reached"]),
+        remarks=tuple(map(str, facts["remarks"])),
     )
     strange = sorted(set(facts) - set(facts_of(model)))
     if strange:
@@ -153,7 +153,7 @@ def _meaning(targets: Any) -> Meaning | None:
     found = targets["classes"]
     if not all(isinstance(classes, np.ndarray) and len(classes) > 1 for classes in found):
         raise ValueError("the classes must be two or more in every column")
-    classes = [c.astype(str) if c.dtype.kind == "O" else c for c in found]
+    classes = list(found)
     if not all(np.array_equal(np.unique(c), c) for c in classes):
         raise ValueError("the classes must be different, and in order")
     meaning = Meaning(targets["kind"], classes, bool(targets["one_column"]), int(targets["n_columns"]))
@@ -171,7 +171,6 @@ def _head(entry: dict[str, Any] | None, meaning: Meaning | None, constants: dict
     head = decode_part(entry, "head")
     if not isinstance(head, Head) or meaning.kind not in head.kinds:
         raise ValueError(f"the head is {type(head).__name__}, for targets of kind {meaning.kind!r}")
-    head.check()
     return head.restore(meaning, constants)
 
 
@@ -217,14 +216,7 @@ def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:
         )
     # the number is checked against a tensor before anything of that size is made
     _check_shape(f"parameters/{HIDDEN_BIAS}", bias, (n_units,))
-    try:
-        hidden.check()
-        return hidden.restore(n_units)
-    except (ValueError, TypeError) as error:
-        raise ModelFileError(
-            f"The hidden layer of a model file must be valid; it is not ({str(error).rstrip('.')}); save the "
-            "model again."
-        ) from error
+    return hidden.restore(n_units)
 
 
 def _family(view: str, entry: dict[str, Any], tensors: dict[str, np.ndarray]) -> Family:
@@ -249,7 +241,7 @@ def _family(view: str, entry: dict[str, Any], tensors: dict[str, np.ndarray]) ->
         if {statistic.shape, sites.shape, (1, *bound.log_volume().shape)} != {(1, bound.n_features_)}:
             raise ValueError(f"they do not fit {entry['n_features']} features")
         bound.support  # noqa: B018 (reads the parameters of the family)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+    except _CONTRADICTIONS as error:
         raise ModelFileError(
             f"View {view!r} must have the constants of {type(family).__name__}; found {sorted(constants)} "
             f"({str(error).rstrip('.')}); save the model again."
@@ -274,39 +266,6 @@ def _check_shape(name: str, found: np.ndarray | None, expected: tuple[int, ...] 
         got = "none" if found is None else f"{found.dtype.name} of shape {found.shape}"
         need = "no such tensor" if expected is None else f"numbers of shape {expected}"
         raise ModelFileError(f"Tensor {name!r} must be {need}; found {got}; save the model again.")
-
-
-def _check_header(description: dict[str, Any]) -> None:
-    """Refuse files of another format or schema."""
-    if description.get("format") != "harmonium":
-        raise ModelFileError(
-            f"A model file must be of the format 'harmonium'; got {str(description.get('format'))[:60]!r}; pass the "
-            "path that save was given."
-        )
-    schema = description.get("schema")
-    if isinstance(schema, bool) or not isinstance(schema, int) or schema != SCHEMA:
-        newer = isinstance(schema, int) and schema > SCHEMA
-        advice = "install a newer harmonium" if newer else "save the model again with this version"
-        raise ModelFileError(
-            f"This version of harmonium reads model files of schema {SCHEMA}; got {str(schema)[:60]}; {advice}."
-        )
-
-
-def _check_fields(found: Any, expected: dict[str, Any], where: str) -> None:
-    """Refuse entries that are missing, unknown, or of the wrong kind."""
-    if not isinstance(found, dict):
-        raise ModelFileError(f"{where} must be a JSON object; found {type(found).__name__}; save the model again.")
-    for name in sorted(set(found) ^ set(expected)):
-        problem = "is missing" if name in expected else "is unknown"
-        raise ModelFileError(
-            f"{where} must have the entries {', '.join(expected)}; {name!r} {problem}; save the model again."
-        )
-    for name, kind in expected.items():
-        if not isinstance(found[name], kind) or (kind is int and isinstance(found[name], bool)):
-            raise ModelFileError(
-                f"{where} must have the right kind of value in every entry; {name!r} is "
-                f"{type(found[name]).__name__}; save the model again."
-            )
 
 
 def _check_signatures(described: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:

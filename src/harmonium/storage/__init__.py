@@ -1,8 +1,28 @@
 """Sealed files: a JSON description and tensors, with a digest over all of it, written in one step.
 
-Model files and checkpoints are such files. Nothing here knows what a description says.
+Model files and checkpoints are such files. Nothing here knows an estimator: those that can be saved say how their
+descriptions are rebuilt.
 """
 
+from harmonium.storage.models import check_fields, heading, load_model, rebuilds, write_model
 from harmonium.storage.sealed import read_sealed, write_sealed
+from harmonium.storage.settings import decode_settings, encode_settings
+from harmonium.storage.values import check_names, decode, decode_part, encode, encode_part, keep_by_fields
 
-__all__ = ["read_sealed", "write_sealed"]
+__all__ = [
+    "check_fields",
+    "check_names",
+    "decode",
+    "decode_part",
+    "decode_settings",
+    "encode",
+    "encode_part",
+    "encode_settings",
+    "heading",
+    "keep_by_fields",
+    "load_model",
+    "read_sealed",
+    "rebuilds",
+    "write_model",
+    "write_sealed",
+]

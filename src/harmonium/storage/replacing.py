@@ -9,8 +9,8 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -37,13 +37,38 @@ def replace_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
     OSError
         If the file cannot be written; what was there is left as it was.
     """
+    with written_beside(path, pieces) as put_in_place:
+        put_in_place()
+
+
+@contextmanager
+def written_beside(path: Path, pieces: Iterable[bytes | memoryview]) -> Iterator[Callable[[], None]]:
+    """Write a file beside its place and give the one step that puts it there; without that step nothing changes."""
     try:
         target = path.resolve()
         mode = _mode_of(target, path)
-        _sweep(target)
+        sweep(target.parent, target.name)
         partial = _beside(target)
     except (OSError, RuntimeError) as error:  # a ring of links is a RuntimeError before Python 3.13
-        _refuse(path, error)
+        refuse(path, error)
+
+    def put_in_place() -> None:
+        try:
+            os.replace(partial, target)
+        except OSError as error:
+            refuse(path, error)
+        _flush_folder(target.parent)
+
+    try:
+        _write(partial, pieces, mode, path)
+        yield put_in_place
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _write(partial: Path, pieces: Iterable[bytes | memoryview], mode: int | None, path: Path) -> None:
+    """Write a new file, down to the disk."""
     try:
         # the umask applies to what is opened so, unlike to temporary files
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
@@ -53,13 +78,8 @@ def replace_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
             file.writelines(pieces)
             file.flush()
             flush_to_disk(descriptor)
-        os.replace(partial, target)
     except OSError as error:
-        _refuse(path, error)
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-    _flush_folder(target.parent)
+        refuse(path, error)
 
 
 def flush_to_disk(descriptor: int) -> None:
@@ -92,7 +112,7 @@ def _mode_of(target: Path, path: Path) -> int | None:
     return stat.S_IMODE(found)
 
 
-def _refuse(path: Path, error: Exception) -> NoReturn:
+def refuse(path: Path, error: Exception) -> NoReturn:
     """Raise the error of the system again, in one sentence and with its number."""
     number = getattr(error, "errno", None)
     reason = str(error) if number is None else f"{path} cannot ({os.strerror(number)}); choose another path"
@@ -110,13 +130,25 @@ def _beside(target: Path) -> Path:
     )
 
 
-def _sweep(target: Path) -> None:
-    """Remove what writers of the same target left behind that are no longer at work."""
+def living_partials(folder: Path, name: str) -> list[Path]:
+    """Return what is written beside a file at this moment."""
+    return [entry for entry, is_abandoned in _partials(folder, name) if not is_abandoned]
+
+
+def sweep(folder: Path, name: str | None = None) -> None:
+    """Remove what killed writers left behind: of one file, or of all files of a folder."""
     with suppress(OSError):  # a folder that cannot be listed can still be written to
-        for entry in target.parent.iterdir():
-            name = _PARTIAL.fullmatch(entry.name)
-            if name and name["target"] == _short(target.name, 16) and _is_abandoned(entry, name["host"], name["pid"]):
+        for entry, is_abandoned in _partials(folder, name):
+            if is_abandoned:
                 entry.unlink(missing_ok=True)  # another writer may have removed it
+
+
+def _partials(folder: Path, name: str | None) -> Iterator[tuple[Path, bool]]:
+    """Yield what was written beside a file, or beside any, and whether nobody is at work on it."""
+    for entry in list(folder.iterdir()):
+        found = _PARTIAL.fullmatch(entry.name)
+        if found and (name is None or found["target"] == _short(name, 16)):
+            yield entry, _is_abandoned(entry, found["host"], found["pid"])
 
 
 def _is_abandoned(partial: Path, host: str, pid: str) -> bool:

@@ -1,7 +1,8 @@
 """A description and tensors in one safetensors file that carries a digest over every one of its bytes.
 
 The description is JSON in the metadata under ``harmonium``. Its first entry, ``sha256``, is the digest of the whole
-file with zeros in the place of the digest. The same description and tensors give the same bytes.
+file with zeros in the place of the digest; the second, ``order``, is the order of the tensors, which safetensors does
+not keep. The same description and tensors give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from harmonium.storage.replacing import replace_file
 
 Tensors = dict[str, np.ndarray]
 
-_DIGEST = "sha256"
+_DIGEST, _ORDER = "sha256", "order"
 _ZEROS = "0" * 64
 # how the description begins within the header, where its quotation marks are escaped; no name of a tensor and no text
 # of the description looks like it, as theirs are escaped once more
 _BEGIN = rb'"harmonium":"{\"sha256\": \"'
+# how readable descriptions begin
+_BEGIN_OF_TEXT = b'{\n  "sha256": "'
 # readers of safetensors refuse headers of more than 100 MB, and quotation marks take two characters there
 _LARGEST_DESCRIPTION = 40_000_000
 
@@ -46,7 +49,8 @@ def write_sealed(path: str | os.PathLike[str], description: Mapping[str, Any], t
     path : str or path
         The file. What was there is replaced once everything is written; see `replace_file`.
     description : dict
-        What JSON can hold: texts, finite numbers, lists, dicts with texts as keys. No entry may be named ``sha256``.
+        What JSON can hold: texts, finite numbers, lists, dicts with texts as keys. No entry is named ``sha256`` or
+        ``order``.
     tensors : dict of str to array
         Arrays of numbers or truth values.
 
@@ -78,7 +82,7 @@ def read_sealed(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     description : dict
         What JSON could hold.
     tensors : dict of str to ndarray
-        Arrays of their own, which may be changed.
+        Arrays of their own, which may be changed, in the order in which they were written.
 
     Raises
     ------
@@ -93,7 +97,7 @@ def read_sealed(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
 
 def seal(description: Mapping[str, Any], tensors: Mapping[str, Any]) -> Sealed:
     """Return the bytes of a sealed file."""
-    text = json.dumps({_DIGEST: _ZEROS, **description}, allow_nan=False)
+    text = json.dumps({_DIGEST: _ZEROS, _ORDER: list(tensors), **description}, allow_nan=False)
     if len(text) > _LARGEST_DESCRIPTION:
         raise ValueError(
             f"The description in one file must stay below {_LARGEST_DESCRIPTION:,} characters; this one has "
@@ -101,7 +105,8 @@ def seal(description: Mapping[str, Any], tensors: Mapping[str, Any]) -> Sealed:
         )
     arrays = {name: np.asarray(value, order="C") for name, value in tensors.items()}
     content = memoryview(safetensors.numpy.save(arrays, metadata={"harmonium": text}))
-    begin, end = _place_of_digest(bytes(content[: 8 + _header_length(content)]))
+    begin = _place_of_digest(bytes(content[: 8 + _header_length(content)]))
+    end = begin + len(_ZEROS)
     digest = _digest(content, begin, end)
     return Sealed((content[:begin], digest.encode(), content[end:]), digest)
 
@@ -124,19 +129,37 @@ def unseal(content: bytes) -> tuple[str, dict[str, Any], Tensors]:
             "pass the path that save was given."
         )
     description = parse_description(metadata["harmonium"])
-    begin, end = _place_of_digest(header)
     digest = description.pop(_DIGEST, None)
-    if begin < 0 or digest is None:
+    _check_digest(digest, content, _place_of_digest(header))
+    order = description.pop(_ORDER, None)
+    if not isinstance(order, list) or len(order) != len(tensors) or not all(name in order for name in tensors):
         raise ModelFileError(
-            "A model file must carry the digest of its content; this one has none, as files of harmonium before "
-            "schema 3; save the model again with this version."
+            f"A model file must name its tensors in their order; found {str(order)[:60]}; save the model again."
         )
-    if digest != _digest(memoryview(content), begin, end):
+    return digest, description, {name: tensors[name] for name in order}
+
+
+def seal_text(description: Mapping[str, Any]) -> bytes:
+    """Return a description as readable JSON whose first entry is the digest of the text."""
+    text = json.dumps({_DIGEST: _ZEROS, **description}, allow_nan=False, indent=2) + "\n"
+    content = memoryview(text.encode())
+    begin = len(_BEGIN_OF_TEXT)
+    end = begin + len(_ZEROS)
+    return bytes(content[:begin]) + _digest(content, begin, end).encode() + bytes(content[end:])
+
+
+def unseal_text(content: bytes, name: str) -> dict[str, Any]:
+    """Return the description from its sealed text; refuse one that is not as it was written."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
         raise ModelFileError(
-            "A model file must be as it was written; its digest differs, so it is damaged or was changed; save the "
-            "model again."
-        )
-    return digest, description, tensors
+            f"{name} must be UTF-8 text; found other bytes at position {error.start}; save the model again."
+        ) from error
+    description = parse_description(text)
+    begin = len(_BEGIN_OF_TEXT) if content.startswith(_BEGIN_OF_TEXT) else -1
+    _check_digest(description.pop(_DIGEST, None), content, begin)
+    return description
 
 
 def read_bytes(path: Path) -> bytes:
@@ -175,11 +198,24 @@ def _header_length(content: bytes | memoryview) -> int:
     return int.from_bytes(content[:8], "little")
 
 
-def _place_of_digest(header: bytes) -> tuple[int, int]:
-    """Return where the digest begins and ends, or -1 and something if it is not there."""
+def _place_of_digest(header: bytes) -> int:
+    """Return where the digest begins, or -1 if there is none."""
     found = header.find(_BEGIN)
-    begin = found + len(_BEGIN) if found >= 0 else -1
-    return begin, begin + len(_ZEROS)
+    return found + len(_BEGIN) if found >= 0 else -1
+
+
+def _check_digest(digest: Any, content: bytes, begin: int) -> None:
+    """Refuse content without a digest, or with that of another content."""
+    if digest is None or begin < 0:
+        raise ModelFileError(
+            "A model file must carry the digest of its content; this one has none, as files of harmonium before "
+            "schema 3; save the model again with this version."
+        )
+    if digest != _digest(memoryview(content), begin, begin + len(_ZEROS)):
+        raise ModelFileError(
+            "A model file must be as it was written; its digest differs, so it is damaged or was changed; save the "
+            "model again."
+        )
 
 
 def _digest(content: memoryview, begin: int, end: int) -> str:

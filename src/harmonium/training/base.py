@@ -195,6 +195,8 @@ class Driver(Part):
     """
 
     role = "driver"
+    # a new fit of a loaded model is another run
+    not_saved = ("checkpoint",)
     #: whether the driver samples from a posterior, so that a fit that continues keeps the draws of the last one
     keeps_draws: bool = False
     #: file to which the state of a fit is written now and then

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -15,11 +16,13 @@ from harmonium.extras import require
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
 from harmonium.parts import IsPart
+from harmonium.storage import load_model
 from harmonium.validation import Number, RandomState, Setting, Threads, Whole, check_settings
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.dissimilarity import Distribution, block_descent
 from harmonium.weak.enumerated import Definition
+from harmonium.weak.files import save_classifier
 from harmonium.weak.losses import Loss, ZeroOneLoss
 from harmonium.weak.problem import CandidateProblem
 from harmonium.weak.reading import build_problem, numbers_of, read_candidates, read_labels, read_samples
@@ -51,6 +54,8 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         "n_jobs": Threads(),
         "random_state": RandomState(),
     }
+    #: names of the arrays that are learned
+    learned: ClassVar[tuple[str, ...]] = ("coef_",)
     classes_: np.ndarray
     coef_: np.ndarray
     history_: dict[str, list[Any]]
@@ -258,3 +263,33 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
             truth = read_candidates("latent", latent, problem.offsets, may_be_unknown=True)
         truth = np.where(truth >= 0, truth, selection.candidates)
         return 0.0 - float(problem.loss.between(truth, selection).mean())
+
+    # ---- files -----------------------------------------------------------------------------------------------------
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted classifier to a file or a folder of safetensors and JSON.
+
+        Files hold no code: a classifier with a ``problem`` of your own or a `FunctionLoss` is refused.
+
+        Parameters
+        ----------
+        path : str or path
+            One file if it ends in ``.safetensors``, a folder if it has no ending; `harmonium.load` reads both. What was
+            there is replaced in one step, once everything is written.
+        """
+        save_classifier(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Any:
+        """Load a saved model; loading never runs code.
+
+        Parameters
+        ----------
+        path : str or path
+            What `save` was given.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator, of the class that was saved.
+        """
+        return load_model(path)

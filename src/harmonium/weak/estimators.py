@@ -8,11 +8,13 @@ from harmonium.validation import Number, Whole
 from harmonium.weak.base import WeakClassifier
 from harmonium.weak.dissimilarity import Distribution, LogLinear, PointMass
 from harmonium.weak.enumerated import Definition
+from harmonium.weak.files import saveable
 from harmonium.weak.losses import Loss
 from harmonium.weak.posterior import Settings
 from harmonium.weak.problem import CandidateProblem
 
 
+@saveable
 class LatentSVM(WeakClassifier):
     """Latent structural SVM: the right candidate is the one with the highest score.
 
@@ -90,6 +92,7 @@ class LatentSVM(WeakClassifier):
         return PointMass(problem, candidates), 1 if problem.loss.uses_candidate else self._MOST_STEPS
 
 
+@saveable
 class IterativeLatentSVM(WeakClassifier):
     """Latent SVM that holds the right candidates fixed while it learns weights.
 
@@ -155,6 +158,7 @@ class IterativeLatentSVM(WeakClassifier):
         return PointMass(problem, candidates), self._MOST_STEPS
 
 
+@saveable
 class DissimilarityClassifier(WeakClassifier):
     """Classifier that learns with a distribution over the right candidates.
 
@@ -235,6 +239,7 @@ class DissimilarityClassifier(WeakClassifier):
         "beta": Number(inclusive=True, below=1.0, remedy="0.1 is usual"),
         "n_epochs": Whole(),
     }
+    learned = ("coef_", "theta_")
     theta_: np.ndarray
 
     def __init__(

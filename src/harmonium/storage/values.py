@@ -1,4 +1,4 @@
-"""Constructor parameters as JSON and back: plain values, containers, columns, and parts by their registered names."""
+"""Settings and results as JSON and back: plain values, containers, arrays, and parts by their registered names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,30 @@ import numpy as np
 
 from harmonium.exceptions import ModelFileError
 from harmonium.parts import Part, part_by_name
-from harmonium.views import Columns
 
-_ARRAY_KINDS = {"b": "bool", "i": "int64", "u": "int64", "f": "float64", "U": "str", "O": "str"}
+# truth values, numbers, texts, bytes, dates and durations, objects
+_ARRAY_KINDS = "biufUSMmO"
+# no class or name is that long, and a file must not ask for more memory than it has content
+_LARGEST_ITEM = 1_000_000
+_BY_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def keep_by_fields(kind: type, *fields: str) -> None:
+    """Let files hold objects of a class by the arguments of its constructor, which are its attributes.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+    *fields : str
+        Names of the arguments; no other class has the same.
+    """
+
+    def decode_fields(value: dict[str, Any], where: str) -> Any:
+        return kind(**{field: decode(value[field], where) for field in fields})
+
+    _BY_FIELDS[kind] = fields
+    _DECODERS[frozenset(fields)] = decode_fields
 
 
 def encode(value: Any, where: str) -> Any:
@@ -55,14 +76,10 @@ def encode(value: Any, where: str) -> Any:
         return {"slice": [encode(bound, where) for bound in (value.start, value.stop, value.step)]}
     if isinstance(value, range):
         return {"range": [value.start, value.stop, value.step]}
-    if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in _ARRAY_KINDS:
-        kind = _ARRAY_KINDS[value.dtype.kind]
-        entries = [str(entry) for entry in value] if kind == "str" else value.tolist()
-        return {"array": [encode(entry, where) for entry in entries], "kind": kind}
-    if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "bif":
-        return {"rows": [encode(row, where) for row in value]}
-    if isinstance(value, Columns):
-        return {"columns": encode(value.columns, where), "family": encode(value.family, where)}
+    if isinstance(value, np.ndarray) and value.dtype.kind in _ARRAY_KINDS and value.dtype != np.longdouble:
+        return _encode_array(value, where)
+    if type(value) in _BY_FIELDS:
+        return {field: encode(getattr(value, field), where) for field in _BY_FIELDS[type(value)]}
     if isinstance(value, Part):
         return encode_part(value, where)
     raise TypeError(
@@ -72,7 +89,7 @@ def encode(value: Any, where: str) -> Any:
 
 
 def encode_part(part: Part, where: str) -> dict[str, Any]:
-    """Return registered name and constructor parameters of a part."""
+    """Return registered name and constructor parameters of a part; refuse settings that make no sense."""
     name = part.registered_name()
     try:
         known = part_by_name(name) is type(part)
@@ -83,8 +100,10 @@ def encode_part(part: Part, where: str) -> dict[str, Any]:
             f"A model is saved with parts that are registered under their own name; {where} is {type(part).__name__}, "
             "which is not; give its class a role and a name of its own."
         )
-    parameters = part.get_params(deep=False)
-    return {"part": name, "parameters": {key: encode(entry, f"{where}.{key}") for key, entry in parameters.items()}}
+    parameters = {key: entry for key, entry in part.get_params(deep=False).items() if key not in part.not_saved}
+    encoded = {key: encode(entry, f"{where}.{key}") for key, entry in parameters.items()}
+    type(part)(**parameters).check()  # what could not be loaded is not saved
+    return {"part": name, "parameters": encoded}
 
 
 def decode(value: Any, where: str) -> Any:
@@ -98,7 +117,7 @@ def decode(value: Any, where: str) -> Any:
         if decoder is not None:
             try:
                 return decoder(value, where)
-            except (TypeError, ValueError, OverflowError) as error:
+            except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 if isinstance(error, ModelFileError):
                     raise
                 raise _unreadable(value, where) from error
@@ -106,7 +125,7 @@ def decode(value: Any, where: str) -> Any:
 
 
 def decode_part(value: Any, where: str) -> Part:
-    """Return a part from its registered name and parameters; its constructor only stores them."""
+    """Return a part from its registered name and parameters, which it checks itself."""
     if not isinstance(value, dict) or set(value) != {"part", "parameters"}:
         raise _unreadable(value, where)
     name, parameters = value["part"], value["parameters"]
@@ -119,15 +138,24 @@ def decode_part(value: Any, where: str) -> Part:
             f"A model file may only name parts of this version of harmonium; {where} is {name!r}; use the version "
             "that saved it, or import the module that defines the part first."
         ) from error
-    check_names(parameters, part._get_param_names(), f"{where} ({name})")
+    kept = [key for key in part._get_param_names() if key not in part.not_saved]
+    check_names(parameters, kept, f"{where} ({name})")
     decoded = {key: decode(entry, f"{where}.{key}") for key, entry in parameters.items()}
     try:
-        return part(**decoded)
+        result = part(**decoded)
     except TypeError as error:
         raise ModelFileError(
             f"A part in a model file needs all of its required parameters; {where} ({name}) has only "
             f"{sorted(parameters)}; save the model again."
         ) from error
+    try:
+        result.check()
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise ModelFileError(
+            f"A part in a model file must have settings that make sense; {where} has others "
+            f"({str(error).rstrip('.')}); save the model again."
+        ) from error
+    return result
 
 
 def check_names(given: dict[str, Any], known: list[str], where: str) -> None:
@@ -157,11 +185,27 @@ def _decode_slice(value: dict[str, Any], where: str) -> slice:
     return slice(start, stop, step)
 
 
+def _encode_array(array: np.ndarray, where: str) -> dict[str, Any]:
+    """Return the entries of an array, its dtype, and its shape unless it has one dimension."""
+    flat = array.ravel()
+    if array.dtype.kind in "Mm":
+        flat = flat.view(np.int64)  # dates and durations are counts of their unit
+    entries = [entry.decode("latin-1") for entry in flat.tolist()] if array.dtype.kind == "S" else flat.tolist()
+    shape = {} if array.ndim == 1 else {"shape": list(array.shape)}
+    return {"array": [encode(entry, where) for entry in entries], "dtype": array.dtype.str, **shape}
+
+
 def _decode_array(value: dict[str, Any], where: str) -> np.ndarray:
-    if value["kind"] not in _ARRAY_KINDS.values():
+    dtype = np.dtype(str(value["dtype"]))
+    if dtype.kind not in _ARRAY_KINDS or dtype == np.longdouble or dtype.itemsize > _LARGEST_ITEM:
         raise _unreadable(value, where)
     entries = [decode(entry, where) for entry in value["array"]]
-    return np.array(entries, dtype=object if value["kind"] == "str" else value["kind"])
+    if dtype.kind == "S":
+        entries = [entry.encode("latin-1") for entry in entries]
+    flat = np.empty(len(entries), dtype=np.int64 if dtype.kind in "Mm" else dtype)
+    for place, entry in enumerate(entries):  # one by one, as an object may be a list
+        flat[place] = entry
+    return flat.view(dtype).reshape(value.get("shape", -1))
 
 
 _DECODERS: dict[frozenset[str], Any] = {
@@ -170,10 +214,7 @@ _DECODERS: dict[frozenset[str], Any] = {
     frozenset({"mapping"}): _decode_mapping,
     frozenset({"slice"}): _decode_slice,
     frozenset({"range"}): lambda value, where: range(*value["range"]),
-    frozenset({"array", "kind"}): _decode_array,
-    frozenset({"rows"}): lambda value, where: np.stack([decode(row, where) for row in value["rows"]]),
-    frozenset({"columns", "family"}): lambda value, where: Columns(
-        decode(value["columns"], where), decode(value["family"], where)
-    ),
+    frozenset({"array", "dtype"}): _decode_array,
+    frozenset({"array", "dtype", "shape"}): _decode_array,
     frozenset({"part", "parameters"}): decode_part,
 }

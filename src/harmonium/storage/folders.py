@@ -1,0 +1,149 @@
+"""A description and tensors in a folder: a readable ``model.json`` that names the file of the tensors beside it.
+
+Every save writes its tensors under a new name. The swap of ``model.json`` is the one step in which the new model takes
+the place of the old one, whose tensors are removed after it. A reader whose tensors were removed meanwhile reads
+``model.json`` again; a writer who is killed leaves the model that was there.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from harmonium.exceptions import ModelFileError
+from harmonium.storage.replacing import living_partials, refuse, replace_file, sweep, written_beside
+from harmonium.storage.sealed import Tensors, read_bytes, seal, seal_text, unseal, unseal_text
+
+_DESCRIPTION = "model.json"
+_TENSORS = re.compile(r"tensors-[0-9a-f]{12}\.safetensors")
+_FILE, _DIGEST = "tensors_file", "tensors_sha256"
+# nobody saves so often that a reader comes too late this many times in a row
+_MOST_READINGS = 1000
+
+
+def write_folder(path: Path, description: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+    """Write a description and tensors to a folder, which is made if it does not exist.
+
+    Parameters
+    ----------
+    path : Path
+        The folder. Of what it holds, only an earlier model is replaced.
+    description : dict
+        What JSON can hold.
+    tensors : dict of str to array
+        Arrays of numbers or truth values.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written; what was there is left as it was.
+    """
+    folder = path.resolve()
+    try:
+        folder.mkdir()
+        is_new = True
+    except FileExistsError:
+        is_new = False
+    except OSError as error:
+        refuse(path, error)
+    name = f"tensors-{secrets.token_hex(6)}.safetensors"
+    sealed = seal({"format": "harmonium.tensors"}, tensors)
+    text = seal_text({_FILE: name, _DIGEST: sealed.digest, **description})
+    try:
+        # the description is written first, so that other writers can see whose tensors these are
+        with written_beside(folder / _DESCRIPTION, [text]) as put_in_place:
+            replace_file(folder / name, sealed.pieces)
+            put_in_place()
+    finally:
+        _remove_unnamed_tensors(folder)
+        if is_new:
+            with suppress(OSError):  # it is empty only if nothing could be written
+                folder.rmdir()
+
+
+def read_folder(path: Path) -> tuple[dict[str, Any], Tensors]:
+    """Return the description and the tensors of a folder, also while others write to it.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+
+    Returns
+    -------
+    description : dict
+        What JSON could hold.
+    tensors : dict of str to ndarray
+        Arrays of their own, which may be changed.
+
+    Raises
+    ------
+    ModelFileError
+        If a single byte is not as it was written, or something is missing.
+    """
+    before = None
+    for _ in range(_MOST_READINGS):
+        text = _read(path, _DESCRIPTION)
+        description = unseal_text(text, _DESCRIPTION)
+        name, expected = description.pop(_FILE, None), description.pop(_DIGEST, None)
+        if not isinstance(name, str) or not _TENSORS.fullmatch(name):
+            raise ModelFileError(
+                f"{_DESCRIPTION} must name the file of its tensors; found {str(name)[:60]!r}; save the model again."
+            )
+        try:
+            content = _read(path, name)
+        except ModelFileError:
+            # a save that came between the two readings has removed the tensors, and written other ones
+            if text == before:
+                raise
+            before = text
+            continue
+        digest, _, tensors = unseal(content)
+        if digest != expected:
+            raise ModelFileError(
+                f"{name} must be the file that {_DESCRIPTION} was written with; its digest differs, so it is damaged "
+                "or of another model; save the model again."
+            )
+        return description, tensors
+    raise ModelFileError(
+        f"A model folder must be at rest for a moment; {path} is not; read it when nobody saves to it."
+    )
+
+
+def _read(folder: Path, name: str) -> bytes:
+    """Return the content of a file of the folder."""
+    try:
+        return read_bytes(folder / name)
+    except FileNotFoundError as error:
+        raise ModelFileError(
+            f"A model folder must hold {_DESCRIPTION} and the tensors that it names; {name} is missing; save the "
+            "model again."
+        ) from error
+
+
+def _remove_unnamed_tensors(folder: Path) -> None:
+    """Remove tensors that no description names, in place or being written, and whatever killed writers left behind.
+
+    The order matters: tensors that are found first were claimed by a description before, and the description is either
+    still being written when the second line looks, or in place when the third does.
+    """
+    with suppress(OSError):  # the model is in place, whatever becomes of the rest
+        found = [entry for entry in folder.iterdir() if _TENSORS.fullmatch(entry.name)]
+        claims = [_content(partial) for partial in living_partials(folder, _DESCRIPTION)]
+        claims.append(_content(folder / _DESCRIPTION))
+        for entry in found:
+            if not any(entry.name.encode() in claim for claim in claims):
+                entry.unlink(missing_ok=True)
+        sweep(folder)
+
+
+def _content(path: Path) -> bytes:
+    """Return the content of a file, which is empty if the file is no longer there."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
