@@ -143,7 +143,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path: Path) -> None:
     written = killed("epochs", path)
     shifted = {**VIEWS, "colour": VIEWS["colour"] + 1e-3 * (np.arange(60) == 31)[:, None]}
     for other in ({"words": VIEWS["words"]}, {name: view[:50] for name, view in VIEWS.items()}, shifted):
-        with pytest.raises(ValueError, match="of a fit with other.*data"):
+        with pytest.raises(ValueError, match=r"of a fit with other.*data"):
             made("epochs", path).fit(other)
     killed("classes", tmp_path / "classes")
     with pytest.raises(ValueError, match="of a fit with other data"):
@@ -163,7 +163,7 @@ def test_fits_without_a_seed_go_on_with_the_random_numbers_they_had(tmp_path: Pa
     with pytest.raises(ValueError, match="random_state"):
         fitted("epochs", path, 0)
     assert_same_bits(expected, fitted("epochs", path, None))
-    stream = np.random.RandomState  # noqa: NPY002
+    stream = np.random.RandomState
     expected = fitted("epochs", None, stream(3))
     killed("epochs", path, 2, random_state=stream(3))
     with pytest.raises(ValueError, match="random_state"):
