@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -98,6 +99,8 @@ def test_files_of_others_are_refused(saved: Path, tmp_path: Path) -> None:
     refused(foreign, "complete safetensors file")
     foreign.write_bytes(b"")
     refused(foreign, "complete safetensors file")
+    os.mkfifo(tmp_path / "pipe")
+    refused(tmp_path / "pipe", "a pipe or a device")  # and does not hang
 
 
 def test_folders_with_something_wrong_are_refused(saved: Path, tmp_path: Path) -> None:

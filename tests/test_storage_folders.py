@@ -151,6 +151,8 @@ def test_a_save_that_fails_leaves_no_folder_and_takes_nothing_away(tmp_path: Pat
     monkeypatch.setattr("harmonium.storage.replacing.flush_to_disk", fail)
     with pytest.raises(OSError, match="disk full"):
         write_folder(tmp_path / "new", {}, {})
+    with pytest.raises(ValueError, match="JSON"):
+        write_folder(tmp_path / "new", {"number": np.nan}, {})
     assert not (tmp_path / "new").exists()
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "notes").write_text("mine")

@@ -56,7 +56,7 @@ def show(
 
     try:
         show_model(model, features, topics, Console())
-    except (ModelFileError, FileNotFoundError) as error:
+    except (ModelFileError, OSError) as error:
         Console(stderr=True).print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(1) from error
 

@@ -42,6 +42,9 @@ def write_folder(path: Path, description: Mapping[str, Any], tensors: Mapping[st
     OSError
         If the folder cannot be written; what was there is left as it was.
     """
+    name = f"tensors-{secrets.token_hex(6)}.safetensors"
+    sealed = seal({"format": "harmonium.tensors"}, tensors)
+    text = seal_text({_FILE: name, _DIGEST: sealed.digest, **description})
     folder = path.resolve()
     try:
         folder.mkdir()
@@ -50,9 +53,6 @@ def write_folder(path: Path, description: Mapping[str, Any], tensors: Mapping[st
         is_new = False
     except OSError as error:
         refuse(path, error)
-    name = f"tensors-{secrets.token_hex(6)}.safetensors"
-    sealed = seal({"format": "harmonium.tensors"}, tensors)
-    text = seal_text({_FILE: name, _DIGEST: sealed.digest, **description})
     try:
         # the description is written first, so that other writers can see whose tensors these are
         with written_beside(folder / _DESCRIPTION, [text]) as put_in_place:

@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -171,6 +172,11 @@ def _short(text: str, length: int) -> str:
     return hashlib.sha256(os.fsencode(text)).hexdigest()[:length]
 
 
+@cache
 def _host() -> str:
-    """Return a short name of this machine."""
-    return _short(platform.node(), 8)
+    """Return a short name of where numbers of processes mean something: this machine, or a container on it."""
+    try:
+        numbering = os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        numbering = 0
+    return _short(f"{platform.node()} {numbering}", 8)
