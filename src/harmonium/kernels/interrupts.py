@@ -22,7 +22,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -146,7 +146,7 @@ def _first_cause(error: BaseException) -> BaseException:
     return error
 
 
-def whole(function: Function) -> Function:
+def whole(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that Ctrl-C does not cut short: it takes effect when the function has returned."""
 
     @functools.wraps(function)
@@ -164,4 +164,4 @@ def whole(function: Function) -> Function:
             watch.deliver()
         return result
 
-    return cast(Function, shielded(call))
+    return shielded(call)
