@@ -57,7 +57,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (WORDS, CLASSES),
     ),
     "classes, L-BFGS": (
-        HarmoniumClassifier(3, objective=MeanFieldCD(), driver=LBFGS(max_iter=25)),
+        HarmoniumClassifier(3, objective=MeanFieldCD(), head=Hinge(C=1.0), driver=LBFGS(max_iter=15)),
         (WORDS, CLASSES),
     ),
     "levels": (HarmoniumClassifier(3, head=Ordinal(C=1.0, solver="alternate"), driver=FEW), (WORDS, CLASSES)),

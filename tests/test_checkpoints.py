@@ -48,8 +48,8 @@ def whole() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(ONCE, max_examples=3)
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=2))
+@settings(ONCE, max_examples=2)
+@given(moments=st.lists(st.integers(1, 12), min_size=1, max_size=2))
 def test_killed_fits_go_on_to_the_same_bits(
     name: str, moments: list[int], whole: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -95,23 +95,19 @@ for _ in range(1000):  # until it is killed
 """
 
 
-@pytest.mark.parametrize("name", ["early stopping", "Langevin", "classes in turn"])
-def test_a_process_may_be_killed_at_any_moment(name: str, whole: dict[str, Any], tmp_path: Path) -> None:
-    path, root = tmp_path / "run", str(Path(__file__).parents[1])
-    rng = np.random.default_rng(len(name))
+def test_a_process_may_be_killed_at_any_moment(whole: dict[str, Any], tmp_path: Path) -> None:
+    name, path, root = "classes in turn", tmp_path / "run", str(Path(__file__).parents[1])
     script = SCRIPT.format(root=root, name=name, path=str(path))
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"ready\n"
     while not path.exists():
         assert process.poll() is None
         time.sleep(0.002)
-    time.sleep(0.5 * rng.random())
+    time.sleep(0.3)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     process.stdout.close()
     assert_same_bits(whole[name], fitted(name, path))
-    fitted(name, path).save(tmp_path / "model.safetensors")  # a path is a setting that files can hold
-    assert harmonium.load(tmp_path / "model.safetensors").driver.checkpoint == str(path)
 
 
 # ---- whose it is -------------------------------------------------------------------------------------------------
@@ -202,7 +198,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return killed("early stopping", tmp_path_factory.mktemp("run") / "run", 2)
 
 
-@settings(ONCE, max_examples=60)
+@settings(ONCE, max_examples=40)
 @given(data=st.data())
 def test_damaged_checkpoints_are_refused_and_left_alone(data: st.DataObject, file: bytes, tmp_path: Path) -> None:
     place = data.draw(st.integers(0, len(file) - 1))
@@ -237,7 +233,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(VALUES)
 def test_states_survive_as_they_are(value: Any) -> None:
     arrays: dict[str, np.ndarray] = {}

@@ -174,14 +174,16 @@ def test_searches_and_folds_stop_too() -> None:
 
 
 def test_marks_take_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = []
+
     def slow(parameters: Any) -> Any:
-        time.sleep(0.02)
+        copies.append(time.sleep(0.05))
         return {name: value.copy() for name, value in parameters.items()}
 
     monkeypatch.setattr(harmonium.training.base, "copy_parameters", slow)
     begin = time.perf_counter()
     Harmonium(2, driver=Stochastic(40, 60), random_state=0).fit(VIEWS)
-    assert time.perf_counter() - begin < 0.5
+    assert 2 <= len(copies) <= 2 + (time.perf_counter() - begin) / (100 * 0.05)
 
 
 @pytest.fixture
@@ -194,7 +196,7 @@ def timers() -> Iterator[list[threading.Timer]]:
         timer.join()
 
 
-@pytest.mark.parametrize("name", ["epochs", "selection", "L-BFGS", "classes in turn"])
+@pytest.mark.parametrize("name", ["selection", "L-BFGS", "classes"])
 def test_interrupts_may_come_at_any_moment(name: str, timers: list[threading.Timer], tmp_path: Path) -> None:
     data = CASES[name][1]
     begin = time.perf_counter()

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from harmonium import LBFGS, HarmoniumRegressor, Hinge, LabelView, MeanFieldCD, MultiLabelHinge, Stochastic, Views
+from harmonium import (
+    LBFGS,
+    HarmoniumRegressor,
+    Hinge,
+    LabelView,
+    MeanFieldCD,
+    MultiLabelHinge,
+    Ordinal,
+    Stochastic,
+    Views,
+)
 
 from .supervised_cases import FRESH, N_ROWS, Y_FRESH, X, Y, classifier, regressor, some_labels, two_numbers
 
@@ -61,3 +72,26 @@ def test_warm_start_goes_on() -> None:
         assert not np.array_equal(warm.decision_function(FRESH), first)
         assert warm.score(FRESH, Y_FRESH) > 0.9
         np.testing.assert_array_equal(warm.set_params(warm_start=False).fit(X, Y).decision_function(FRESH), first)
+
+
+def test_training_goes_on_with_the_settings_that_the_head_has_now() -> None:
+    warm = classifier(head=Hinge(C=0.5), warm_start=True).fit(X, Y)
+    same, began = classifier(head=Hinge(C=0.5), warm_start=True).fit(X, Y).fit(X, Y), warm.decision_function(FRESH)
+    assert warm.set_params(head=Hinge(C=0.01, ridge=0.1)).fit(X, Y).C_ == 0.01 and warm.head_.ridge == 0.1
+    assert warm.fitted_.problem.strength == 0.01 * warm.fitted_.nats
+    assert not np.array_equal(warm.decision_function(FRESH), same.decision_function(FRESH))
+    assert not np.array_equal(warm.decision_function(FRESH), began)
+    assert warm.set_params(head__C="auto").partial_fit(X, Y).C_ == 0.01  # nothing is chosen on the way
+    assert warm.set_params(head__C=2.0).partial_fit(X, Y).C_ == 2.0
+    assert warm.set_params(head=None).fit(X, Y).head_.C == 2.0
+    numbers = regressor(warm_start=True).fit(*two_numbers())
+    assert numbers.set_params(head__epsilon=0.7).fit(*two_numbers()).head_.epsilon == 0.7
+
+
+def test_settings_that_the_head_cannot_go_on_with_are_refused() -> None:
+    levels = classifier(head=Ordinal(C=1.0), warm_start=True).fit(X, Y)
+    before = levels.fitted_
+    for head, message in ((Ordinal(levels=[2, 1, 0]), "levels must stay"), (LabelView(), "head it began with")):
+        with pytest.raises(ValueError, match=message):
+            levels.set_params(head=head).fit(X, Y)
+    assert levels.fitted_ is before and levels.set_params(head=Ordinal(levels=[0, 1, 2])).fit(X, Y).n_iter_ == 20

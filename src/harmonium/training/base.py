@@ -134,13 +134,14 @@ class Training:
         """Whether the user ended training, and what was learned until then is there."""
         return self.stopped == INTERRUPTED
 
-    def mark(self) -> None:
-        """Take note that an epoch is complete, so that an interrupt in a later one can go back to it.
+    def mark(self, always: bool = False) -> None:
+        """Take note that an epoch is complete, so that an interrupt later on can go back to it.
 
-        Where copies would take too large a share of the time, some epochs are passed over.
+        Where copies would take too large a share of the time, some epochs are passed over, unless it is done
+        ``always``.
         """
         begin = time.perf_counter()
-        if self.next_mark is not None and begin < self.next_mark:
+        if not always and self.next_mark is not None and begin < self.next_mark:
             return
         lengths = {name: len(values) for name, values in self.history.items()}
         self.marked = Mark(copy_parameters(self.result), self.n_iter, self.n_settled, lengths)

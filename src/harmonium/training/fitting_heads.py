@@ -126,7 +126,7 @@ def _train(
         plan.driver.run(weighted, plan.objective, data, training, state.rng, reporter, None, last, checkpoint)
         state.n_done += 1
         if state.n_done < len(stages):
-            training.mark()
+            training.mark(always=True)
             # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
             training.slots, training.n_updates, training.dual = None, 0, None
     return _of_all_rows(problem, data, nats, state)

@@ -193,6 +193,7 @@ class LBFGS(Driver):
                         break
                     state.before = float(point.fun)
                     checkpoint.write()
+                training.mark(always=True)
                 finish()
             except KeyboardInterrupt:
                 if training.rewind():

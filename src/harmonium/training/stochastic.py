@@ -230,6 +230,7 @@ class Stochastic(Driver):
                     if watch is not None and watch(training):
                         break
                     checkpoint.write()
+                training.mark(always=True)
                 finish()
             except KeyboardInterrupt:
                 if training.rewind():
