@@ -154,7 +154,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning.
+            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning; rows that
+            lack every view are left out, with a notice. Rows go by their labels where views have some (see `Views`).
         y : array-like of shape (n_rows,) or (n_rows, n_columns)
             Classes; several columns of classes; or, if all are 0 or 1, an indicator matrix of labels. Unknown ones are
             NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or others are negative too): such rows

@@ -221,7 +221,8 @@ class Harmonium(
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning.
+            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning; rows that
+            lack every view are left out, with a notice. Rows go by their labels where views have some (see `Views`).
         y : None
             Not used; present as scikit-learn passes it.
 
@@ -349,7 +350,8 @@ class Harmonium(
     def transform(self, X: Any, return_std: bool = False) -> Any:
         """Return the latent representation of each row.
 
-        It takes one product if nothing is missing; what is missing is inferred by mean field.
+        It takes one product if nothing is missing; what is missing is inferred by mean field. Rows that lack every view
+        get what the model expects of any row, with a notice.
 
         Parameters
         ----------

@@ -169,7 +169,9 @@ class Inspection:
 
         For sequences, columns "present" rank what makes a topic, and columns "continues" what tends to continue from
         one vector to the next where the topic is present: "room → room" is a word that the next paragraph takes up
-        again. Negative weights, which matter as much for Gaussian units, are in `loadings`.
+        again. Negative weights, which matter as much for Gaussian units, are in `loadings`. Names come from data
+        frames; for other matrices give them with the view, as in ``Views({"words": X}, feature_names={"words":
+        vectorizer})``.
 
         Parameters
         ----------

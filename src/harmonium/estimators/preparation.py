@@ -117,9 +117,7 @@ def _one_matrix(estimator: Any, X: Any, reset: bool) -> tuple[Any, pd.Index | No
     if frame is None:
         X = _one_array(X)
         # scikit-learn's own checks and messages
-        matrix = validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"
-        )
+        matrix = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
         return matrix, None
     if not is_frame(X):
         raise InvalidViewError(
@@ -142,10 +140,21 @@ def _one_array(X: Any) -> Any:
             "X must be a matrix or several views; got a list of series, which may be rows or columns; pass a frame, or "
             "a dict of name → series for views of one column each."
         )
-    array = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else None
-    if array is None or array.dtype.kind in "biufc":
+    if not isinstance(X, list | tuple | np.ndarray):
         return X
-    return dense_numbers(SINGLE, X)
+    try:
+        array = dense_numbers(SINGLE, X)
+    except InvalidViewError as error:
+        if error.__cause__ is None:
+            raise
+        # what scikit-learn's own checks expect of objects that are nothing like a number
+        raise TypeError(f"{str(error)[:-1]} ({error.__cause__}).") from None
+    if array.ndim != 2:
+        raise InvalidViewError(
+            f"X must have two dimensions, a row for each item and a column for each feature; got shape {array.shape}; "
+            "Reshape your data, by reshape(-1, 1) if it has a single feature or reshape(1, -1) if a single item."
+        )
+    return array
 
 
 def check_known(views: Views, families: dict[str, Family], feature_names: dict[str, list[str]]) -> Views:

@@ -141,7 +141,8 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning.
+            Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning; rows that
+            lack every view are left out, with a notice. Rows go by their labels where views have some (see `Views`).
         y : array-like of shape (n_rows,) or (n_rows, n_outputs), or name of columns of X
             Numbers to predict; NaN where they are unknown: such rows teach the model about the views only. A data frame
             names the outputs. Where both X and y have an index of pandas, rows go by its names.

@@ -38,6 +38,17 @@ def names_of_variables(data: Any) -> list[str]:
     return [str(name) for name in data.var_names]
 
 
+def matrix_of(data: Any) -> Any:
+    """Return the matrix X of AnnData, in memory; refuse AnnData without one."""
+    matrix = in_memory(data).X
+    if matrix is None:
+        raise InvalidViewError(
+            "AnnData needs its matrix X to be a view; this one has none; name layers, obsm or obs in "
+            "Views.from_anndata."
+        )
+    return matrix
+
+
 def annotated_parts(
     data: Any, layers: Sequence[str], obsm: Sequence[str], obs: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, list[str]]]:
@@ -55,7 +66,7 @@ def annotated_parts(
                 f"{argument} may only name what the data have ({', '.join(map(repr, known)) or 'nothing'}); got "
                 f"{unknown[0]!r}; correct the key."
             )
-    views = {key: data.X if key == "X" else data.layers[key] for key in layers}
+    views = {key: matrix_of(data) if key == "X" else data.layers[key] for key in layers}
     names = {key: names_of_variables(data) for key in views}
     views |= {key: data.obsm[key] for key in obsm}
     if obs:

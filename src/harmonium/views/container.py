@@ -20,10 +20,11 @@ from harmonium.views.annotated import (
     has_modalities,
     in_memory,
     is_annotated,
+    matrix_of,
     names_of_observations,
     names_of_variables,
 )
-from harmonium.views.dense import dense_numbers
+from harmonium.views.dense import dense_numbers, object_numbers
 from harmonium.views.feature_names import checked_names
 from harmonium.views.frames import as_frame
 from harmonium.views.index import row_names, rows_in_order
@@ -40,7 +41,9 @@ _LARGEST = 1e18
 class Views:
     """Several views of the same items, by name.
 
-    Slices of rows share the data, so the cross-validation of scikit-learn works as usual.
+    Estimators take a dict or list of views as well, but the cross-validation of scikit-learn, which would count the
+    views in place of the rows, needs them as `Views`: ``cross_val_score(model, Views(X), y)``. Slices of rows share the
+    data.
 
     Parameters
     ----------
@@ -239,6 +242,12 @@ class Views:
         rows = np.atleast_1d(np.asarray(rows)) if not isinstance(rows, slice) else rows
         return Views._from_sources({name: source.take(rows) for name, source in self._sources.items()}, self.table)
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        raise TypeError(
+            "Several views are no single array, which is what was asked for; got Views; pass one matrix or data frame "
+            "and tell an estimator by views= which columns make up a view."
+        )
+
     def __iter__(self) -> Iterator[Views]:
         return (self[i] for i in range(len(self)))
 
@@ -398,7 +407,7 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
             f"mdata[{next(iter(view.mod), 'rna')!r}], or MuData alone as X."
         )
     elif is_annotated(view):
-        columns, view = names_of_variables(view), in_memory(view).X
+        columns, view = names_of_variables(view), matrix_of(view)
     matrix = _canonical(view) if scipy.sparse.issparse(view) else dense_numbers(name, view)
     if matrix.ndim != 2:
         raise InvalidViewError(
@@ -418,11 +427,11 @@ def is_matrix(frame: nw.DataFrame) -> bool:
 
 
 def check_frame(name: str, frame: nw.DataFrame) -> None:
-    """Refuse columns that are not numbers."""
+    """Refuse columns that are not numbers; objects, which may be some, are looked at when they are read."""
     if is_matrix(frame):
         return
     for column, dtype in frame.schema.items():
-        if not (dtype.is_numeric() or dtype == nw.Boolean):
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object)):
             raise InvalidViewError(
                 f"View {name!r} must have numeric columns; column {column!r} is {dtype}; "
                 "pass the frame by itself, which reads it as a table, or read it with TableViews."
@@ -442,7 +451,15 @@ def _frame_values(name: str, frame: nw.DataFrame) -> Any:
         return frame.to_native().sparse.to_coo()
     # single precision is kept; nulls of any other type need a float to become NaN
     dtype = nw.Float32() if all(kind == nw.Float32 for kind in frame.schema.values()) else nw.Float64()
-    return np.column_stack([column.cast(dtype).to_numpy() for column in frame.iter_columns()])
+    return np.column_stack([_column_values(name, column, dtype) for column in frame.iter_columns()])
+
+
+def _column_values(name: str, column: nw.Series, dtype: nw.dtypes.DType) -> np.ndarray:
+    if column.dtype != nw.Object:
+        return column.cast(dtype).to_numpy()
+    objects = np.empty((len(column), 1), dtype=object)
+    objects[:, 0] = column.to_list()
+    return object_numbers(name, objects, [str(column.name)], row_names(column))[:, 0]
 
 
 def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from harmonium.exceptions import InvalidViewError
+from harmonium.views.places import cell_place
 
-# what to do about cells that are no numbers, by the kind of their NumPy type
-_REMEDIES = {
-    "M": "pass numbers, such as the days since the first of them",
-    "m": "pass numbers, such as seconds",
-    "c": "pass real and imaginary parts as columns",
-}
-_REMEDY = "encode it first (text: harmonium.features.text, categories: integer codes)"
+_IN_DATES = "pass numbers, such as the days since the first of them"
+_IN_TEXT = "encode it first (text: harmonium.features.text, categories: integer codes)"
 
 
 def dense_numbers(name: str, view: Any) -> np.ndarray:
@@ -32,32 +29,37 @@ def dense_numbers(name: str, view: Any) -> np.ndarray:
             f"View {name!r} must be a matrix with as many values in each row; got rows of different lengths; "
             "pass an array, a sparse matrix or a data frame."
         ) from None
-    if array.dtype.kind == "O":
-        return object_numbers(name, array)
-    if array.dtype.kind not in "biuf":
-        where = _place(np.zeros(array.ndim, dtype=int)) if array.size else "no cell"
-        found = f"{array.flat[0].item()!r} at {where}" if array.size else f"an empty array of {array.dtype}"
+    kind = array.dtype.kind
+    if kind in "biuf":
+        return array.astype(np.float32) if array.dtype == np.float16 else array
+    if kind == "c":
         raise InvalidViewError(
-            f"View {name!r} must hold real numbers; found {found}; {_REMEDIES.get(array.dtype.kind, _REMEDY)}."
+            f"View {name!r} must hold real numbers (Complex data not supported); got {array.dtype}; pass real and "
+            "imaginary parts as columns."
         )
-    return array.astype(np.float32) if array.dtype == np.float16 else array
+    return object_numbers(name, array.astype(object))
 
 
-def object_numbers(name: str, array: np.ndarray) -> np.ndarray:
-    """Return an array of objects as numbers in double precision; refuse the first that is none."""
+def object_numbers(
+    name: str, array: np.ndarray, columns: list[str] | None = None, index: pd.Index | None = None
+) -> np.ndarray:
+    """Return an array of objects as numbers in double precision; refuse the first that is none.
+
+    Decimals, fractions and whatever else says what float it is are numbers.
+    """
     missing = np.asarray(pd.isna(array)).reshape(array.shape)
     is_number = np.frompyfunc(lambda value: isinstance(value, int | float | np.number | np.bool_), 1, 1)
-    strange = np.argwhere(~(missing | is_number(array).astype(bool)))
-    # Decimal, Fraction and tensors are numbers, too, if they say so
-    for place in strange:
+    for place in np.argwhere(~(missing | np.asarray(is_number(array), dtype=bool))):
         value = array[tuple(place)]
-        if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
-            raise InvalidViewError(
-                f"View {name!r} must hold real numbers; found {str(value)[:40]!r}, of type {type(value).__name__}, at "
-                f"{_place(place)}; {_REMEDY}."
-            )
+        is_date = isinstance(value, date | timedelta | np.datetime64 | np.timedelta64)
+        if hasattr(value, "__float__") and not is_date:
+            continue
+        where = f"place {place.tolist()}"
+        if array.ndim == 2:
+            where = cell_place(int(place[0]), int(place[1]), columns, index)
+        is_text = isinstance(value, str | bytes)
+        raise InvalidViewError(
+            f"View {name!r} must hold real numbers; found {str(value)[:40]!r}, a {type(value).__name__}, at {where}; "
+            f"{_IN_DATES if is_date else _IN_TEXT}."
+        ) from (None if is_date or is_text else TypeError("float() argument must be a string or a real number"))
     return np.where(missing, np.nan, array).astype(np.float64)
-
-
-def _place(place: np.ndarray) -> str:
-    return ", ".join(f"{axis} {number}" for axis, number in zip(("row", "column", "layer"), place, strict=False))
