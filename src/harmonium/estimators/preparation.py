@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from harmonium.energy import Energy
 from harmonium.exceptions import InvalidViewError
@@ -19,6 +19,7 @@ from harmonium.params import RESERVED
 from harmonium.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.training.initialise import mean_statistic
+from harmonium.validation import check_fitted
 from harmonium.views import Views
 from harmonium.views.container import as_frame, as_matrix
 from harmonium.views.data import Data
@@ -170,7 +171,7 @@ def labelled(views: Views, head: Head | None, labels: Labels | None) -> tuple[Da
 
 def known_views(estimator: Any, X: Any) -> Views:
     """Return the views of X, checked against what the estimator was fitted on."""
-    check_is_fitted(estimator)
+    check_fitted(estimator)
     model: FittedModel = estimator.fitted_
     views = read(estimator, X, reset=False)
     check_known(views, model.families, model.feature_names)

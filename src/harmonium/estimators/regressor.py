@@ -28,18 +28,20 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     ----------
     n_components : int, default=50
         Number of hidden units (topics). A hidden layer that states its own number overrides it.
-    views : "infer", Family, mapping or list, default="infer"
-        Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
+    views : "infer", Family, str, mapping or list, default="infer"
+        Family of each view: "infer" looks at the data; a family, or the name of one such as "poisson", is used for all
+        views; a mapping has a family, "infer"
         or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
         the views. ``families_`` shows what was inferred.
-    hidden : HiddenLayer, optional
-        What a topic is. Default: `BernoulliUnits`.
-    objective : Objective, optional
+    hidden : HiddenLayer or str, optional
+        What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
+        Default: `BernoulliUnits`.
+    objective : Objective or str, optional
         Where gradients of the likelihood come from. Default: `SampledCD`.
-    head : Head, optional
+    head : Head or str, optional
         By which loss numbers are predicted. Default: `EpsilonInsensitive`. Its C is the weight of the loss, "auto" by
         default. `LabelView` makes the number one more view.
-    driver : Driver, optional
+    driver : Driver or str, optional
         How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of 0.5, an average
         of the parameters, and batches of a twentieth of the rows, between 10 and 100; for layers that select units with
         a step of 0.03 and a decay of 1/6.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.labels import check_length, check_names, in_order_of
@@ -18,13 +17,13 @@ from harmonium.kernels.threads import compute
 from harmonium.notices import notice
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.parts import IsPart
+from harmonium.parts import IsPart, Part, as_part
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels, Meaning
 from harmonium.training import Driver, FittedModel
 from harmonium.training.fitting import Plan
-from harmonium.validation import Number
+from harmonium.validation import Number, check_fitted
 from harmonium.views import Views
 from harmonium.views.data import Data
 
@@ -48,10 +47,10 @@ class Supervised(Beside):
         n_components: int = 50,
         *,
         views: Any = "infer",
-        hidden: HiddenLayer | None = None,
-        objective: Objective | None = None,
-        head: Head | None = None,
-        driver: Driver | None = None,
+        hidden: HiddenLayer | str | None = None,
+        objective: Objective | str | None = None,
+        head: Head | str | None = None,
+        driver: Driver | str | None = None,
         validation_fraction: float = 0.15,
         output: Output = "mean",
         warm_start: bool = False,
@@ -82,6 +81,10 @@ class Supervised(Beside):
         """Return the head for targets of a kind."""
         raise NotImplementedError
 
+    def _default_part(self, name: str) -> Part:
+        # which kind of targets there will be is not known yet: the first that the estimator predicts
+        return self._default_head(self.kinds[0]) if name == "head" else super()._default_part(name)
+
     def _check_same(self, labels: Labels, before: FittedModel) -> None:
         """Refuse labels that training, which is to continue, did not begin with."""
         raise NotImplementedError
@@ -103,23 +106,27 @@ class Supervised(Beside):
         return problem, data
 
     def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
-        kind = labels.meaning.kind
+        kind, given = labels.meaning.kind, as_part(Head, self.head)
         if before is not None:
             head = before.head
             assert head is not None
             assert before.meaning is not None
             self._check_same(labels, before)
             check_names(labels.meaning, before.meaning)
-            if self.head is not None and type(self.head) is not type(head):
+            if given is not None and type(given) is not type(head):
                 raise ValueError(
                     f"Training can only go on with the head it began with, {type(head).__name__}; got "
-                    f"{type(self.head).__name__}; set it back, or fit with warm_start=False."
+                    f"{type(given).__name__}; set it back, or fit with warm_start=False."
                 )
             return head
-        head = self.head if self.head is not None else self._default_head(kind)
+        default = self._default_head(kind)
+        head = default if given is None else given
         if kind not in head.kinds:
             takes = " or ".join(KINDS[taken] for taken in head.kinds)
-            raise ValueError(f"{type(head).__name__} predicts {takes}; y holds {KINDS[kind]}; leave head out.")
+            raise ValueError(
+                f"{type(head).__name__} predicts {takes}; y holds {KINDS[kind]}; leave head out, or pass "
+                f"{type(default).__name__}()."
+            )
         return head.bind(labels)
 
     # ---- using ---------------------------------------------------------------------------------------------------
@@ -152,7 +159,7 @@ class Supervised(Beside):
     @property
     def _meaning(self) -> Meaning:
         """What the targets stand for."""
-        check_is_fitted(self)
+        check_fitted(self)
         assert self.fitted_.meaning is not None
         return self.fitted_.meaning
 
@@ -173,14 +180,14 @@ class Supervised(Beside):
     @property
     def head_(self) -> Head:
         """The head in use, with all that it has learned beside its weights."""
-        check_is_fitted(self)
+        check_fitted(self)
         assert self.fitted_.head is not None
         return self.fitted_.head
 
     @property
     def C_(self) -> float:
         """Weight of the prediction loss in use."""
-        check_is_fitted(self)
+        check_fitted(self)
         assert self.fitted_.C is not None
         return self.fitted_.C
 
@@ -190,7 +197,7 @@ class Supervised(Beside):
 
         Only if rows were held out.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if self.fitted_.validation is None:
             raise AttributeError(
                 "Only a fit that holds rows out to choose C and epochs has a record of it; this one held none out; "

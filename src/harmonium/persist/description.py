@@ -6,13 +6,13 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.notices import notice
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
 from harmonium.persist.values import encode, encode_part
 from harmonium.training import FittedModel
+from harmonium.validation import check_fitted
 
 SCHEMA = 2
 # what scikit-learn remembers of X, where there is anything to remember
@@ -35,7 +35,7 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
     kind: Any = type(estimator)
     if _ESTIMATORS.get(name) is not kind:
         raise TypeError(f"Only {', '.join(_ESTIMATORS)} can be saved; got {name}; save the model it is made from.")
-    check_is_fitted(estimator)
+    check_fitted(estimator)
     model: FittedModel = estimator.fitted_
     tensors = {key: np.asarray(value, order="C") for key, value in tensors_of(model).items()}
     description = {
