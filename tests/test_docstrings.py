@@ -39,6 +39,7 @@ DOCUMENTED = [
     "harmonium.report",
     "harmonium.search",
     "harmonium.training",
+    "harmonium.tables",
     "harmonium.views",
     "harmonium.weak",
 ]

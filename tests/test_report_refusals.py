@@ -61,7 +61,7 @@ def refusals(case):
             "at least 4 rows",
         ),
         "unknown parameter": (
-            lambda: sensitivity_table(make_classifier(head=None), X, y, "head__C", [1]),
+            lambda: sensitivity_table(make_classifier(head=None), X, y, "head__D", [1]),
             ValueError,
             "head=",
         ),

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from harmonium import HarmoniumWarning, InvalidViewError, TableViews
-from harmonium.tables import ROLES, Category, Date, LeftOut, Number, Reader, Tags, Words
-from harmonium.tables.table import role_words
+from harmonium.parts import registered
+from harmonium.tables import ROLES, Category, Date, Drop, Number, Reader, Tags, Words
 from tests.table_cases import WORDS, column, wine_list
 
 rng = np.random.default_rng(0)
@@ -22,7 +22,7 @@ ROWS = 200
 
 
 def role_of(values: Any, name: str = "x") -> str:
-    return next(role.word for role in ROLES if role.suits(column(values, name)))
+    return next(role.word() for role in ROLES if role.suits(column(values, name)))
 
 
 PROSE = [f"the {rng.choice(WORDS)} wine, {rng.choice(WORDS)} and {rng.choice(WORDS)} no {i}" for i in range(ROWS)]
@@ -71,7 +71,7 @@ def test_roles_are_inferred(name: str, values: Any, role: str) -> None:
 
 
 def test_every_role_has_a_word_and_is_asked() -> None:
-    assert set(role_words().values()) == set(ROLES)
+    assert set(registered("column").values()) == set(ROLES)
     assert all(isinstance(role(), Reader) for role in ROLES)
 
 
@@ -206,7 +206,7 @@ def test_what_is_left_out_is_told() -> None:
 def test_what_is_asked_for_is_not_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        table = TableViews({"wine_id": "drop", "country": LeftOut()}).fit(wine_list())
+        table = TableViews({"wine_id": "drop", "country": Drop()}).fit(wine_list())
         assert TableViews({"place": "category"}, remainder="drop").fit_transform(wine_list()).names == ["categories"]
     assert table.columns_.loc["wine_id", "note"] == "an identifier"
 

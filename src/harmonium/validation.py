@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 
 class Setting:
@@ -142,9 +143,12 @@ class IsInstance(Setting):
         if isinstance(value, type) and issubclass(value, self.kind):
             raise TypeError(f"{owner} needs {name} to be an instance; got the class {value.__name__}; add parentheses.")
         if not isinstance(value, self.kind):
-            article = "an" if self.kind.__name__[0] in "AEIO" else "a"
-            needed = f"{article} {self.kind.__name__}{' or None' if self.optional else ''}"
+            needed = f"{self.kind_in_words()}{' or None' if self.optional else ''}"
             raise TypeError(f"{owner} needs {name} to be {needed}; got {value!r}; pass for example {self.example}.")
+
+    def kind_in_words(self) -> str:
+        """Return the name of the class with its article."""
+        return f"{'an' if self.kind.__name__[0] in 'AEIO' else 'a'} {self.kind.__name__}"
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,27 @@ class RandomState(Setting):
             raise ValueError(
                 f"{owner} needs {name} None, a whole number or a RandomState; got {value!r}; pass a seed such as 0."
             ) from None
+
+
+def check_fitted(estimator: Any) -> None:
+    """Refuse an estimator that was not fitted.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator.
+
+    Examples
+    --------
+    >>> from harmonium import Harmonium
+    >>> Harmonium().components_
+    Traceback (most recent call last):
+    ...
+    sklearn.exceptions.NotFittedError: Harmonium must be fitted before it knows anything; this one was not; call fit ...
+    """
+    check_is_fitted(
+        estimator, msg="%(name)s must be fitted before it knows anything; this one was not; call fit with data first."
+    )
 
 
 def check_settings(owner: Any, settings: Mapping[str, Setting]) -> None:

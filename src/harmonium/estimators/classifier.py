@@ -18,6 +18,7 @@ from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.target_columns import apart
 from harmonium.heads import Head, Hinge, MultiLabelHinge
+from harmonium.parts import as_part
 from harmonium.persist import saveable
 from harmonium.targets import Kind, Labels
 from harmonium.training import FittedModel
@@ -35,19 +36,20 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     ----------
     n_components : int, default=50
         Number of hidden units (topics). A hidden layer that states its own number overrides it.
-    views : "infer", TableViews, Family, mapping or list, default="infer"
-        Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
-        or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
-        the views. A data frame with columns other than numbers is read as a table, each column by its role; a
-        `TableViews` sets the roles. ``views_`` shows what was decided.
-    hidden : HiddenLayer, optional
-        What a topic is. Default: `BernoulliUnits`.
-    objective : Objective, optional
+    views : "infer", TableViews, Family, str, mapping or list, default="infer"
+        Family of each view: "infer" looks at the data; a family, or the name of one such as "poisson", is used for all
+        views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each
+        name; a list has them in the order of the views. A data frame with columns other than numbers is read as a
+        table, each column by its role; a `TableViews` sets the roles. ``views_`` shows what was decided.
+    hidden : HiddenLayer or str, optional
+        What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
+        Default: `BernoulliUnits`.
+    objective : Objective or str, optional
         Where gradients of the likelihood come from. Default: `SampledCD`.
-    head : Head, optional
+    head : Head or str, optional
         What is predicted, and by which loss. Default: `Hinge` for classes, `MultiLabelHinge` for an indicator matrix.
         Its C is the weight of the loss, "auto" by default. `LabelView` makes the label one more view.
-    driver : Driver, optional
+    driver : Driver or str, optional
         How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of 0.5, an average
         of the parameters, and batches of a twentieth of the rows, between 10 and 100; for layers that select units with
         a step of 0.03 and a decay of 1/6.
@@ -273,27 +275,6 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         """
         return self._one(self.head_.decisions(self._scores(X)))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]  # not a density
-        """Return the share of rows whose class (or whose whole set of labels) is predicted.
-
-        Parameters
-        ----------
-        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Any subset of the views that the model was fitted on.
-        y : array-like, or name of a column of X
-            What is true, as for `fit`.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            Accuracy.
-        """
-        X, y = apart(X, y)
-        y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
-        return float(ClassifierMixin.score(self, X, y, sample_weight))
-
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, or its labels.
 
@@ -374,7 +355,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn calls an indicator matrix multi-output too
-        head = self.head if isinstance(self.head, Head) else None
+        given = as_part(Head, self.head)
+        head = given if isinstance(given, Head) else None
         takes_labels = head is None or head.takes("label")
         tags.classifier_tags.multi_label = tags.target_tags.multi_output = takes_labels
         tags.target_tags.single_output = head is None or head.takes("class")

@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.encoding import only
 from harmonium.estimators.preparation import known_views
@@ -14,7 +13,7 @@ from harmonium.inference.ais import LogPartition
 from harmonium.kernels.threads import compute
 from harmonium.queries import density
 from harmonium.training import FittedModel
-from harmonium.validation import check_whole
+from harmonium.validation import check_fitted, check_whole
 
 
 class Density:
@@ -98,7 +97,7 @@ class Density:
         check_whole("log_partition", "n_temperatures", n_temperatures, lower=2, remedy="1000 is usual")
         if method not in ("ais", "exact", "naive"):
             raise ValueError(f"method must be 'ais', 'exact' or 'naive'; got {method!r}; 'exact' is for small models.")
-        check_is_fitted(self)
+        check_fitted(self)
         with compute(self.n_jobs):
             rng = generator(self.random_state)
             return density.log_partition(self.fitted_, method, n_chains, n_temperatures, sizes, rng)
@@ -120,7 +119,7 @@ class Density:
         ndarray (`Sequences` for a `Chain`), or dict of them if there are several views
             The items. Totals and lengths are the typical (mean) ones of the training data.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         check_whole("sample", "n_samples", n_samples)
         check_whole("sample", "n_steps", n_steps, remedy="1000 is usual")
         rng = generator(self.random_state if random_state is None else random_state)
@@ -154,7 +153,7 @@ class Density:
         Propp & Wilson (1996), Exact sampling with coupled Markov chains and applications to statistical mechanics;
         Childs, Patterson & MacKay (2001), Exact sampling from nonattractive distributions using summary states.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         check_whole("sample_exact", "n_samples", n_samples)
         check_whole("sample_exact", "max_sweeps", max_sweeps, remedy="16384 is usual")
         rng = generator(self.random_state if random_state is None else random_state)
@@ -206,7 +205,7 @@ class Density:
         Gehler, Holub & Welling (2006), The rate adapting Poisson model for information retrieval and object
         recognition, eq. 8-9.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         self.fitted_ = density.with_canonical_signs(self.fitted_)
         return self
 

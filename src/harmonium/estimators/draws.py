@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.extras import require
 from harmonium.queries.draws import convergence, invariants, posterior_of
 from harmonium.training import FittedModel
 from harmonium.training.priors import Normal
-from harmonium.validation import check_whole
+from harmonium.validation import check_fitted, check_whole
 
 
 class PosteriorDraws:
@@ -27,7 +26,7 @@ class PosteriorDraws:
         ``parameters_`` holds their means. Draws are aligned: units are arbitrary up to rotation (Gaussian ones) or
         order and sign (others), and each draw is given in the form that is nearest to the others.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         posterior = posterior_of(self.fitted_)
         return {name: posterior.array(name) for name in self.fitted_.parameters}
 
@@ -37,7 +36,7 @@ class PosteriorDraws:
 
         They are given by `GaussianPrior`, or learned by `EmpiricalBayes`.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return posterior_of(self.fitted_).prior
 
     def invariants(self, n_pairs: int = 50, random_state: int = 0) -> dict[str, np.ndarray]:
@@ -58,7 +57,7 @@ class PosteriorDraws:
             "WWt[word, colour]" for pairs of features, "trace[view]" for views.
         """
         check_whole("invariants", "n_pairs", n_pairs, lower=0, remedy="50 is usual")
-        check_is_fitted(self)
+        check_fitted(self)
         return invariants(self.fitted_, n_pairs, random_state)
 
     def diagnostics(self, n_pairs: int = 50, random_state: int = 0) -> pd.DataFrame:

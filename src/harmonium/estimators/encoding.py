@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
 from harmonium.estimators.preparation import check_known, check_supports, known_views, read, tell_of_lacking_rows
 from harmonium.estimators.ranking import ranked
@@ -15,7 +15,7 @@ from harmonium.kernels.threads import compute
 from harmonium.queries import latent, prediction
 from harmonium.queries.topics import view_name
 from harmonium.training import FittedModel
-from harmonium.validation import check_real, check_whole
+from harmonium.validation import check_fitted, check_real, check_whole
 from harmonium.views import Views
 
 
@@ -54,7 +54,7 @@ class Encoding:
         ndarray, or dict of ndarrays if there are several views
             Expected values of every feature, in the units of the data.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         model = self.fitted_
         given = check_array(X, dtype=np.float32)
         if given.shape[1] != model.n_units:
@@ -116,7 +116,7 @@ class Encoding:
         upper : ndarray of shape (n_rows, n_features)
             Upper ends of the intervals; only with ``interval``.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         model = self.fitted_
         view = view_name(model, name)
         check_whole("predict_view", "n_iterations", n_iterations, remedy="10 is usual")

@@ -8,10 +8,9 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.density import Density, generator, is_seeded
 from harmonium.estimators.draws import PosteriorDraws
@@ -34,7 +33,7 @@ from harmonium.kernels.threads import compute
 from harmonium.notices import notice
 from harmonium.objectives import Objective, SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.parts import IsPart
+from harmonium.parts import IsPart, Part, WithParts, as_part
 from harmonium.persist import load_model, save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.tables.transformer import FamiliesOrTable
@@ -44,14 +43,14 @@ from harmonium.training.defaults import default_driver
 from harmonium.training.fitting import begin, fit, go_on, update
 from harmonium.training.plan import Plan
 from harmonium.training.progress import reporting
-from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_settings
+from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.views import Views
 from harmonium.views.data import Data
 
 
 def trains_by_batches(estimator: Harmonium) -> bool:
     """Return whether there is a partial_fit; raise an AttributeError with the reason if there is none."""
-    for part in (estimator.driver, getattr(estimator, "head", None)):
+    for part in (as_part(Driver, estimator.driver), as_part(Head, getattr(estimator, "head", None))):
         # anything that is not a part is refused later
         reason = part.no_batches() if isinstance(part, Driver | Head) else None
         if reason is not None:
@@ -67,7 +66,7 @@ class Harmonium(
     PosteriorDraws,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    BaseEstimator,
+    WithParts,
 ):
     """Latent-variable model of one or several views, put together from parts.
 
@@ -78,16 +77,17 @@ class Harmonium(
     ----------
     n_components : int, default=50
         Number of hidden units (topics). A hidden layer that states its own number overrides it.
-    views : "infer", TableViews, Family, mapping or list, default="infer"
-        Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
-        or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
-        the views. A data frame with columns other than numbers is read as a table, each column by its role; a
-        `TableViews` sets the roles. ``views_`` shows what was decided.
-    hidden : HiddenLayer, optional
-        What a topic is. Default: `BernoulliUnits`.
-    objective : Objective, optional
+    views : "infer", TableViews, Family, str, mapping or list, default="infer"
+        Family of each view: "infer" looks at the data; a family, or the name of one such as "poisson", is used for all
+        views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each
+        name; a list has them in the order of the views. A data frame with columns other than numbers is read as a
+        table, each column by its role; a `TableViews` sets the roles. ``views_`` shows what was decided.
+    hidden : HiddenLayer or str, optional
+        What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
+        Default: `BernoulliUnits`.
+    objective : Objective or str, optional
         Where gradients come from. Default: `SampledCD`.
-    driver : Driver, optional
+    driver : Driver or str, optional
         How parameters move. Default: `Stochastic`; for layers that select units with a step of 0.09 and batches of a
         twentieth of the rows, between 10 and 100.
     output : {"mean", "natural", "coordinates"}, default="mean"
@@ -190,9 +190,9 @@ class Harmonium(
         n_components: int = 50,
         *,
         views: Any = "infer",
-        hidden: HiddenLayer | None = None,
-        objective: Objective | None = None,
-        driver: Driver | None = None,
+        hidden: HiddenLayer | str | None = None,
+        objective: Objective | str | None = None,
+        driver: Driver | str | None = None,
         output: Output = "mean",
         warm_start: bool = False,
         random_state: Any = None,
@@ -333,13 +333,23 @@ class Harmonium(
     # ---- parts ---------------------------------------------------------------------------------------------------
     def _plan(self) -> Plan:
         """Return how to fit: the objective and the driver, or their defaults."""
-        objective = self.objective if self.objective is not None else SampledCD()
-        driver = self.driver if self.driver is not None else default_driver(self._layer(), bool(self.kinds))
-        return Plan(objective, driver)
+        return Plan(self._part("objective"), self._part("driver"))
 
     def _layer(self) -> HiddenLayer:
-        hidden = self.hidden if self.hidden is not None else BernoulliUnits()
-        return hidden.bind(self.n_components)
+        layer: HiddenLayer = self._part("hidden")
+        return layer.bind(self.n_components)
+
+    def _part(self, name: str) -> Any:
+        """Return the part that is given, by itself or by name, or the default."""
+        setting = self.settings[name]
+        assert isinstance(setting, IsPart)
+        given = as_part(setting.kind, getattr(self, name))
+        return self._default_part(name) if given is None else given
+
+    def _default_part(self, name: str) -> Part:
+        if name == "driver":
+            return default_driver(self._layer(), bool(self.kinds))
+        return BernoulliUnits() if name == "hidden" else SampledCD()
 
     def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
         """Return the head that predicts such labels."""
@@ -368,7 +378,7 @@ class Harmonium(
         std : ndarray of shape (n_rows, n_components_)
             Standard deviations; only with ``return_std``.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if return_std and self.fitted_.posterior is None:
             raise ValueError(
                 "return_std needs a model with draws of its weights; this one has a single set of them; fit with "

@@ -6,13 +6,13 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.params import weights_of
 from harmonium.queries import topics
 from harmonium.training import FittedModel
+from harmonium.validation import check_fitted
 
 
 class Inspection:
@@ -26,7 +26,7 @@ class Inspection:
     @property
     def _model(self) -> FittedModel:
         """The fitted model; raises a NotFittedError if there is none."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from harmonium.energy import Energy
 from harmonium.exceptions import InvalidViewError
@@ -26,6 +26,7 @@ from harmonium.tables.transformer import families_asked, frame_of, table_reader
 from harmonium.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.training.initialise import mean_statistic
+from harmonium.validation import check_fitted
 from harmonium.views import Views
 from harmonium.views.container import as_matrix
 from harmonium.views.data import Data
@@ -281,7 +282,7 @@ def labelled(views: Views, head: Head | None, labels: Labels | None) -> tuple[Da
 
 def known_views(estimator: Any, X: Any) -> Views:
     """Return the views of X, checked against what the estimator was fitted on."""
-    check_is_fitted(estimator)
+    check_fitted(estimator)
     model: FittedModel = estimator.fitted_
     views = read(estimator, X, reset=False)
     check_known(views, model.families, model.feature_names)

@@ -29,19 +29,20 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     ----------
     n_components : int, default=50
         Number of hidden units (topics). A hidden layer that states its own number overrides it.
-    views : "infer", TableViews, Family, mapping or list, default="infer"
-        Family of each view: "infer" looks at the data; a family is used for all views; a mapping has a family, "infer"
-        or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
-        the views. A data frame with columns other than numbers is read as a table, each column by its role; a
-        `TableViews` sets the roles. ``views_`` shows what was decided.
-    hidden : HiddenLayer, optional
-        What a topic is. Default: `BernoulliUnits`.
-    objective : Objective, optional
+    views : "infer", TableViews, Family, str, mapping or list, default="infer"
+        Family of each view: "infer" looks at the data; a family, or the name of one such as "poisson", is used for all
+        views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each
+        name; a list has them in the order of the views. A data frame with columns other than numbers is read as a
+        table, each column by its role; a `TableViews` sets the roles. ``views_`` shows what was decided.
+    hidden : HiddenLayer or str, optional
+        What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
+        Default: `BernoulliUnits`.
+    objective : Objective or str, optional
         Where gradients of the likelihood come from. Default: `SampledCD`.
-    head : Head, optional
+    head : Head or str, optional
         By which loss numbers are predicted. Default: `EpsilonInsensitive`. Its C is the weight of the loss, "auto" by
         default. `LabelView` makes the number one more view.
-    driver : Driver, optional
+    driver : Driver or str, optional
         How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of 0.5, an average
         of the parameters, and batches of a twentieth of the rows, between 10 and 100; for layers that select units with
         a step of 0.03 and a decay of 1/6.
@@ -193,27 +194,6 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
                 f"Training can only go on with the {before.meaning.n_columns} outputs it began with; y has "
                 f"{labels.meaning.n_columns}; fit with warm_start=False."
             )
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]  # not a density
-        """Return the coefficient of determination R² of the predictions.
-
-        Parameters
-        ----------
-        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Any subset of the views that the model was fitted on.
-        y : array-like, or name of a column of X
-            What is true, as for `fit`.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            R², 1.0 at best.
-        """
-        X, y = apart(X, y)
-        y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
-        return float(RegressorMixin.score(self, X, y, sample_weight))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the expected numbers, in the units of y.

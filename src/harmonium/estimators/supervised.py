@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.labels import check_length, check_names, in_order_of
 from harmonium.estimators.preparation import known_views
+from harmonium.estimators.target_columns import apart
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.parts import IsPart
+from harmonium.parts import IsPart, Part, as_part
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels, Meaning
 from harmonium.training import Driver, FittedModel
 from harmonium.training.fitting_heads import with_settings_of
 from harmonium.training.plan import Plan
-from harmonium.validation import Number
+from harmonium.validation import Number, check_fitted
 from harmonium.views import Views
 from harmonium.views.data import Data
 
@@ -49,10 +49,10 @@ class Supervised(Beside):
         n_components: int = 50,
         *,
         views: Any = "infer",
-        hidden: HiddenLayer | None = None,
-        objective: Objective | None = None,
-        head: Head | None = None,
-        driver: Driver | None = None,
+        hidden: HiddenLayer | str | None = None,
+        objective: Objective | str | None = None,
+        head: Head | str | None = None,
+        driver: Driver | str | None = None,
         validation_fraction: float = 0.15,
         output: Output = "mean",
         warm_start: bool = False,
@@ -83,23 +83,27 @@ class Supervised(Beside):
         """Return the head for targets of a kind."""
         raise NotImplementedError
 
+    def _default_part(self, name: str) -> Part:
+        # which kind of targets there will be is not known yet: the first that the estimator predicts
+        return self._default_head(self.kinds[0]) if name == "head" else super()._default_part(name)
+
     def _check_same(self, labels: Labels, before: FittedModel) -> None:
         """Refuse labels that training, which is to continue, did not begin with."""
         raise NotImplementedError
 
     def _before(self) -> FittedModel | None:
         """Return the model that training goes on from, with the settings that the head has now."""
-        model = super()._before()
-        if model is None or self.head is None:
+        model, head = super()._before(), as_part(Head, self.head)
+        if model is None or head is None:
             return model
         began = model.head
         assert began is not None
-        if type(self.head) is not type(began):
+        if type(head) is not type(began):
             raise ValueError(
                 f"Training can only go on with the head it began with, {type(began).__name__}; got "
-                f"{type(self.head).__name__}; set it back, or fit with warm_start=False."
+                f"{type(head).__name__}; set it back, or fit with warm_start=False."
             )
-        return with_settings_of(model, self.head)
+        return with_settings_of(model, head)
 
     def _problem(
         self, views: Views, labels: Labels | None, layer: HiddenLayer, before: FittedModel | None
@@ -118,7 +122,7 @@ class Supervised(Beside):
         return problem, data
 
     def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
-        kind = labels.meaning.kind
+        kind, given = labels.meaning.kind, as_part(Head, self.head)
         if before is not None:
             head = before.head
             assert head is not None
@@ -126,10 +130,14 @@ class Supervised(Beside):
             self._check_same(labels, before)
             check_names(labels.meaning, before.meaning)
             return head
-        head = self.head if self.head is not None else self._default_head(kind)
+        default = self._default_head(kind)
+        head = default if given is None else given
         if kind not in head.kinds:
             takes = " or ".join(KINDS[taken] for taken in head.kinds)
-            raise ValueError(f"{type(head).__name__} predicts {takes}; y holds {KINDS[kind]}; leave head out.")
+            raise ValueError(
+                f"{type(head).__name__} predicts {takes}; y holds {KINDS[kind]}; leave head out, or pass "
+                f"{type(default).__name__}()."
+            )
         return head.bind(labels)
 
     # ---- using ---------------------------------------------------------------------------------------------------
@@ -146,7 +154,7 @@ class Supervised(Beside):
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Any subset of the views that the model was fitted on.
-        y : array-like of shape (n_rows,) or (n_rows, n_columns)
+        y : array-like of shape (n_rows,) or (n_rows, n_columns), or name of columns of X
             What is right; where both X and y have an index of pandas, rows go by its names.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
@@ -156,13 +164,14 @@ class Supervised(Beside):
         float
             At most 1; for labels, the share of rows that have all of them right.
         """
+        X, y = apart(X, y)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         return super().score(X, y, sample_weight)  # type: ignore[call-arg]  # that of scikit-learn stands between
 
     @property
     def _meaning(self) -> Meaning:
         """What the targets stand for."""
-        check_is_fitted(self)
+        check_fitted(self)
         assert self.fitted_.meaning is not None
         return self.fitted_.meaning
 
@@ -183,14 +192,14 @@ class Supervised(Beside):
     @property
     def head_(self) -> Head:
         """The head in use, with all that it has learned beside its weights."""
-        check_is_fitted(self)
+        check_fitted(self)
         assert self.fitted_.head is not None
         return self.fitted_.head
 
     @property
     def C_(self) -> float:
         """Weight of the prediction loss in use."""
-        check_is_fitted(self)
+        check_fitted(self)
         assert self.fitted_.C is not None
         return self.fitted_.C
 
@@ -200,7 +209,7 @@ class Supervised(Beside):
 
         Only if rows were held out.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if self.fitted_.validation is None:
             raise AttributeError(
                 "Only a fit that holds rows out to choose C and epochs has a record of it; this one held none out; "

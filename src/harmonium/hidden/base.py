@@ -54,6 +54,7 @@ class HiddenLayer(Part):
     """
 
     role = "hidden"
+    suffix = "Units"
     settings: ClassVar[Mapping[str, Setting]] = {"n_units": NUMBER_OF_UNITS}
     selects: bool = False
     linear_mean: bool = False

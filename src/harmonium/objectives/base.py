@@ -38,6 +38,7 @@ class Objective(Part):
     """
 
     role = "objective"
+    suffix = "CD"
     has_loss: bool = False
     weighs_labels: bool = False
 

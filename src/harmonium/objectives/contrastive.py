@@ -40,6 +40,7 @@ class SampledCD(Objective):
     """
 
     settings = {"n_steps": STEPS}
+    also_called = ("CD",)
 
     def __init__(self, n_steps: int = 1) -> None:
         self.n_steps = n_steps
@@ -97,6 +98,7 @@ class PersistentCD(Objective):
     """
 
     settings = {"n_steps": STEPS, "n_chains": Whole(remedy="100 is usual")}
+    also_called = ("PCD",)
 
     def __init__(self, n_steps: int = 1, n_chains: int = 100) -> None:
         self.n_steps = n_steps

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
 from harmonium.storage import encode, encode_part, encode_settings, heading, keep_by_fields
 from harmonium.tables import Table
 from harmonium.training import FittedModel
+from harmonium.validation import check_fitted
 from harmonium.views import Columns
 
 FORMAT = "harmonium"
@@ -35,7 +35,7 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
     kind: Any = type(estimator)
     if kind != _ESTIMATORS.get(name):
         raise TypeError(f"Only {', '.join(_ESTIMATORS)} can be saved; got {name}; save the model it is made from.")
-    check_is_fitted(estimator)
+    check_fitted(estimator)
     model: FittedModel = estimator.fitted_
     tensors = {key: np.asarray(value, order="C") for key, value in tensors_of(model).items()}
     description = {

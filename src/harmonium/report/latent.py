@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.estimators import Harmonium
 from harmonium.kernels.threads import compute
 from harmonium.queries.latent import encode
+from harmonium.validation import check_fitted
 
 
 def latent_means(model: Harmonium, X: Any) -> np.ndarray:
@@ -84,4 +84,4 @@ def check_model(model: Any) -> None:
             f"model must be a fitted Harmonium, HarmoniumClassifier or HarmoniumRegressor; got {type(model).__name__}; "
             "pass the last step of a pipeline, with data as that step gets them."
         )
-    check_is_fitted(model)
+    check_fitted(model)

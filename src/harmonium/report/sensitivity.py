@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+from sklearn.base import clone
 from sklearn.model_selection import validation_curve
 
 from harmonium.views.reading import is_collection, read_collection
@@ -54,14 +55,16 @@ def sensitivity_table(
     >>> sensitivity_table(model, {"words": words}, y, "head__C", [0.1, 1.0])["value"].tolist()
     [0.1, 1.0]
     """
-    if parameter not in estimator.get_params():
-        raise ValueError(
-            f"parameter must be a parameter of the estimator; got {parameter!r}; see get_params(), and pass the part "
-            "it belongs to, if any, to the estimator (head=Hinge() for 'head__C')."
-        )
     tried = list(values)
     if not tried:
         raise ValueError("values must hold at least one value to try; got none; pass for example [0.1, 1.0, 10.0].")
+    try:
+        clone(estimator).set_params(**{parameter: tried[0]})
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(
+            f"parameter must be a parameter of the estimator; got {parameter!r}; see get_params(), and pass the part "
+            "it belongs to, if any, to the estimator (head=Hinge() for 'head__C')."
+        ) from None
     rows = read_collection(X) if is_collection(X) else X
     train, test = validation_curve(estimator, rows, y, param_name=parameter, param_range=tried, cv=cv, n_jobs=n_jobs)
     return pd.DataFrame(

@@ -5,7 +5,7 @@ Each role of a column is a `Reader`; `TableViews` infers roles, shows them, and 
 
 from harmonium.tables.base import Reader
 from harmonium.tables.categories import Category, Date, Tags
-from harmonium.tables.left_out import LeftOut
+from harmonium.tables.drop import Drop
 from harmonium.tables.numbers import Count, Flag, Number, Vector
 from harmonium.tables.table import ROLES, Table
 from harmonium.tables.transformer import TableViews
@@ -16,8 +16,8 @@ __all__ = [
     "Category",
     "Count",
     "Date",
+    "Drop",
     "Flag",
-    "LeftOut",
     "Number",
     "Reader",
     "Table",

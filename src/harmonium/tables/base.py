@@ -45,12 +45,10 @@ class Block:
 class Reader(Part):
     """Base of readers of columns: what a column stands for, and how it becomes part of a view.
 
-    A subclass names its ``word`` and what it has ``learned``, and defines `suits`, `bind` and `read`.
+    A subclass, whose name is the role in a word, names what it has ``learned`` and defines `suits`, `bind` and `read`.
 
     Attributes
     ----------
-    word : str
-        The role of a column in a word, by which users ask for it.
     learned : mapping of str to type
         Attributes that `bind` sets and files keep.
 
@@ -64,8 +62,6 @@ class Reader(Part):
     """
 
     role = "column"
-    #: the role of a column in a word, by which users ask for it
-    word: ClassVar[str] = ""
     #: attributes that `bind` sets and files keep
     learned: ClassVar[Mapping[str, type]] = {}
 
@@ -134,6 +130,17 @@ class Reader(Part):
             Number of rows.
         """
         return 0
+
+    @classmethod
+    def word(cls) -> str:
+        """Return the role in a word, by which users ask for it.
+
+        Returns
+        -------
+        str
+            The name of the class in small letters.
+        """
+        return cls.__name__.lower()
 
     @property
     def note(self) -> str:

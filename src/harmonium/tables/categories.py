@@ -56,7 +56,6 @@ class Category(Reader):
     (['Oslo', 'Rome'], [1.0, 0.0, 1.0, 0.0, nan])
     """
 
-    word = "category"
     learned = {"levels_": list, "rare_": list}
     settings = {"min_rows": Whole(remedy="2 is usual"), "max_levels": Whole(2, remedy="1000 is usual")}
     levels_: list[str]
@@ -134,7 +133,6 @@ class Tags(Reader):
     (['drama', 'war'], [[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
     """
 
-    word = "tags"
     learned = {"mark_": str, "tags_": list}
     settings = {
         "separator": IsInstance(str, "'|'"),
@@ -203,7 +201,6 @@ class Date(Reader):
     'trend, month, weekday'
     """
 
-    word = "date"
     learned = {"parts_": dict, "centre_": float, "spread_": float}
     parts_: dict[str, list[int]]
     centre_: float

@@ -59,7 +59,6 @@ class Number(Reader):
     'log scale'
     """
 
-    word = "number"
     learned = {"log_": bool, "shift_": float, "centre_": float, "spread_": float}
     settings = {"scale": Choice(("auto", "linear", "log"), remedy="'auto' looks at the data")}
     log_: bool
@@ -125,8 +124,6 @@ class Count(Reader):
     (True, False)
     """
 
-    word = "count"
-
     @classmethod
     def suits(cls, column: Column) -> bool:
         """Tell whether the values behave like counts."""
@@ -166,8 +163,6 @@ class Flag(Reader):
     >>> Flag().bind(column).read(column)[0].matrix.ravel().tolist()
     [1.0, 0.0, nan]
     """
-
-    word = "flag"
 
     @classmethod
     def suits(cls, column: Column) -> bool:
@@ -211,7 +206,6 @@ class Vector(Reader):
     ['embedding_0', 'embedding_1']
     """
 
-    word = "vector"
     learned = {"length_": int}
     length_: int
 

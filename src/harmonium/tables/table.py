@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -15,18 +15,18 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.notices import notice
 from harmonium.params import RESERVED
-from harmonium.parts import registered
+from harmonium.parts import as_part, listed_names
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.categories import Category, Date, Tags
 from harmonium.tables.column import Column
-from harmonium.tables.left_out import LeftOut
+from harmonium.tables.drop import Drop
 from harmonium.tables.numbers import Count, Flag, Number, Vector
 from harmonium.tables.words import Words
 from harmonium.views import Views
 from harmonium.views.index import row_names
 
 #: roles in the order in which a column is tried: the first that suits it is taken
-ROLES: tuple[type[Reader], ...] = (LeftOut, Flag, Date, Vector, Tags, Category, Count, Number, Words)
+ROLES: tuple[type[Reader], ...] = (Drop, Flag, Date, Vector, Tags, Category, Count, Number, Words)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Table:
 
     def _tell_left_out(self, inferred: list[str]) -> None:
         """Tell which columns are left out though nobody asked for it, or refuse if that leaves none."""
-        silent = [column for column in self.columns if isinstance(column.reader, LeftOut)]
+        silent = [column for column in self.columns if isinstance(column.reader, Drop)]
         if len(silent) == len(self.columns):
             raise InvalidViewError(
                 f"A table needs at least one column that tells something; all are left out ({_reasons(silent)}); pass "
@@ -116,7 +116,7 @@ class Table:
     def _tell_differences(self, there: Mapping[str, Column]) -> None:
         """Tell which columns lack and which are new; refuse a frame that has none of the columns."""
         known = [column.name for column in self.columns]
-        used = [column.name for column in self.columns if not isinstance(column.reader, LeftOut)]
+        used = [column.name for column in self.columns if not isinstance(column.reader, Drop)]
         lacking = [name for name in used if name not in there]
         if len(lacking) == len(used):
             raise InvalidViewError(
@@ -147,7 +147,7 @@ class Table:
             rows.append(
                 {
                     "column": column.name,
-                    "role": column.reader.word,
+                    "role": column.reader.word(),
                     "view": ", ".join(names),
                     "family": ", ".join(type(families[name]).__name__ for name in names if name in families),
                     "features": sum(len(block.features or block.columns) for block in blocks),
@@ -160,28 +160,19 @@ class Table:
 
 def reader_of(name: str, role: Any) -> Reader:
     """Return the reader that a user asks for by a word or by an instance."""
-    if isinstance(role, Reader):
-        role.check()
-        return role
-    words = role_words()
-    if not isinstance(role, str) or role not in words:
-        listed = ", ".join(map(repr, [*words, "infer"]))
+    reader = as_part(Reader, role)
+    if not isinstance(reader, Reader):
         raise ValueError(
-            f"The role of column {name!r} must be one of {listed}, or a reader such as Words(); got {role!r}; correct "
-            "it."
+            f"The role of column {name!r} must be 'infer', {listed_names(Reader.role)}, or a reader such as Words(); "
+            f"got {role!r}; correct it."
         )
-    return words[role]()
-
-
-def role_words() -> dict[str, type[Reader]]:
-    """Return all readers by their word."""
-    readers = cast("list[type[Reader]]", list(registered("column").values()))
-    return {reader.word: reader for reader in readers}
+    reader.check()
+    return reader
 
 
 def _inferred(column: Column) -> Reader:
     """Return the first role that suits a column; what suits none is left out."""
-    return next((role() for role in ROLES if role.suits(column)), LeftOut())
+    return next((role() for role in ROLES if role.suits(column)), Drop())
 
 
 def _columns(frame: nw.DataFrame) -> list[tuple[str, Column]]:

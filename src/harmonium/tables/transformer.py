@@ -9,12 +9,11 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.parts import Part
 from harmonium.tables.table import Table, reader_of
-from harmonium.validation import Choice, Setting
+from harmonium.validation import Choice, Setting, check_fitted
 from harmonium.views import Views
 from harmonium.views.container import is_matrix
 from harmonium.views.frames import as_frame, is_frame
@@ -174,13 +173,13 @@ class TableViews(TransformerMixin, _TableReader):
         Views
             The views, which estimators take.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return self.table_.read(frame_of(X))
 
     @property
     def columns_(self) -> pd.DataFrame:
         """The columns, their roles, views, features and missing values."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self.table_.summary({}).drop(columns="family")
 
     def __sklearn_is_fitted__(self) -> bool:

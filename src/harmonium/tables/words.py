@@ -51,7 +51,6 @@ class Words(Reader):
     (['red', 'wine'], 'presence')
     """
 
-    word = "words"
     learned = {"words_": list, "counts_": bool}
     settings = {
         "max_features": Whole(remedy="10000 is usual"),

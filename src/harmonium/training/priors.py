@@ -69,6 +69,7 @@ class Prior(Part):
     """
 
     role = "prior"
+    suffix = "Prior"
     learns = False
 
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:

@@ -16,7 +16,7 @@ from harmonium.kernels.rows import arrays_of
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
-from harmonium.parts import IsPart
+from harmonium.parts import IsPart, as_part
 from harmonium.training.base import INTERRUPTED, Driver, Training, Watch
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.initialise import initial_parameters
@@ -180,7 +180,7 @@ class Sampling(Driver):
     def _priors(self) -> list[Prior]:
         """Return the priors that are given."""
         given = self.prior.values() if isinstance(self.prior, Mapping) else [self.prior]
-        return [prior for prior in given if prior is not None]
+        return [prior for prior in (as_part(Prior, entry) for entry in given) if prior is not None]
 
     @property
     def _tunes(self) -> bool:
@@ -385,7 +385,7 @@ class Sampling(Driver):
         Prior
             The prior that is given for it; `GaussianPrior` if none is.
         """
-        given = self.prior.get(view) if isinstance(self.prior, Mapping) else self.prior
+        given = as_part(Prior, self.prior.get(view) if isinstance(self.prior, Mapping) else self.prior)
         return GaussianPrior() if given is None else given
 
     def _starter(self) -> Any:

@@ -14,7 +14,7 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, copy_parameters, weights_of
-from harmonium.parts import IsPart
+from harmonium.parts import IsPart, as_part
 from harmonium.training.base import INTERRUPTED, Driver, Training, Watch, solve_head
 from harmonium.training.centring import Centring, span
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
@@ -53,7 +53,7 @@ class Stochastic(Driver):
         Number of rows in a batch; None takes a twentieth of the rows, between 10 and 100.
     learning_rate : float, default=0.002
         Step size at the start, for gradients averaged over the batch.
-    optimiser : Optimiser, optional
+    optimiser : Optimiser or str, optional
         How a gradient moves the parameters. Default: `Adam`, with ``shared=True`` for layers that select units.
     reach : float, optional
         Largest distance that a step may move the natural parameter of a hidden unit for an average row. The steps of
@@ -120,7 +120,7 @@ class Stochastic(Driver):
         max_iter: int | None = None,
         batch_size: int | None = 100,
         learning_rate: float = 0.002,
-        optimiser: Optimiser | None = None,
+        optimiser: Optimiser | str | None = None,
         reach: float | None = None,
         schedule: Literal["linear", "constant", "inverse"] = "linear",
         weight_decay: float = 1e-4,
@@ -321,9 +321,8 @@ class Stochastic(Driver):
 
     def _optimiser(self, problem: Problem) -> Optimiser:
         """Return the optimiser that is given, or the default for the hidden layer."""
-        if self.optimiser is not None:
-            return self.optimiser
-        return Adam(shared=problem.energy.hidden.selects)
+        given = as_part(Optimiser, self.optimiser)
+        return Adam(shared=problem.energy.hidden.selects) if given is None else given
 
     def _shares(self, problem: Problem, data: Data, rows: np.ndarray) -> dict[str, float]:
         """Return the share of the step that the weights of each view take, where it is not all of it."""

@@ -189,7 +189,7 @@ class Views:
         return Views._from_sources({**self._sources, name: added}, self.table)
 
     def described(self, features: Mapping[str, list[str]], families: Mapping[str, Family | None], table: Any) -> Views:
-        """Return these views with what the table that they were read from knows about them.
+        """Return these views with what the table they were read from knows of them.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from harmonium.exceptions import InvalidViewError
 
 
-def listed_names(owner: str, names: Any) -> list[str]:
+def as_names(owner: str, names: Any) -> list[str]:
     """Return names as text; a fitted vectoriser, or other transformer, is asked for its ``get_feature_names_out``.
 
     Parameters
@@ -42,7 +42,7 @@ def listed_names(owner: str, names: Any) -> list[str]:
 
 def checked_names(owner: str, names: Any, n_columns: int) -> list[str]:
     """Return names as text; refuse any number of them that is not that of the columns."""
-    listed = listed_names(owner, names)
+    listed = as_names(owner, names)
     if len(listed) != n_columns:
         raise InvalidViewError(
             f"{owner} needs one feature name per column, {n_columns}; got {len(listed)}; pass the names in the order "

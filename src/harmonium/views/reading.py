@@ -12,10 +12,11 @@ import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
+from harmonium.parts import as_part, listed_names
 from harmonium.validation import Setting
 from harmonium.views.annotated import has_modalities, in_memory, is_annotated, names_of_observations
 from harmonium.views.container import Views, as_matrix, empty_rows
-from harmonium.views.feature_names import listed_names
+from harmonium.views.feature_names import as_names
 from harmonium.views.frames import is_frame
 from harmonium.views.places import column_place
 from harmonium.views.sequences import Sequences
@@ -55,7 +56,7 @@ class Columns:
 
     def __post_init__(self) -> None:
         if self.feature_names is not None:
-            object.__setattr__(self, "feature_names", listed_names("Columns", self.feature_names))
+            object.__setattr__(self, "feature_names", as_names("Columns", self.feature_names))
 
 
 class FamiliesOfViews(Setting):
@@ -65,14 +66,15 @@ class FamiliesOfViews(Setting):
         """Refuse anything else, and whatever a family itself refuses."""
         if isinstance(value, str) and value == "infer":
             return
+        value = as_part(Family, value)
         if isinstance(value, Family):
             value.check()
             return
         if not isinstance(value, Mapping | list | tuple):
             kind = ValueError if isinstance(value, str) else TypeError
             raise kind(
-                f"{owner} needs {name} 'infer', a family, or a mapping or list of them; got {value!r}; pass for "
-                "example {'words': Bernoulli()}."
+                f"{owner} needs {name} 'infer', a family, {listed_names(Family.role)}, or a mapping or list of them; "
+                f"got {value!r}; pass for example {{'words': Bernoulli()}}."
             )
         for view, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
             family = _family_of(str(view), entry)
@@ -85,10 +87,11 @@ def families_given(views: Any, names: Sequence[str]) -> dict[str, Family | None]
 
     ``views`` is the parameter of the estimator.
     """
-    if isinstance(views, str):
-        if views != "infer":
-            raise ValueError(f"views must be 'infer', a mapping or a list; got {views!r}; pass {{name: family}}.")
+    if isinstance(views, str) and views == "infer":
         return dict.fromkeys(names)
+    views = as_part(Family, views)
+    if isinstance(views, str):
+        raise ValueError(f"views must be 'infer', a mapping or a list; got {views!r}; pass {{name: family}}.")
     if isinstance(views, Family):
         views = [views] * len(names)
     if not isinstance(views, Mapping):
@@ -111,15 +114,16 @@ def families_given(views: Any, names: Sequence[str]) -> dict[str, Family | None]
 def _family_of(name: str, entry: Any) -> Family | None:
     if isinstance(entry, Columns):
         entry = entry.family
-    if entry is None or isinstance(entry, Family):
-        return entry
     if (isinstance(entry, str) and entry == "infer") or _is_columns(entry):
         return None
+    entry = as_part(Family, entry)
+    if entry is None or isinstance(entry, Family):
+        return entry
     if isinstance(entry, type) and issubclass(entry, Family):
         raise TypeError(f"views[{name!r}] must be an instance; got the class {entry.__name__}; add parentheses.")
     raise TypeError(
-        f"views[{name!r}] must be a family, columns, or 'infer'; got {entry!r}; pass for example Bernoulli() or "
-        "slice(0, 100)."
+        f"views[{name!r}] must be a family, columns, 'infer', or one of {listed_names(Family.role)}; got {entry!r}; "
+        "pass for example Bernoulli() or slice(0, 100)."
     )
 
 

@@ -8,16 +8,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.extras import require
 from harmonium.kernels.threads import compute
 from harmonium.notices import notice
-from harmonium.parts import IsPart
+from harmonium.parts import IsPart, Part, WithParts, as_part
 from harmonium.storage import load_model
-from harmonium.validation import Number, RandomState, Setting, Threads, Whole, check_settings
+from harmonium.validation import Number, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.dissimilarity import Distribution, block_descent
@@ -37,7 +36,7 @@ class InitialCandidates(Setting):
             raise ValueError(f"{owner} needs {name} 'auto', 'random' or an array; got {value!r}; take one of them.")
 
 
-class WeakClassifier(ClassifierMixin, BaseEstimator):
+class WeakClassifier(ClassifierMixin, WithParts):
     """Base of the classifiers that learn from labels alone and predict a label and a candidate."""
 
     #: largest number of convex problems in a round: a convention that bounds its time
@@ -66,7 +65,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         self,
         C: float = 1.0,
         *,
-        loss: Loss | None = None,
+        loss: Loss | str | None = None,
         problem: Definition | None = None,
         initial: Any = "auto",
         self_paced: float | None = None,
@@ -150,7 +149,11 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _loss(self) -> Loss:
-        return ZeroOneLoss() if self.loss is None else self.loss
+        given = as_part(Loss, self.loss)
+        return ZeroOneLoss() if given is None else given
+
+    def _default_part(self, name: str) -> Part | None:
+        return ZeroOneLoss() if name == "loss" else None
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -164,7 +167,7 @@ class WeakClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- asking the fitted model -----------------------------------------------------------------------------------
     def _read(self, X: Any, y: Any = None) -> CandidateProblem:
-        check_is_fitted(self)
+        check_fitted(self)
         samples, candidates = read_samples(X, self.problem)
         n_samples = len(candidates.offsets) - 1
         labels = np.zeros(n_samples, dtype=np.int32) if y is None else numbers_of(y, self.classes_, n_samples)

@@ -26,8 +26,8 @@ class LatentSVM(WeakClassifier):
     C : float, default=1.0
         Weight of the mean loss against ½‖w‖². Choose it by validation: on planted digits and on SYSU-Shapes most fits
         did best with 0.1 or 1.
-    loss : Loss or None, default=None
-        Cost of a prediction; ``None`` means `ZeroOneLoss`.
+    loss : Loss, str or None, default=None
+        Cost of a prediction, or its name, such as "overlap"; ``None`` means `ZeroOneLoss`.
     problem : Definition or None, default=None
         Candidates and joint features of your own. ``None`` means bags, whose features count for the label of the
         sample.
@@ -104,8 +104,8 @@ class IterativeLatentSVM(WeakClassifier):
     C : float, default=1.0
         Weight of the mean loss against ½‖w‖². Choose it by validation: on planted digits and on SYSU-Shapes most fits
         did best with 0.1 or 1.
-    loss : Loss or None, default=None
-        Cost of a prediction; ``None`` means `ZeroOneLoss`.
+    loss : Loss, str or None, default=None
+        Cost of a prediction, or its name, such as "overlap"; ``None`` means `ZeroOneLoss`.
     problem : Definition or None, default=None
         Candidates and joint features of your own. ``None`` means bags, whose features count for the label of the
         sample.
@@ -175,8 +175,8 @@ class DissimilarityClassifier(WeakClassifier):
         Weight of ½‖θ‖². The default is that of the paper [1]_.
     beta : float, default=0.1
         Weight of the diversity of P_θ, at least 0 and below 1. The default is that of the paper.
-    loss : Loss or None, default=None
-        Cost of a prediction; ``None`` means `ZeroOneLoss`.
+    loss : Loss, str or None, default=None
+        Cost of a prediction, or its name, such as "overlap"; ``None`` means `ZeroOneLoss`.
     problem : Definition or None, default=None
         Candidates and joint features of your own. ``None`` means bags, whose features count for the label of the
         sample.
@@ -248,7 +248,7 @@ class DissimilarityClassifier(WeakClassifier):
         *,
         J: float = 0.1,
         beta: float = 0.1,
-        loss: Loss | None = None,
+        loss: Loss | str | None = None,
         problem: Definition | None = None,
         initial: object = "auto",
         self_paced: float | None = None,

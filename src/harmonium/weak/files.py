@@ -6,7 +6,6 @@ import os
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from harmonium.exceptions import ModelFileError
 from harmonium.storage import (
@@ -19,6 +18,7 @@ from harmonium.storage import (
     rebuilds,
     write_model,
 )
+from harmonium.validation import check_fitted
 
 _FORMAT = "harmonium.weak"
 _FIELDS: dict[str, Any] = {
@@ -47,7 +47,7 @@ def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
             f"Only {', '.join(_CLASSIFIERS)} can be saved; got {kind.__name__}, whose code a file cannot hold; keep "
             "its coef_ and classes_."
         )
-    check_is_fitted(classifier)
+    check_fitted(classifier)
     if classifier.problem is not None:
         raise TypeError(
             f"A classifier can be saved if its samples are bags; problem is {type(classifier.problem).__name__}, whose "

@@ -49,6 +49,7 @@ class Loss(Part):
     """
 
     role = "loss"
+    suffix = "Loss"
 
     def bind(self, candidates: Candidates, labels: np.ndarray, classes: np.ndarray) -> BoundLoss:
         """Return the loss of given samples.

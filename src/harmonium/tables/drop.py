@@ -18,7 +18,7 @@ _ROWS_A_VALUE = 1.05
 _WORDS = 1.5
 
 
-class LeftOut(Reader):
+class Drop(Reader):
     """Leave a column out.
 
     By itself it is chosen for columns that are empty or never vary, and for identifiers: whole numbers in a row, single
@@ -33,11 +33,10 @@ class LeftOut(Reader):
     --------
     >>> import narwhals as nw, pandas as pd
     >>> column = Column("row", nw.from_native(pd.Series(range(30)), series_only=True))
-    >>> LeftOut().bind(column).note
+    >>> Drop().bind(column).note
     'an identifier'
     """
 
-    word = "drop"
     learned = {"reason_": str}
     reason_: str
 
