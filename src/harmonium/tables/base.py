@@ -43,7 +43,7 @@ class Block:
 
 
 class Reader(Part):
-    """Base of readers of columns: what a column stands for, and how it becomes part of a view.
+    """Base of readers: what a column stands for, and how it joins a view.
 
     A subclass, whose name is the role in a word, names what it has ``learned`` and defines `suits`, `bind` and `read`.
 
@@ -67,7 +67,9 @@ class Reader(Part):
 
     @classmethod
     def suits(cls, column: Column) -> bool:
-        """Tell whether a column looks like this role; roles are asked in the order of `harmonium.tables.ROLES`.
+        """Tell whether a column looks like this role.
+
+        Roles are asked in the order of `harmonium.tables.ROLES`.
 
         Parameters
         ----------
@@ -117,7 +119,7 @@ class Reader(Part):
         raise NotImplementedError
 
     def strange(self, column: Column) -> int:
-        """Return the number of values that the training data did not have and that count as missing.
+        """Count the values that the training data do not have, which are missing.
 
         Parameters
         ----------

@@ -106,7 +106,9 @@ class Category(Reader):
 
 
 class Tags(Reader):
-    """Read a column of lists of tags, or of texts that separate them by a mark, as a Bernoulli view of its own.
+    """Read a column of tags as a Bernoulli view of its own.
+
+    They are lists, or texts that separate tags by a mark.
 
     Parameters
     ----------
@@ -149,7 +151,7 @@ class Tags(Reader):
 
     @classmethod
     def suits(cls, column: Column) -> bool:
-        """Tell whether the values are lists, or texts that separate short words which repeat."""
+        """Tell whether the values are lists, or texts that separate repeated words."""
         return column.kind == "list" or (column.kind == "text" and column.numbers is None and bool(mark_of(column)))
 
     def bind(self, column: Column) -> Self:
@@ -181,9 +183,10 @@ class Tags(Reader):
 
 
 class Date(Reader):
-    """Read a column of times as parts: a number for the trend, and categories for month, weekday and hour.
+    """Read a column of times as parts.
 
-    The parts join the views of numbers and of categories. Parts that never vary are left out. Texts are times if they
+    They are a number for the trend, and categories for month, weekday and hour, which join the views of numbers and of
+    categories. Parts that never vary are left out. Texts are times if they
     are dates of ISO 8601, or of the form 31/12/2024 where days and months can be told apart.
 
     Attributes

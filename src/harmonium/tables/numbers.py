@@ -31,9 +31,9 @@ _FALSE = frozenset({"false", "no", "n", "f", "0"})
 
 
 class Number(Reader):
-    """Read a column of quantities: scaled by median and quartiles, for a Gaussian view that all of them share.
+    """Read a column of quantities, for a Gaussian view that all of them share.
 
-    Outliers are bent towards three robust standard deviations on either side. Texts such as "13%" or "$1,200" are
+    They are scaled by median and quartiles. Outliers are bent towards three robust standard deviations on either side. Texts such as "13%" or "$1,200" are
     numbers too.
 
     Parameters
@@ -191,7 +191,9 @@ class Flag(Reader):
 
 
 class Vector(Reader):
-    """Read a column of vectors of the same length, such as embeddings, as a Gaussian view of its own.
+    """Read a column of vectors, such as embeddings, as a Gaussian view.
+
+    All have the same length.
 
     Attributes
     ----------

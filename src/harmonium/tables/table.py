@@ -53,13 +53,41 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns in order; never changed."""
+    """What has been learned of a table; never changed.
+
+    Parameters
+    ----------
+    columns : tuple of TableColumn
+        What has been learned of each column, in order.
+
+    Examples
+    --------
+    >>> frame = nw.from_native(pd.DataFrame({"price": [3.0, 5.5, 4.0], "place": ["Rome", "Oslo", "Rome"]}))
+    >>> table = Table.learn(frame, {"place": "category"})
+    >>> table.read(frame).names, table.features
+    (['numbers', 'categories'], {'numbers': ['price'], 'categories': ['place=Rome']})
+    """
 
     columns: tuple[TableColumn, ...]
 
     @classmethod
     def learn(cls, frame: nw.DataFrame, roles: Mapping[str, Any] | None = None, remainder: str = "infer") -> Table:
-        """Return the table of a frame of training data."""
+        """Return what can be learned of a frame.
+
+        Parameters
+        ----------
+        frame : narwhals.DataFrame
+            Training data.
+        roles : mapping of str to str or Reader, optional
+            Roles of some columns.
+        remainder : {"infer", "drop"}, default="infer"
+            Role of the others.
+
+        Returns
+        -------
+        Table
+            What has been learned.
+        """
         names = [str(name) for name in frame.columns]
         asked = {str(name): role for name, role in (roles or {}).items()}
         for name in asked:
@@ -96,7 +124,17 @@ class Table:
     def read(self, frame: nw.DataFrame, is_new: bool = True) -> Views:
         """Return the views of a frame that has some of the columns.
 
-        Of training data (not ``is_new``) there is nothing to tell.
+        Parameters
+        ----------
+        frame : narwhals.DataFrame
+            The same columns in any order; what lacks is missing.
+        is_new : bool, default=True
+            Whether it is other data than the table was learned from, so that strange categories are told.
+
+        Returns
+        -------
+        Views
+            The views, which know the table.
         """
         there = dict(_columns(frame))
         self._tell_differences(there)
@@ -139,7 +177,18 @@ class Table:
         return result
 
     def summary(self, families: Mapping[str, Family]) -> pd.DataFrame:
-        """Return a row for each column: its role, its view and family, features, and missing share."""
+        """Return what was decided about each column.
+
+        Parameters
+        ----------
+        families : mapping of str to Family
+            Families of the views.
+
+        Returns
+        -------
+        DataFrame
+            A row for each column: its role, view and family, number of features, share missing, and a note.
+        """
         rows = []
         for column in self.columns:
             blocks = column.reader.read(_empty(column.name, 1))
