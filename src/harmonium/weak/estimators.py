@@ -59,6 +59,8 @@ class LatentSVM(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the candidates. Only if these came as data frames.
 
     Notes
     -----
@@ -136,6 +138,8 @@ class IterativeLatentSVM(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the candidates. Only if these came as data frames.
 
     References
     ----------
@@ -211,6 +215,8 @@ class DissimilarityClassifier(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the candidates. Only if these came as data frames.
 
     References
     ----------
