@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import re
+import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 import pytest
@@ -12,6 +16,8 @@ from typer.testing import CliRunner
 import harmonium
 import harmonium.datasets
 from harmonium.cli import app
+
+from .bad_input_cases import assert_one_sentence
 
 RUNNER = CliRunner(env={"COLUMNS": "120"})
 
@@ -82,7 +88,7 @@ def test_show_refuses_in_one_sentence(tmp_path: Path) -> None:
     harmonium.weak.LatentSVM(max_iter=1).fit(bags, [0, 1, 0, 1]).save(tmp_path / "weak")
     for path in (tmp_path / "model.safetensors", tmp_path / "nowhere", tmp_path / "weak"):
         result = RUNNER.invoke(app, ["show", str(path)])
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert "Traceback" not in result.output
 
 
@@ -95,3 +101,63 @@ def test_demo_goes_on_without_matplotlib(tmp_path: Path, monkeypatch: pytest.Mon
     assert result.exit_code == 0
     assert 'pip install "harmonium[plot]"' in result.output
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["model.safetensors"]
+
+
+# ---- refusals --------------------------------------------------------------------------------------------------------
+def refused(arguments: list[str], pattern: str, code: int = 2) -> None:
+    result = RUNNER.invoke(app, arguments)
+    assert result.exit_code == code and "Traceback" not in result.output
+    assert re.search(pattern, result.stderr), result.stderr
+    assert_one_sentence(result.stderr.strip())
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**32)])
+def test_a_seed_that_is_none_is_refused(tmp_path: Path, seed: str) -> None:
+    refused(["demo", "--quick", "--seed", seed, "--output", str(tmp_path / "new")], f"got {seed}; 0 is usual")
+    assert not (tmp_path / "new").exists()
+
+
+def test_output_that_cannot_be_written_is_refused_before_anything_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harmonium.cli.demo.train_model", None)
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
+        refused(["demo", "--quick", "--output", str(place)], "--output must be a folder that can be written to")
+
+
+@pytest.mark.parametrize(
+    ("error", "pattern", "code"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "model"), r"model failed \(no space left on device\)", 2),
+        (PermissionError(errno.EACCES, "Permission denied", "map.png"), r"map.png failed \(permission denied\)", 2),
+        (KeyboardInterrupt(), "interrupted; run it again", 130),
+    ],
+    ids=["full", "forbidden", "interrupted"],
+)
+def test_what_happens_on_the_way_is_told_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, pattern: str, code: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("harmonium.cli.demo.train_model", fail)
+    refused(["demo", "--quick", "--output", str(tmp_path)], pattern, code)
+
+
+def run_module(*arguments: str, stdout: int | TextIO = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "harmonium", *arguments]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+
+
+def test_the_package_is_a_command() -> None:
+    result = run_module("--version")
+    assert (result.returncode, result.stdout.strip()) == (0, f"harmonium {harmonium.__version__}")
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
+def test_output_to_a_full_disk_is_told_in_one_sentence() -> None:
+    with open("/dev/full", "w") as full:
+        result = run_module("--version", stdout=full)
+    assert result.returncode == 2 and "no space left on device" in result.stderr
+    assert_one_sentence(result.stderr.strip())

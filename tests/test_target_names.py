@@ -134,6 +134,14 @@ def test_every_make_of_frame_is_read_alike(make: str) -> None:
     np.testing.assert_array_equal(values[1:], LABELS[1:])
 
 
+def test_what_is_missing_among_texts_is_no_class() -> None:
+    for missing in (np.nan, None, pd.NA):
+        assert read_classes([*TEXTS[:-1], missing], None).meaning.classes[0].tolist() == sorted(WORDS)
+    with pytest.raises(ValueError, match="all of one kind; got int, str") as refusal:
+        read_classes([*TEXTS[:-1], 1], None)
+    assert_one_sentence(str(refusal.value))
+
+
 def test_masked_values_are_unknown() -> None:
     mask = np.arange(len(CODES)) < 2
     assert read_classes(np.ma.masked_array(CODES, mask), None).targets.values[:2, 0].tolist() == [-1, -1]

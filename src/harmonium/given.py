@@ -12,6 +12,9 @@ import scipy.sparse
 from narwhals.exceptions import DuplicateError
 from sklearn.utils.validation import column_or_1d
 
+# squares of numbers that are much larger are infinite in float64, and so would be their spread
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True, eq=False)
 class Given:
@@ -71,6 +74,52 @@ def read_given(y: Any) -> Given:
     return Given(values, found.names, found.order)
 
 
+def of_one_kind(seen: np.ndarray, remedy: str) -> np.ndarray:
+    """Return labels as whole numbers (possibly stored as floats), texts or booleans; refuse everything else.
+
+    ``remedy`` says what to do about numbers that are not whole.
+    """
+    if seen.dtype.kind == "O":
+        texts = sum(isinstance(value, str) for value in seen)
+        seen = seen if 0 < texts < len(seen) else plain(seen)
+    if not len(seen):
+        return seen
+    if seen.ndim != 1 or seen.dtype.kind not in "biufU":
+        raise ValueError(
+            f"Unknown label type: classes must be whole numbers, texts or booleans, all of one kind; got "
+            f"{', '.join(sorted({type(value).__name__ for value in seen.ravel()[:1000]}))}; convert y first."
+        )
+    if seen.dtype.kind == "f":
+        check_finite(seen)
+        broken = seen != np.round(seen)
+        if broken.any():
+            raise ValueError(
+                f"Unknown label type: classes must be whole numbers, texts or booleans; got {seen[broken][0]:g}; "
+                f"{remedy}."
+            )
+    return seen
+
+
+def check_finite(values: np.ndarray) -> None:
+    """Refuse numbers that are infinite, or whose squares are."""
+    too_large = np.abs(np.asarray(values, dtype=np.float64)) > _LARGEST
+    if too_large.any():
+        raise ValueError(
+            "Input y contains infinity or a value too large for dtype('float64'): labels must be finite, and squares "
+            f"of them too; got {values[too_large][0]:g}; put NaN where they are unknown."
+        )
+
+
+def plain(values: np.ndarray) -> np.ndarray:
+    """Return objects as an array of numbers or texts, if all are."""
+    if values.dtype.kind != "O":
+        return values
+    try:
+        return np.array(values.tolist())
+    except ValueError:  # sequences of different lengths
+        return values
+
+
 def _read(y: Any) -> Given:
     """Return the content of anything, whatever its shape."""
     arrow = nw.dependencies.get_pyarrow()
@@ -90,7 +139,10 @@ def _read(y: Any) -> Given:
     if isinstance(y, np.ma.MaskedArray):
         return Given(np.where(np.ma.getmaskarray(y), np.nan, y.data.astype(object)))
     try:
-        return Given(y.toarray() if scipy.sparse.issparse(y) else np.asarray(y))
+        values = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
+        # among texts NumPy makes texts of numbers and of NaN too
+        is_changed = values.dtype.kind == "U" and not isinstance(y, np.ndarray)
+        return Given(np.asarray(y, dtype=object) if is_changed else values)
     except ValueError:
         raise ValueError(
             "y must have as many labels in every row; got rows of different lengths; pass an indicator matrix for "
@@ -106,11 +158,11 @@ def _frame(frame: nw.DataFrame[Any]) -> Given:
     if not all(column.dtype.kind in "biuf" for column in columns):
         # side by side, numbers would become texts
         columns = tuple(column.astype(object) for column in columns)
-    return Given(np.column_stack(columns), _names(frame), orders[0] if len(orders) == 1 else None)
+    return Given(np.column_stack(columns), names_of_columns(frame), orders[0] if len(orders) == 1 else None)
 
 
-def _names(frame: nw.DataFrame[Any]) -> tuple[str, ...] | None:
-    """Return the names of the columns; None if pandas has merely numbered them."""
+def names_of_columns(frame: nw.DataFrame[Any]) -> tuple[str, ...] | None:
+    """Return the names of the columns of a data frame; None if pandas has merely numbered them."""
     native = frame.to_native()
     numbered = isinstance(native, pd.DataFrame) and native.columns.equals(pd.RangeIndex(native.shape[1]))
     return None if numbered else tuple(str(name) for name in frame.columns)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+
+from harmonium.cli.refusing import in_one_sentence
 
 app = typer.Typer(
     help="One predictive, readable latent space from several kinds of data at once.",
@@ -39,9 +42,10 @@ def demo(
     quick: Annotated[bool, typer.Option("--quick", help="A few epochs only, to see that it runs.")] = False,
 ) -> None:
     """Train a two-view model on scikit-learn's digits, compare it with baselines, and draw what it learned."""
-    from harmonium.cli.demo import run_demo
+    with in_one_sentence():
+        from harmonium.cli.demo import run_demo
 
-    run_demo(output, seed, quick, Console())
+        run_demo(output, seed, quick, Console())
 
 
 @app.command()
@@ -51,16 +55,16 @@ def show(
     topics: Annotated[int, typer.Option(min=1, help="Topics shown.")] = 20,
 ) -> None:
     """Print the views, families and sizes of a saved model, and the top features of each topic."""
-    from harmonium.cli.show import show_model
-    from harmonium.exceptions import ModelFileError
+    with in_one_sentence():
+        from harmonium.cli.show import show_model
 
-    try:
         show_model(model, features, topics, Console())
-    except (ModelFileError, OSError) as error:
-        Console(stderr=True).print(str(error), style="red", markup=False, highlight=False)
-        raise typer.Exit(1) from error
 
 
 def main() -> None:
     """Run the ``harmonium`` command."""
-    app()
+    with in_one_sentence():
+        try:
+            app()
+        finally:
+            sys.stdout.flush()

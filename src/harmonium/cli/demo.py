@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from harmonium.cli.refusing import Refusal
 from harmonium.datasets import load_digits_views
 from harmonium.estimators import Harmonium
 from harmonium.extras import require
@@ -50,7 +52,8 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
     console : Console
         Where to print.
     """
-    output.mkdir(parents=True, exist_ok=True)
+    _check_seed(seed)
+    _make_folder(output)
     digits = load_digits_views()
     assert digits.target is not None
     train_rows, test_rows = train_test_split(
@@ -84,6 +87,25 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
     draw_topics(model.loadings("pixels").to_numpy() * train["pixels"].std(axis=0)[:, None], output / "topics.png")
     draw_map(model.transform(digits.views), labels, output / "map.png", seed)
     console.print(f"Pictures are in {output / 'topics.png'} and {output / 'map.png'}.", soft_wrap=True, markup=False)
+
+
+def _check_seed(seed: int) -> None:
+    """Refuse what scikit-learn takes for no seed."""
+    if not 0 <= seed < 2**32:
+        raise Refusal(f"--seed must be a whole number from 0 to {2**32 - 1}; got {seed}; 0 is usual.")
+
+
+def _make_folder(output: Path) -> None:
+    """Make the folder, and try to write there before anything long is computed."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=output):
+            pass
+    except OSError as error:
+        raise Refusal(
+            f"--output must be a folder that can be written to; {output} cannot ({str(error.strerror).lower()}); "
+            "choose another."
+        ) from error
 
 
 def train_model(train: Rows, seed: int, quick: bool) -> tuple[Harmonium, float]:

@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 from narwhals import to_native
 
-from harmonium.given import read_given
+from harmonium.given import check_finite, of_one_kind, plain, read_given
 from harmonium.notices import notice
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.views.index import names_of_items, row_names, rows_in_order
-
-# squares of numbers that are much larger are infinite in float64, and so would be their spread
-_LARGEST = 1e150
 
 
 def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = None) -> Labels:
@@ -62,7 +59,7 @@ def read_numbers(y: Any, sample_weight: Any) -> Labels:
                 f"y must hold numbers to predict; got dtype {values.dtype}; use HarmoniumClassifier for classes."
             ) from None
     values = values.astype(np.float64)
-    _check_finite(values)
+    check_finite(values)
     weight = _weights(sample_weight, len(values))
     table = np.where(weight[:, None] > 0, values[:, None] if values.ndim == 1 else values, np.nan)
     _check_some_known(not np.isnan(table).all())
@@ -124,16 +121,6 @@ def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     return weight
 
 
-def _check_finite(values: np.ndarray) -> None:
-    """Refuse numbers that are infinite, or whose squares are."""
-    too_large = np.abs(np.asarray(values, dtype=np.float64)) > _LARGEST
-    if too_large.any():
-        raise ValueError(
-            "Input y contains infinity or a value too large for dtype('float64'): labels must be finite, and squares "
-            f"of them too; got {values[too_large][0]:g}; put NaN where they are unknown."
-        )
-
-
 def _check_some_known(some: bool) -> None:
     """Refuse labels that are all unknown."""
     if not some:
@@ -148,7 +135,7 @@ def _may_be_labels(known: list[np.ndarray] | None) -> bool:
 def as_indicator(values: np.ndarray) -> np.ndarray | None:
     """Return a matrix of labels as 0, 1 and NaN; None if it holds anything else."""
     unknown = pd.isna(values)
-    seen = _plain(values[~unknown])
+    seen = plain(values[~unknown])
     if seen.ndim != 1 or seen.dtype.kind not in "biuf":
         return None
     distinct = set(np.unique(seen).tolist())
@@ -163,7 +150,7 @@ def as_indicator(values: np.ndarray) -> np.ndarray | None:
 def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Return class numbers, -1 where unknown, and the classes."""
     rows = np.flatnonzero(~pd.isna(column))
-    seen = _of_one_kind(column[rows])
+    seen = of_one_kind(column[rows], "use HarmoniumRegressor to predict numbers")
     if _marks_unknown_by_minus_one(seen, known):
         rows, seen = rows[seen != -1], seen[seen != -1]
     _check_some_known(len(seen) > 0)
@@ -192,39 +179,6 @@ def _order(categories: tuple[Any, ...] | None, classes: np.ndarray) -> np.ndarra
     number = {value: i for i, value in enumerate(classes.tolist())}
     order = [number[category] for category in categories if category in number]
     return np.array(order) if len(order) == len(classes) else None
-
-
-def _plain(values: np.ndarray) -> np.ndarray:
-    """Return objects as an array of numbers or texts, if all are."""
-    if values.dtype.kind != "O":
-        return values
-    try:
-        return np.array(values.tolist())
-    except ValueError:  # sequences of different lengths
-        return values
-
-
-def _of_one_kind(seen: np.ndarray) -> np.ndarray:
-    """Return labels as whole numbers (possibly stored as floats), texts or booleans; refuse everything else."""
-    if seen.dtype.kind == "O":
-        texts = sum(isinstance(value, str) for value in seen)
-        seen = seen if 0 < texts < len(seen) else _plain(seen)
-    if not len(seen):
-        return seen
-    if seen.ndim != 1 or seen.dtype.kind not in "biufU":
-        raise ValueError(
-            f"Unknown label type: classes must be whole numbers, texts or booleans, all of one kind; got "
-            f"{', '.join(sorted({type(value).__name__ for value in seen.ravel()[:1000]}))}; convert y first."
-        )
-    if seen.dtype.kind == "f":
-        _check_finite(seen)
-        broken = seen != np.round(seen)
-        if broken.any():
-            raise ValueError(
-                f"Unknown label type: classes must be whole numbers, texts or booleans; got {seen[broken][0]:g}; use "
-                "HarmoniumRegressor to predict numbers."
-            )
-    return seen
 
 
 def _marks_unknown_by_minus_one(seen: np.ndarray, known: np.ndarray | None) -> bool:

@@ -33,8 +33,8 @@ _FALSE = frozenset({"false", "no", "n", "f", "0"})
 class Number(Reader):
     """Read a column of quantities, for a Gaussian view that all of them share.
 
-    They are scaled by median and quartiles. Outliers are bent towards three robust standard deviations on either side. Texts such as "13%" or "$1,200" are
-    numbers too.
+    They are scaled by median and quartiles. Outliers are bent towards three robust standard deviations on either side.
+    Texts such as "13%" or "$1,200" are numbers too.
 
     Parameters
     ----------

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import scipy.sparse
+from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
+
+from harmonium.given import names_of_columns
 
 
 class Bags:
@@ -18,8 +22,9 @@ class Bags:
 
     Parameters
     ----------
-    features : array-like or sparse of shape (n_candidates, n_features)
-        One row for each candidate of each sample; the candidates of a sample stand together. Single precision is kept.
+    features : array-like, data frame or sparse of shape (n_candidates, n_features)
+        One row for each candidate of each sample; the candidates of a sample stand together. Single precision is kept,
+        and so are the names of the columns of a data frame.
     offsets : array-like of int of shape (n_samples + 1,)
         The candidates of sample ``i`` are the rows from ``offsets[i]`` up to, not including, ``offsets[i + 1]``.
     boxes : array-like of shape (n_candidates, 4) or None, default=None
@@ -38,6 +43,7 @@ class Bags:
     """
 
     def __init__(self, features: Any, offsets: ArrayLike, boxes: ArrayLike | None = None) -> None:
+        features, self.feature_names = _matrix("The matrix of candidates", features)
         self.features = _read_features(features)
         self.offsets = _read_offsets(offsets, self.features.shape[0])
         self.boxes = None if boxes is None else _read_boxes(boxes, self.features.shape[0])
@@ -48,8 +54,8 @@ class Bags:
 
         Parameters
         ----------
-        features : sequence of array-like or sparse
-            One matrix per sample with a row for each candidate; all have the same columns.
+        features : sequence of array-like, data frame or sparse
+            One matrix per sample with a row for each candidate; all have the same columns in the same order.
         boxes : sequence of array-like or None, default=None
             One matrix of boxes per sample with a row (top, left, bottom, right) for each candidate.
 
@@ -58,9 +64,15 @@ class Bags:
         Bags
             The samples in the order of the list.
         """
+        if not isinstance(features, Sequence | np.ndarray):
+            raise TypeError(
+                f"Bags are made from a list with one matrix per sample; got {type(features).__name__}; put the samples "
+                "in a list."
+            )
         if len(features) == 0:
             raise ValueError("Bags need at least one sample; got an empty list; pass one matrix per sample.")
-        matrices = [item if scipy.sparse.issparse(item) else np.asarray(item) for item in features]
+        read = [_matrix(f"Sample {number}", item) for number, item in enumerate(features)]
+        matrices, names = [matrix for matrix, _ in read], _common([columns for _, columns in read])
         for number, matrix in enumerate(matrices):
             if matrix.ndim != 2 or matrix.shape[1] != matrices[0].shape[-1]:
                 raise ValueError(
@@ -69,15 +81,18 @@ class Bags:
                 )
         sizes = np.array([matrix.shape[0] for matrix in matrices])
         _check_sizes(sizes)
-        if boxes is not None and [len(np.asarray(item)) for item in boxes] != sizes.tolist():
+        tables = None if boxes is None else [_numbers(item) for item in boxes]
+        if tables is not None and [len(table) for table in tables] != sizes.tolist():
             raise ValueError(
                 "boxes must have one row for each candidate of each sample; got other numbers of rows; pass one "
                 "matrix of boxes per sample."
             )
         is_sparse = any(scipy.sparse.issparse(matrix) for matrix in matrices)
         flat = scipy.sparse.vstack(matrices, format="csr") if is_sparse else np.concatenate(matrices)
-        places = None if boxes is None else np.concatenate([np.asarray(item) for item in boxes])
-        return cls(flat, np.concatenate([[0], np.cumsum(sizes)]), places)
+        places = None if tables is None else np.concatenate(tables)
+        result = cls(flat, np.concatenate([[0], np.cumsum(sizes)]), places)
+        result.feature_names = names
+        return result
 
     @property
     def sizes(self) -> np.ndarray:
@@ -104,7 +119,7 @@ class Bags:
         # samples that stand together are not copied: they share memory with these bags
         at: Any = slice(flat[0], flat[-1] + 1) if np.all(np.diff(chosen) == 1) else flat
         result = Bags.__new__(Bags)  # the rows were checked already
-        result.features, result.offsets = self.features[at], offsets
+        result.features, result.offsets, result.feature_names = self.features[at], offsets, self.feature_names
         result.boxes = None if self.boxes is None else self.boxes[at]
         return result
 
@@ -118,6 +133,47 @@ class Bags:
             f"Bags({len(self)} samples; {self.sizes.min()} to {self.sizes.max()} candidates of "
             f"{self.shape[1]} {kind} columns, {places})"
         )
+
+
+def _matrix(what: str, given: Any) -> tuple[Any, tuple[str, ...] | None]:
+    """Return a matrix of candidates, and the names of its columns if it has any."""
+    if scipy.sparse.issparse(given):
+        return given, None
+    try:
+        frame = nw.from_native(given, eager_only=True, pass_through=True)
+    except DuplicateError:
+        raise ValueError(f"{what} must have columns of different names; some occur twice; rename them.") from None
+    names = names_of_columns(frame) if isinstance(frame, nw.DataFrame) else None
+    try:
+        return np.asarray(nw.to_native(given, pass_through=True)), names
+    except ValueError:
+        raise ValueError(
+            f"{what} must have as many numbers in every row; got rows of different lengths; give all candidates the "
+            "same features."
+        ) from None
+
+
+def _common(names: list[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    """Return the names of the columns that all samples have; refuse samples that name them differently."""
+    first = next((columns for columns in names if columns is not None), None)
+    for number, columns in enumerate(names):
+        if columns is not None and columns != first:
+            raise ValueError(
+                f"Every sample must have the same columns in the same order; sample {number} has "
+                f"{', '.join(map(repr, columns[:5]))}, others {', '.join(map(repr, (first or ())[:5]))}; reorder or "
+                "rename them."
+            )
+    return first
+
+
+def _numbers(boxes: Any) -> np.ndarray:
+    """Return boxes as numbers."""
+    try:
+        return np.asarray(boxes, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "boxes must hold numbers, as many in every row; got something else; order them as top, left, bottom, right."
+        ) from None
 
 
 def _read_features(features: Any) -> Any:
@@ -167,7 +223,7 @@ def _check_sizes(sizes: np.ndarray) -> None:
 
 
 def _read_boxes(boxes: ArrayLike, n_rows: int) -> np.ndarray:
-    result = np.asarray(boxes, dtype=np.float64)
+    result = _numbers(boxes)
     if result.shape != (n_rows, 4):
         raise ValueError(
             f"boxes must have a row of top, left, bottom, right for each of {n_rows} candidates; got shape "

@@ -24,7 +24,7 @@ from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import save_classifier
 from harmonium.weak.losses import Loss, ZeroOneLoss
 from harmonium.weak.problem import CandidateProblem
-from harmonium.weak.reading import build_problem, numbers_of, read_candidates, read_labels, read_samples
+from harmonium.weak.reading import build_problem, names_of, numbers_of, read_candidates, read_labels, read_samples
 
 
 class InitialCandidates(Setting):
@@ -60,6 +60,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
     history_: dict[str, list[Any]]
     n_iter_: int
     n_passes_: int
+    feature_names_in_: np.ndarray
 
     def __init__(
         self,
@@ -133,6 +134,11 @@ class WeakClassifier(ClassifierMixin, WithParts):
                 "other candidates, improve the features, or use a loss that forgives neighbours of the right one."
             )
         self.classes_ = classes
+        names = names_of(samples)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         self.coef_ = learned.weights if self.problem is not None else learned.weights.reshape(len(classes), -1)
         self.history_ = learned.history
         self.n_iter_ = self.history_["block"].count("weights")
@@ -147,6 +153,15 @@ class WeakClassifier(ClassifierMixin, WithParts):
             finally:  # whoever called fit is to stop too, even if warnings are errors
                 raise KeyboardInterrupt
         return self
+
+    def _check_names(self, samples: Any) -> None:
+        """Refuse columns of other names than those of training; only names that both have can disagree."""
+        for name, expected in zip(names_of(samples) or (), getattr(self, "feature_names_in_", ()), strict=False):
+            if name != expected:
+                raise ValueError(
+                    f"Candidates must have the columns of training, in the same order; got {name!r} in place of "
+                    f"{str(expected)!r}; reorder or rename the columns."
+                )
 
     def _loss(self) -> Loss:
         given = as_part(Loss, self.loss)
@@ -166,13 +181,14 @@ class WeakClassifier(ClassifierMixin, WithParts):
         return problem.guess()
 
     # ---- asking the fitted model -----------------------------------------------------------------------------------
-    def _read(self, X: Any, y: Any = None) -> CandidateProblem:
+    def _read(self, X: Any, y: Any = None, labelled: bool = True) -> CandidateProblem:
         check_fitted(self)
         samples, candidates = read_samples(X, self.problem)
         n_samples = len(candidates.offsets) - 1
-        labels = np.zeros(n_samples, dtype=np.int32) if y is None else numbers_of(y, self.classes_, n_samples)
+        self._check_names(samples)
+        labels = numbers_of(y, self.classes_, n_samples) if labelled else np.zeros(n_samples, dtype=np.int32)
         # without labels the loss is never asked for
-        loss = ZeroOneLoss() if y is None else self._loss()
+        loss = self._loss() if labelled else ZeroOneLoss()
         problem = build_problem(samples, candidates, self.problem, loss, labels, self.classes_)
         if problem.n_weights != self.coef_.size:
             raise ValueError(
@@ -200,7 +216,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         candidates : ndarray of int64 of shape (n_samples,)
             The predicted candidates, numbered from 0 within each sample.
         """
-        selection = self._infer(self._read(X))
+        selection = self._infer(self._read(X, labelled=False))
         return self.classes_[selection.labels], selection.candidates.astype(np.int64)
 
     def predict(self, X: Any) -> np.ndarray:

@@ -61,6 +61,8 @@ class LatentSVM(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the candidates. Only if these came as data frames.
 
     Notes
     -----
@@ -139,6 +141,8 @@ class IterativeLatentSVM(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the candidates. Only if these came as data frames.
 
     References
     ----------
@@ -215,6 +219,8 @@ class DissimilarityClassifier(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the candidates. Only if these came as data frames.
 
     References
     ----------

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from harmonium.given import of_one_kind, read_given
 from harmonium.weak.bags import Bags
 from harmonium.weak.enumerated import Definition, EnumeratedProblem
 from harmonium.weak.losses import Candidates, Loss
@@ -40,28 +42,40 @@ def _as_bags(X: Any) -> Bags:
     )
 
 
+def names_of(samples: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns, if samples are bags that have them."""
+    return samples.feature_names if isinstance(samples, Bags) else None
+
+
 def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes in sorted order, and the labels as positions among them."""
-    labels = np.asarray(y)
-    if labels.shape != (n_samples,):
-        raise ValueError(
-            f"y must have one label for each of {n_samples} samples; got shape {labels.shape}; pass a flat array."
-        )
-    if np.issubdtype(labels.dtype, np.floating) and not np.isfinite(labels).all():
-        raise ValueError("Labels must be known for all samples; found NaN in y; leave those samples out.")
+    labels = _labels(y, n_samples)
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y must hold at least two classes; got only {classes[0]}; add samples of another class.")
+        found = f"only {classes[0]}" if len(classes) else "none"
+        raise ValueError(f"y must hold at least two classes; got {found}; add samples of another class.")
     return classes, numbers.astype(np.int32)
+
+
+def _labels(y: Any, n_samples: int) -> np.ndarray:
+    """Return one label for each sample, all known and of one kind."""
+    values = read_given(y).values
+    if values.shape != (n_samples,):
+        raise ValueError(
+            f"y must have one label for each of {n_samples} samples; got shape {values.shape}; pass a flat array."
+        )
+    unknown = pd.isna(values)
+    if unknown.any():
+        raise ValueError(
+            f"Labels must be known for all samples; found None or NaN in y, at sample {int(np.argmax(unknown))}; leave "
+            "those samples out."
+        )
+    return of_one_kind(values, "turn numbers that are not whole into texts")
 
 
 def numbers_of(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
     """Return labels as positions among the classes that were learned."""
-    labels = np.asarray(y)
-    if labels.shape != (n_samples,):
-        raise ValueError(
-            f"y must have one label for each of {n_samples} samples; got shape {labels.shape}; pass a flat array."
-        )
+    labels = _labels(y, n_samples)
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         raise ValueError(f"Labels must be classes that were learned; got {labels[unknown][0]}; leave those out.")
@@ -71,7 +85,10 @@ def numbers_of(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
 def read_candidates(name: str, given: Any, offsets: np.ndarray, may_be_unknown: bool) -> np.ndarray:
     """Return candidates as numbers within their samples, -1 for unknown ones."""
     n_samples = len(offsets) - 1
-    result = np.asarray(given)
+    try:
+        result = np.asarray(given)
+    except ValueError:  # rows of different lengths, refused for their shape
+        result = np.asarray(given, dtype=object)
     if result.shape != (n_samples,) or not np.issubdtype(result.dtype, np.integer):
         raise ValueError(
             f"{name} must be the number of a candidate for each of {n_samples} samples; got shape {result.shape} of "
