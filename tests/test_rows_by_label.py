@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import anndata
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import cross_val_score
 
-from harmonium import HarmoniumClassifier, InvalidViewError, Stochastic, Views
+from harmonium import HarmoniumClassifier, HarmoniumWarning, InvalidViewError, Stochastic, Views
 
 from .bad_input_cases import N_ROWS, binary, quick, real, refuse, refuse_fit
 
@@ -75,6 +76,20 @@ def test_an_index_that_counts_goes_by_position(expected: np.ndarray) -> None:
     ):
         np.testing.assert_array_equal(quick().fit(X).transform(X), expected)
     assert Views({"colour": counted}).index is None
+
+
+def test_shuffled_rows_beside_counted_ones_are_told_of() -> None:
+    counted = {"words": words().reset_index(drop=True), "colour": colour().reset_index(drop=True)}
+    shuffled = {**counted, "colour": counted["colour"].iloc[SHUFFLED]}
+    with pytest.warns(HarmoniumWarning, match="View 'words' has no labels but .* goes by position") as notices:
+        views = Views(shuffled)
+    assert len(notices) == 1 and notices[0].filename == __file__
+    np.testing.assert_array_equal(views.source("colour").rows, np.arange(N_ROWS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Views(counted)
+        Views({"words": binary(), "colour": shuffled["colour"]})
+        Views({name: table.iloc[SHUFFLED] for name, table in counted.items()})
 
 
 def test_a_mask_with_labels_is_put_in_order_too() -> None:

@@ -15,6 +15,7 @@ from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse import has_duplicates
+from harmonium.notices import notice
 from harmonium.views.annotated import (
     annotated_parts,
     has_modalities,
@@ -27,7 +28,7 @@ from harmonium.views.annotated import (
 from harmonium.views.dense import dense_numbers, object_numbers
 from harmonium.views.feature_names import checked_names
 from harmonium.views.frames import as_frame
-from harmonium.views.index import row_names, rows_in_order
+from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
 from harmonium.views.places import cell_place
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
@@ -123,6 +124,7 @@ class Views:
         }
         _check_lengths(sources)
         self._sources = _aligned(sources, None if index is None else pd.Index(index))
+        _tell_of_shuffled_rows([name for name, view in given.items() if counts_rows(view)], self.index)
 
     @classmethod
     def _from_sources(cls, sources: dict[str, Source], table: Any = None) -> Views:
@@ -379,6 +381,15 @@ def _aligned(sources: dict[str, Source], index: pd.Index | None) -> dict[str, So
         rows = rows_in_order(f"View {name!r}", source.index, owner, index, InvalidViewError)
         aligned[name] = replace(source if rows is None else source.take(rows), index=index)
     return aligned
+
+
+def _tell_of_shuffled_rows(counting: list[str], index: pd.Index | None) -> None:
+    """Warn of frames that go by position beside others with the same numbers as labels, in another order."""
+    if counting and index is not None and is_shuffled_count(index):
+        notice(
+            f"View {counting[0]!r} has no labels but an index that counts its rows, and goes by position, while other "
+            "views have the same numbers in another order; sort their index if rows of the same number belong together."
+        )
 
 
 def empty_rows(matrix: np.ndarray | scipy.sparse.csr_array) -> np.ndarray:

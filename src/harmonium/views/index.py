@@ -44,9 +44,25 @@ def row_names(data: Any) -> pd.Index | None:
     if is_annotated(native):
         return names_of_observations(native)
     index = getattr(native, "index", None)
-    if not isinstance(index, pd.Index):  # as a column or a method of that name
-        return None
-    return None if isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1 else index
+    # a column or a method may have that name
+    return index if isinstance(index, pd.Index) and not counts_rows(native) else None
+
+
+def counts_rows(data: Any) -> bool:
+    """Tell whether the index of something is one that pandas made up, which counts 0, 1, 2, …"""
+    index = getattr(data, "index", None)
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+
+
+def is_shuffled_count(names: pd.Index) -> bool:
+    """Tell whether names are 0, 1, 2, … in another order, as those of a frame whose rows were shuffled.
+
+    Examples
+    --------
+    >>> is_shuffled_count(pd.Index([2, 0, 1])), is_shuffled_count(pd.Index([3, 4, 5]))
+    (True, False)
+    """
+    return names.dtype.kind in "iu" and np.array_equal(np.sort(names), np.arange(len(names)))
 
 
 def names_of_items(X: Any) -> pd.Index | None:

@@ -29,6 +29,8 @@ SINGLE = "view0"
 class Columns:
     """Columns of one matrix that make up a view, and their family.
 
+    Each column of the matrix has to belong to exactly one view; drop those that should belong to none.
+
     Parameters
     ----------
     columns : slice, list of int, list of str, or array of bool
