@@ -247,10 +247,10 @@ def test_persistent_chains_go_on_between_batches() -> None:
     objective = PersistentCD()
     rng = np.random.default_rng(0)
     chains = objective.start(problem, batch, rng)
-    before = chains.hidden.copy()
+    before = chains["hidden"].copy()
     for _ in range(20):
         objective.accumulate(problem, parameters, batch, Statistics.zeros_like(parameters), rng, chains)
-    assert not np.array_equal(before, chains.hidden)
+    assert not np.array_equal(before, chains["hidden"])
 
 
 def test_missing_sites_get_their_exact_conditional_mean_when_hidden_units_are_off() -> None:

@@ -21,7 +21,6 @@ from harmonium import (
     Langevin,
     MeanFieldCD,
     Metropolis,
-    PersistentCD,
     Stochastic,
 )
 
@@ -82,8 +81,6 @@ def test_what_cannot_be_sampled_is_refused() -> None:
         Harmonium(hidden=IBP(truncation=4), driver=Langevin(**QUICK)).fit(X)
     with pytest.raises(IncompatiblePartsError, match="SampledCD"):
         BDWH(3, objective=MeanFieldCD(), driver=Metropolis(**QUICK)).fit(X)
-    with pytest.raises(IncompatiblePartsError, match="remembers nothing"):
-        BDWH(3, objective=PersistentCD(), driver=Langevin(**QUICK, checkpoint="run.safetensors")).fit(X)
     with pytest.raises(ValueError, match="LBFGS needs an objective with a loss"):
         BDWH(3, driver=Langevin(**{**QUICK, "start": LBFGS(max_iter=5)})).fit(X)
     with pytest.raises(ValueError, match="pass it to the driver"):
