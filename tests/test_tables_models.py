@@ -141,6 +141,23 @@ def test_several_targets_by_name(wines: pd.DataFrame) -> None:
     assert model.predict(wines).shape == (len(wines), 2) and "year" not in model.views_.index
 
 
+def test_queries_of_databases_are_tables(wines: pd.DataFrame) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    query = duckdb.sql("select review, place, price, points from wines")
+    with pytest.warns(HarmoniumWarning, match="lazy frame"):
+        model = quick_regressor().fit(query, "points")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        predicted = model.predict(query)
+    assert ["lazy frame" in str(warning.message) for warning in caught] == [True]
+    np.testing.assert_array_equal(predicted, model.predict(wines[["review", "place", "price"]]))
+
+
+def test_overviews_are_printed_whole(model: HarmoniumRegressor) -> None:
+    with pd.option_context("display.width", 20, "display.max_columns", 2, "display.max_rows", 2):
+        assert "..." not in repr(model.views_) and "log scale" in repr(model.views_)
+
+
 def test_labels_are_not_taken_for_names(wines: pd.DataFrame) -> None:
     model = quick_classifier().fit(wines.drop(columns="place"), wines["place"].tolist())
     assert model.classes_.tolist() == ["Mosel", "Napa", "Rioja"]

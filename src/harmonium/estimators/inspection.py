@@ -11,6 +11,7 @@ from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.params import weights_of
 from harmonium.queries import topics
+from harmonium.tables.overview import Overview
 from harmonium.training import FittedModel
 from harmonium.validation import check_fitted
 
@@ -49,7 +50,7 @@ class Inspection:
         model = self._model
         if model.table is not None:
             return model.table.summary(model.families)
-        return pd.DataFrame(
+        return Overview(
             {
                 "family": [type(model.families[name]).__name__ for name in model.input_names],
                 "features": [int(model.families[name].n_features_) for name in model.input_names],

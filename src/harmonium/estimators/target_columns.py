@@ -48,8 +48,10 @@ def apart(X: Any, y: Any) -> tuple[Any, Any]:
             "the name."
         )
     rest = frame.drop(names)
+    # columns of Arrow do not know their names
     targets: Any = frame[y] if isinstance(y, str) else frame.select(names)
-    return rest.to_native(), nw.to_native(targets)
+    native = nw.to_native(targets)
+    return rest.to_native(), native if hasattr(native, "name") or not isinstance(y, str) else targets.to_pandas()
 
 
 def _is_names(X: Any, y: Any) -> bool:

@@ -21,6 +21,7 @@ from harmonium.tables.categories import Category, Date, Tags
 from harmonium.tables.column import Column
 from harmonium.tables.drop import Drop
 from harmonium.tables.numbers import Count, Flag, Number, Vector
+from harmonium.tables.overview import Overview
 from harmonium.tables.words import Words
 from harmonium.views import Views
 from harmonium.views.index import row_names
@@ -204,7 +205,7 @@ class Table:
                     "note": column.reader.note,
                 }
             )
-        return pd.DataFrame(rows).set_index("column")
+        return Overview(pd.DataFrame(rows).set_index("column"))
 
 
 def reader_of(name: str, role: Any) -> Reader:

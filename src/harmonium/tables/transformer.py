@@ -12,6 +12,7 @@ from sklearn.base import TransformerMixin
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.parts import Part
+from harmonium.tables.overview import Overview
 from harmonium.tables.table import Table, reader_of
 from harmonium.validation import Choice, Setting, check_fitted
 from harmonium.views import Views
@@ -180,7 +181,7 @@ class TableViews(TransformerMixin, _TableReader):
     def columns_(self) -> pd.DataFrame:
         """The columns, their roles, views, features and missing values."""
         check_fitted(self)
-        return self.table_.summary({}).drop(columns="family")
+        return Overview(self.table_.summary({}).drop(columns="family"))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "table_")
