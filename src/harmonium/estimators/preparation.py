@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from harmonium.energy import Energy
@@ -14,6 +15,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
+from harmonium.kernels.compressed import check_before_conversion
 from harmonium.objectives.problem import Problem
 from harmonium.params import RESERVED
 from harmonium.targets import Labels
@@ -65,6 +67,8 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
 def _one_matrix(estimator: Any, X: Any, reset: bool) -> Any:
     """Return one checked matrix; the estimator learns, or is compared with, the number and names of its columns."""
     if as_frame(SINGLE, X) is None:
+        if scipy.sparse.issparse(X):
+            check_before_conversion("X", X)
         # scikit-learn's own checks and messages
         return validate_data(
             estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"

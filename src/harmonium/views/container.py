@@ -14,7 +14,7 @@ from narwhals.exceptions import DuplicateError
 from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
-from harmonium.kernels.sparse import has_duplicates
+from harmonium.kernels.compressed import check_real, compressed_rows
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 
@@ -264,17 +264,13 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
     if frame is not None:
         columns = [str(column) for column in frame.columns]
         view = _frame_values(name, frame)
-    matrix = _canonical(view) if scipy.sparse.issparse(view) else _dense(name, view)
+    matrix = _canonical(name, view) if scipy.sparse.issparse(view) else _dense(name, view)
     if matrix.ndim != 2:
         raise InvalidViewError(
             f"View {name!r} must be a matrix with one row per item; got an array of shape {matrix.shape}; "
             "use reshape(-1, 1) for a single column."
         )
-    if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool) or np.iscomplexobj(matrix):
-        raise InvalidViewError(
-            f"View {name!r} must hold real numbers; got dtype {matrix.dtype}; encode it first (text: "
-            "harmonium.features.text, categories: integer codes)."
-        )
+    check_real(f"View {name!r}", matrix.dtype)
     if matrix.shape[1] == 0:
         raise InvalidViewError(f"View {name!r} must have at least one column; got shape {matrix.shape}; leave it out.")
     _check_finite(name, matrix)
@@ -333,16 +329,10 @@ def _dense(name: str, view: Any) -> np.ndarray:
         ) from None
 
 
-def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:
+def _canonical(name: str, view: Any) -> np.ndarray | scipy.sparse.csr_array:
     if view.ndim != 2:
         return np.empty(view.shape)  # refused for its shape
-    matrix = scipy.sparse.csr_array(view)
-    if matrix.dtype == np.longdouble:  # kernels do not know it
-        matrix = matrix.astype(np.float64)
-    # the order of a row's entries does not matter here, and sorting would take longer than encoding
-    if has_duplicates(matrix.indptr, matrix.indices, matrix.shape[1]):
-        matrix = matrix.copy()  # the user's matrix stays as it is
-        matrix.sum_duplicates()
+    matrix = compressed_rows(f"View {name!r}", view)
     cells = matrix.shape[0] * matrix.shape[1]
     if cells and matrix.nnz > _DENSE_FROM * cells:
         return matrix.toarray()
