@@ -21,7 +21,7 @@ from harmonium.kernels.products import (
     hidden_times_weights,
 )
 from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
-from harmonium.kernels.sparse import SparseRows, gather_rows, has_duplicates
+from harmonium.kernels.sparse import BROKEN_ROWS, DUPLICATES, OUTSIDE, SOUND, SparseRows, examine, gather_rows
 from harmonium.kernels.updates import adam_update, descent_update, momentum_update
 
 RNG = np.random.default_rng(0)
@@ -138,8 +138,12 @@ def test_sparse_rows_and_columns() -> None:
     rows = np.array([3, -1, 3, 19])
     got = SparseRows(*gather_rows(sparse.indptr, sparse.indices, sparse.data, rows), 30).dense()
     np.testing.assert_array_equal(got, np.where((rows < 0)[:, None], 0, dense[rows]))
-    assert not has_duplicates(sparse.indptr, sparse.indices, 30)
-    assert has_duplicates(np.array([0, 2]), np.array([4, 4]), 30)
+    assert examine(sparse.indptr, sparse.indices, 30) == SOUND
+    assert examine(np.array([0, 2]), np.array([4, 4]), 30) == DUPLICATES
+    assert examine(np.array([0, 2]), np.array([4, 30]), 30) == OUTSIDE
+    assert examine(np.array([0, 2]), np.array([-1, 3]), 30) == OUTSIDE
+    for starts in ([0, 3], [1, 2], [0, 2, 1], [0, -1, 2]):
+        assert examine(np.array(starts), np.array([3, 4]), 30) == BROKEN_ROWS
 
 
 def test_candidates_are_the_cells_that_may_be_non_zero() -> None:

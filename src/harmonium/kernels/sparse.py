@@ -12,6 +12,10 @@ from harmonium.kernels.compiling import compiled
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
+#: what `examine` finds: nothing; a row with a column twice; rows that begin or end nowhere; a column that is none
+SOUND, DUPLICATES, BROKEN_ROWS, OUTSIDE = 0, 1, 2, 3
+
+
 class SparseRows:
     """Rows of a sparse matrix: row r has the columns ``indices[indptr[r]:indptr[r+1]]``, and ``data`` their values.
 
@@ -123,15 +127,24 @@ def _transpose(
 
 
 @compiled()
-def has_duplicates(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> bool:
-    """Return whether a row of a compressed-row matrix stores a column twice."""
+def examine(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> int:
+    """Return what is wrong with a compressed-row matrix: `SOUND`, `DUPLICATES`, `BROKEN_ROWS` or `OUTSIDE`."""
     last_row = np.full(n_columns, -1, dtype=np.int64)
+    found = SOUND
+    if indptr[0] != 0:
+        return BROKEN_ROWS
     for row in range(len(indptr) - 1):
-        for entry in range(indptr[row], indptr[row + 1]):
-            if last_row[indices[entry]] == row:
-                return True
-            last_row[indices[entry]] = row
-    return False
+        first, last = indptr[row], indptr[row + 1]
+        if first > last or last > len(indices):
+            return BROKEN_ROWS
+        for entry in range(first, last):
+            column = indices[entry]
+            if column < 0 or column >= n_columns:
+                return OUTSIDE
+            if last_row[column] == row:
+                found = DUPLICATES
+            last_row[column] = row
+    return found
 
 
 @compiled()

@@ -14,7 +14,7 @@ import scipy.sparse
 from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
-from harmonium.kernels.sparse import has_duplicates
+from harmonium.kernels.compressed import check_real, compressed_rows
 from harmonium.notices import notice
 from harmonium.views.annotated import (
     annotated_parts,
@@ -419,12 +419,13 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
         )
     elif is_annotated(view):
         columns, view = names_of_variables(view), matrix_of(view)
-    matrix = _canonical(view) if scipy.sparse.issparse(view) else dense_numbers(name, view)
+    matrix = _canonical(name, view) if scipy.sparse.issparse(view) else dense_numbers(name, view)
     if matrix.ndim != 2:
         raise InvalidViewError(
             f"View {name!r} must be a matrix with one row per item; got an array of shape {matrix.shape}; "
             "use reshape(-1, 1) for a single column."
         )
+    check_real(f"View {name!r}", matrix.dtype)
     if matrix.shape[1] == 0:
         raise InvalidViewError(f"View {name!r} must have at least one column; got shape {matrix.shape}; leave it out.")
     _check_finite(name, matrix, columns, index)
@@ -473,16 +474,10 @@ def _column_values(name: str, column: nw.Series, dtype: nw.dtypes.DType) -> np.n
     return object_numbers(name, objects, [str(column.name)], row_names(column))[:, 0]
 
 
-def _canonical(view: Any) -> np.ndarray | scipy.sparse.csr_array:
+def _canonical(name: str, view: Any) -> np.ndarray | scipy.sparse.csr_array:
     if view.ndim != 2:
         return np.empty(view.shape)  # refused for its shape
-    matrix = scipy.sparse.csr_array(view)
-    if matrix.dtype == np.longdouble:  # kernels do not know it
-        matrix = matrix.astype(np.float64)
-    # the order of a row's entries does not matter here, and sorting would take longer than encoding
-    if has_duplicates(matrix.indptr, matrix.indices, matrix.shape[1]):
-        matrix = matrix.copy()  # the user's matrix stays as it is
-        matrix.sum_duplicates()
+    matrix = compressed_rows(f"View {name!r}", view)
     cells = matrix.shape[0] * matrix.shape[1]
     if cells and matrix.nnz > _DENSE_FROM * cells:
         return matrix.toarray()

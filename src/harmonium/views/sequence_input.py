@@ -11,13 +11,19 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
+from harmonium.kernels.compressed import compressed_rows
 
 
 def binary_rows(rows: Any) -> scipy.sparse.csr_array:
     """Return compressed rows without stored zeros, in single precision; the user's matrix stays as it is."""
     try:
-        matrix = scipy.sparse.csr_array(rows if scipy.sparse.issparse(rows) else np.atleast_1d(np.asarray(rows)))
+        if scipy.sparse.issparse(rows) and rows.ndim == 2:
+            matrix = compressed_rows("The matrix of Sequences", rows)
+        else:
+            matrix = scipy.sparse.csr_array(np.atleast_1d(np.asarray(rows)))
         matrix = matrix.astype(np.float32)
+    except InvalidViewError:
+        raise
     except (TypeError, ValueError):
         raise InvalidViewError(
             f"Sequences need a matrix of zeros and ones; got {type(rows).__name__} that is none; pass an array or a "
@@ -67,12 +73,15 @@ def one_item(number: int, matrix: Any) -> scipy.sparse.csr_array | None:
             values = np.asarray(values, dtype=np.float32)
         except (TypeError, ValueError):
             values = np.empty(0)  # refused for its shape
-        if values.ndim != 2:
-            raise InvalidViewError(
-                f"Every item of Sequences must be a matrix of numbers, (vectors, features); item {number} is "
-                f"{type(matrix).__name__} of shape {np.shape(values)}; use reshape(1, -1) for a single vector."
-            )
-    return scipy.sparse.csr_array(values) if values.shape[0] else None
+    if values.ndim != 2:
+        raise InvalidViewError(
+            f"Every item of Sequences must be a matrix of numbers, (vectors, features); item {number} is "
+            f"{type(matrix).__name__} of shape {values.shape}; use reshape(1, -1) for a single vector."
+        )
+    if not values.shape[0]:
+        return None
+    sparse = scipy.sparse.issparse(values)
+    return compressed_rows(f"Item {number} of Sequences", values) if sparse else scipy.sparse.csr_array(values)
 
 
 def columns(frame: Any, *names: str) -> dict[str, np.ndarray]:
@@ -115,7 +124,7 @@ def numbered(label: str, values: np.ndarray, known: Sequence[Any] | None) -> tup
 
 def possible_counts(counts: Any, lengths: np.ndarray) -> scipy.sparse.coo_array:
     """Return counts of ones and of neighbouring pairs, (items, 2 features); refuse any that no sequence can have."""
-    counted = scipy.sparse.csr_array(counts)
+    counted = scipy.sparse.csr_array(counts) if not scipy.sparse.issparse(counts) else compressed_rows("Counts", counts)
     if counted.shape[1] % 2 or counted.shape[0] != len(lengths):
         raise InvalidViewError(
             f"Counts must have a row per item, {len(lengths)}, and two columns per feature; got shape {counted.shape}; "

@@ -12,6 +12,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
 
 from harmonium.given import names_of_columns
+from harmonium.kernels.compressed import check_before_conversion, compressed_rows
 
 
 class Bags:
@@ -79,6 +80,8 @@ class Bags:
                     f"Every sample must be a matrix of candidates with the same columns; sample {number} has shape "
                     f"{matrix.shape} and sample 0 {matrices[0].shape}; give all candidates the same features."
                 )
+            if scipy.sparse.issparse(matrix):
+                check_before_conversion(f"Sample {number}", matrix)
         sizes = np.array([matrix.shape[0] for matrix in matrices])
         _check_sizes(sizes)
         tables = None if boxes is None else [_numbers(item) for item in boxes]
@@ -177,7 +180,7 @@ def _numbers(boxes: Any) -> np.ndarray:
 
 
 def _read_features(features: Any) -> Any:
-    matrix = features.tocsr() if scipy.sparse.issparse(features) else np.asarray(features)
+    matrix = features if scipy.sparse.issparse(features) else np.asarray(features)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             f"Features must be a matrix with a row for each candidate; got shape {matrix.shape}; use Bags.from_list "
@@ -187,6 +190,8 @@ def _read_features(features: Any) -> Any:
         raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
     if np.iscomplexobj(matrix):
         raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; take real and imaginary parts.")
+    if scipy.sparse.issparse(matrix):
+        matrix = compressed_rows("The matrix of features", matrix)
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
     values: Any = matrix.data if scipy.sparse.issparse(matrix) else matrix
