@@ -16,12 +16,25 @@ from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.validation import Anything, Choice
+from harmonium.validation import Choice, Setting, shown
 
 # more different numbers than this are a measurement, not a rating: a convention
 _MOST_LEVELS = 100
 # shares of rows at or above a level, from which thresholds start, are kept this far from 0 and 1
 _RAREST = 0.01
+
+
+class Levels(Setting):
+    """A setting that lists levels, which are checked against y, or None."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what is no list."""
+        is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+        if value is not None and not is_list:
+            raise TypeError(
+                f"{owner} needs {name} to be a list, the lowest first, or None; got {shown(value)}; list each level "
+                "once."
+            )
 
 
 class Ordinal(LinearHead):
@@ -73,7 +86,7 @@ class Ordinal(LinearHead):
     settings = {
         **LinearHead.settings,
         "margins": Choice(("all", "nearest"), remedy="'all' is usual"),
-        "levels": Anything(),  # checked against y
+        "levels": Levels(),
     }
     outputs_: LevelOutputs
     frequency_: np.ndarray

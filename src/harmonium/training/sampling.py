@@ -26,7 +26,7 @@ from harmonium.training.priors import GaussianPrior, Moments, Normal, Prior
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.stochastic import Stochastic
-from harmonium.validation import Number, Setting, Whole
+from harmonium.validation import Number, Setting, Whole, shown
 from harmonium.views.data import Data
 
 # Rows of a step unless the user says otherwise: a convention.
@@ -60,8 +60,8 @@ class Start(Setting):
             return
         if not isinstance(value, Driver) or value.keeps_draws:
             raise TypeError(
-                f"{owner} needs {name} 'likelihood', None or a driver such as Stochastic(); got {value!r}; take one of "
-                "them."
+                f"{owner} needs {name} 'likelihood', None or a driver such as Stochastic(); got {shown(value)}; take "
+                "one of them."
             )
         value.check()
 
@@ -74,7 +74,7 @@ class CheckpointPath(Setting):
         if value is None:
             return
         if not isinstance(value, str | os.PathLike):
-            raise TypeError(f"{owner} needs a path as {name}; got {value!r}; None switches it off.")
+            raise TypeError(f"{owner} needs a path as {name}; got {shown(value)}; None switches it off.")
         if not Path(value).absolute().parent.is_dir():
             raise ValueError(f"A checkpoint must lie in a folder that exists; got {value}; make the folder.")
 
