@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from harmonium.heads.base import Constants, constant
+from harmonium.heads.calibration import smoothed_classes
 from harmonium.heads.linear import LinearHead, LossWeight
 from harmonium.heads.outputs import Outputs
 from harmonium.hidden import HiddenLayer
@@ -248,11 +249,11 @@ class LevelOutputs(Outputs):
         rows = np.flatnonzero(targets.counting)
         if not len(rows):
             return np.ones(1)
-        codes = targets.values[rows, 0]
+        aims = smoothed_classes(targets.values[rows, 0], targets.weight[rows], len(self.levels))
 
         def loss(log_factor: float) -> float:
-            shares = _level_shares(scores[rows], np.exp(log_factor))[np.arange(len(rows)), codes]
-            return -float(targets.weight[rows] @ np.log(np.maximum(shares, 1e-12)))
+            likelihood = aims * np.log(np.maximum(_level_shares(scores[rows], np.exp(log_factor)), 1e-12))
+            return -float(targets.weight[rows] @ likelihood.sum(axis=1))
 
         return np.array([np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x)])
 
