@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_expit
 from scipy.stats import rankdata
+from sklearn.calibration import _SigmoidCalibration
 
 from harmonium.heads.calibration import fit_sigmoid, fit_temperature
+from harmonium.heads.ordinal import LevelOutputs
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs
+from harmonium.targets import Targets
 
 
 @pytest.mark.parametrize("factor", [0.2, 1.0, 5.0])
@@ -72,3 +75,33 @@ def test_nothing_to_calibrate_by_leaves_scores_as_they_are() -> None:
     assert fit_temperature(scores, np.full(5, -1), np.ones(5)) == 1.0
     assert fit_temperature(scores, np.zeros(5, dtype=int), np.zeros(5)) == 1.0
     assert fit_sigmoid(scores, np.full((5, 3), np.nan), np.ones(5)) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("n_rows", [10, 40, 400])
+def test_rows_that_scores_separate_make_no_certain_probabilities(n_rows: int) -> None:
+    """Perfect rows are aimed at with Platt's (n + 1) / (n + 2), where n of them were seen."""
+    codes = np.arange(n_rows) % 2
+    weight, right = np.ones(n_rows), (n_rows / 2 + 1) / (n_rows / 2 + 2)
+    scores = np.where(codes[:, None] == np.arange(2), 3.0, -3.0)
+    classes = ClassOutputs([2])
+    factors = classes.calibrate(scores, Targets(codes[:, None], weight))
+    probability = classes.probabilities(scores, factors)[0][np.arange(n_rows), codes]
+    np.testing.assert_allclose(probability, right, rtol=1e-3)
+    labels = LabelOutputs()
+    factors = labels.calibrate(scores[:, 1:], Targets(codes[:, None].astype(float), weight))
+    probability = labels.probabilities(scores[:, 1:], factors)[:, 0]
+    np.testing.assert_allclose(np.where(codes == 1, probability, 1 - probability), right, rtol=1e-3)
+    levels = LevelOutputs(np.arange(2), expects=False)
+    factors = levels.calibrate(scores[:, 1:], Targets(codes[:, None], weight))
+    probability = levels.probabilities(scores[:, 1:], factors)[0][np.arange(n_rows), codes]
+    np.testing.assert_allclose(probability, right, rtol=1e-3)
+
+
+def test_smoothed_sigmoid_is_that_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=60)
+    labels = (rng.random(60) < expit(2 * scores)).astype(float)
+    weight = rng.uniform(0.5, 2.0, size=60)
+    theirs = _SigmoidCalibration().fit(scores, labels, weight)
+    factor, shift = fit_sigmoid(scores[:, None], labels[:, None], weight)
+    assert (factor, shift) == pytest.approx((-theirs.a_, -theirs.b_), abs=1e-3)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-from harmonium.validation import IsInstance, Setting, check_settings
+from harmonium.validation import IsInstance, Setting, check_settings, shown
 
 _REGISTRY: dict[str, type[Part]] = {}
 
@@ -74,7 +74,7 @@ class WithParts(BaseEstimator):
             part = self._default_part(name) if given is None else as_part(setting.kind, given)
         if part is None:
             raise ValueError(
-                f"{type(self).__name__} needs {name} to be a part before {wanted} can be set; got {given!r}; set "
+                f"{type(self).__name__} needs {name} to be a part before {wanted} can be set; got {shown(given)}; set "
                 f"{name} first."
             )
         return part
@@ -161,8 +161,8 @@ class IsPart(IsInstance):
     def _check_name(self, owner: str, name: str, value: str) -> None:
         if not isinstance(as_part(self.kind, value), self.kind):
             raise ValueError(
-                f"{owner} needs {name} to be {listed_names(self.kind.role)}, or {self.kind_in_words()}; got {value!r}; "
-                f"take one of them, or pass for example {self.example}."
+                f"{owner} needs {name} to be {listed_names(self.kind.role)}, or {self.kind_in_words()}; got "
+                f"{shown(value)}; take one of them, or pass for example {self.example}."
             )
 
 

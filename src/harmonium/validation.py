@@ -15,6 +15,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+# whole numbers count things in memory, and a sentence should stay one that is read: letters of a value in a message
+_LARGEST_WHOLE = np.iinfo(np.int64).max
+_LONGEST = 100
+
 
 class Setting:
     """What a setting may be."""
@@ -57,10 +61,10 @@ class Whole(Setting):
         kind: type[Exception] | None = None
         if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
             kind = TypeError
-        elif value < self.lower:
+        elif not self.lower <= int(value) <= _LARGEST_WHOLE:
             kind = ValueError
         if kind is not None:
-            raise kind(f"{owner} needs a whole number {name} >= {self.lower}; got {value!r}; {self.remedy}.")
+            raise kind(f"{owner} needs a whole number {name} >= {self.lower}; got {shown(value)}; {self.remedy}.")
 
 
 @dataclass(frozen=True)
@@ -84,12 +88,16 @@ class Number(Setting):
         kind: type[Exception] | None = None
         if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
             kind = TypeError
-        elif not self._has(float(value)):
+        elif not self._has(value):
             kind = ValueError
         if kind is not None:
-            raise kind(f"{owner} needs a number {name} {self._range()}; got {value!r}; {self.remedy}.")
+            raise kind(f"{owner} needs a number {name} {self._range()}; got {shown(value)}; {self.remedy}.")
 
-    def _has(self, value: float) -> bool:
+    def _has(self, value: Any) -> bool:
+        try:
+            value = float(value)
+        except OverflowError:  # a whole number that no float can hold
+            return False
         above = value > self.lower or (self.inclusive and value == self.lower)
         return bool(np.isfinite(value)) and above and value < self.below and value <= self.at_most
 
@@ -115,7 +123,7 @@ class Choice(Setting):
             return
         *others, last = map(repr, self.options)
         listed = f"{', '.join(others)} or {last}" if others else last
-        raise ValueError(f"{owner} needs {name} {listed}; got {value!r}; {self.remedy}.")
+        raise ValueError(f"{owner} needs {name} {listed}; got {shown(value)}; {self.remedy}.")
 
 
 @dataclass(frozen=True)
@@ -125,7 +133,7 @@ class Flag(Setting):
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse everything else, numbers too."""
         if not isinstance(value, bool | np.bool_):
-            raise TypeError(f"{owner} needs {name} True or False; got {value!r}; take one of them.")
+            raise TypeError(f"{owner} needs {name} True or False; got {shown(value)}; take one of them.")
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,9 @@ class IsInstance(Setting):
             raise TypeError(f"{owner} needs {name} to be an instance; got the class {value.__name__}; add parentheses.")
         if not isinstance(value, self.kind):
             needed = f"{self.kind_in_words()}{' or None' if self.optional else ''}"
-            raise TypeError(f"{owner} needs {name} to be {needed}; got {value!r}; pass for example {self.example}.")
+            raise TypeError(
+                f"{owner} needs {name} to be {needed}; got {shown(value)}; pass for example {self.example}."
+            )
 
     def kind_in_words(self) -> str:
         """Return the name of the class with its article."""
@@ -158,9 +168,9 @@ class Threads(Setting):
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse what is no such number."""
         is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-        if value is not None and (not is_whole or value == 0):
+        if value is not None and (not is_whole or not 0 < abs(value) <= _LARGEST_WHOLE):
             kind = ValueError if is_whole else TypeError
-            raise kind(f"{owner} needs {name} 1 or more, -1 for all, or None; got {value!r}; leave it at None.")
+            raise kind(f"{owner} needs {name} 1 or more, -1 for all, or None; got {shown(value)}; leave it at None.")
 
 
 @dataclass(frozen=True)
@@ -173,8 +183,31 @@ class RandomState(Setting):
             check_random_state(value)
         except ValueError:
             raise ValueError(
-                f"{owner} needs {name} None, a whole number or a RandomState; got {value!r}; pass a seed such as 0."
+                f"{owner} needs {name} None, a whole number or a RandomState; got {shown(value)}; pass a seed such "
+                "as 0."
             ) from None
+
+
+def shown(value: Any) -> str:
+    """Return a value in one line for a message, cut to a reasonable length.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    str
+        Its representation.
+
+    Examples
+    --------
+    >>> shown("slow"), shown(np.eye(2))
+    ("'slow'", 'array([[1., 0.], [0., 1.]])')
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def check_fitted(estimator: Any) -> None:

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.exclusive import Exclusive
 from harmonium.support import Support
-from harmonium.validation import Anything
+from harmonium.validation import Anything, shown
 
 
 class Categorical(Exclusive):
@@ -50,11 +50,14 @@ class Categorical(Exclusive):
         if self.n_categories is None:
             counts = np.maximum(found, 1)
         else:
-            counts = np.asarray(self.n_categories)
+            try:
+                counts = np.asarray(self.n_categories)
+            except ValueError:  # lists of different lengths, refused for their kind
+                counts = np.array(None)
             if counts.dtype.kind not in "iu" or counts.shape not in ((), found.shape) or (counts < 1).any():
                 raise ValueError(
                     "Categorical needs a whole number n_categories >= 1, or a list of one for each of the "
-                    f"{len(found)} columns; got {self.n_categories!r}; None takes them from the data."
+                    f"{len(found)} columns; got {shown(self.n_categories)}; None takes them from the data."
                 )
             counts = np.broadcast_to(counts.astype(np.int64), found.shape)
             if (found > counts).any():

@@ -13,7 +13,7 @@ from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.validation import Anything, Setting, check_real
+from harmonium.validation import Anything, Setting, check_real, shown
 
 
 class ClassWeights(Setting):
@@ -25,8 +25,8 @@ class ClassWeights(Setting):
             return
         if not isinstance(value, dict):
             raise TypeError(
-                f"{owner} needs {name} None, 'balanced' or a dict of class to weight; got {value!r}; 'balanced' is "
-                "usual for classes of different size."
+                f"{owner} needs {name} None, 'balanced' or a dict of class to weight; got {shown(value)}; 'balanced' "
+                "is usual for classes of different size."
             )
         for label, weight in value.items():
             check_real(owner, f"{name}[{label!r}]", weight, inclusive=True, remedy="1 is usual")
@@ -186,13 +186,13 @@ class Hinge(LinearHead):
 def _cost_matrix(cost: Any, n_classes: int) -> np.ndarray:
     try:
         values = np.asarray(cost, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"cost must be a number or a matrix of numbers, true class by predicted class; got {str(cost)[:60]!r}; 1.0 "
             "is usual."
         ) from None
     if values.ndim == 0:
-        values = float(values) * (1.0 - np.eye(n_classes))
+        values = np.where(np.eye(n_classes), 0.0, float(values))
     if values.shape != (n_classes, n_classes):
         raise ValueError(
             f"cost must be a number or a matrix of {n_classes} x {n_classes}, true class by predicted class; got shape "

@@ -10,18 +10,32 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from harmonium.heads.base import Constants, constant
+from harmonium.heads.calibration import smoothed_classes
 from harmonium.heads.linear import LinearHead, LossWeight
 from harmonium.heads.outputs import Outputs
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.validation import Anything, Choice
+from harmonium.validation import Choice, Setting, shown
 
 # more different numbers than this are a measurement, not a rating: a convention
 _MOST_LEVELS = 100
 # shares of rows at or above a level, from which thresholds start, are kept this far from 0 and 1
 _RAREST = 0.01
+
+
+class Levels(Setting):
+    """A setting that lists levels, which are checked against y, or None."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse what is no list."""
+        is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+        if value is not None and not is_list:
+            raise TypeError(
+                f"{owner} needs {name} to be a list, the lowest first, or None; got {shown(value)}; list each level "
+                "once."
+            )
 
 
 class Ordinal(LinearHead):
@@ -73,7 +87,7 @@ class Ordinal(LinearHead):
     settings = {
         **LinearHead.settings,
         "margins": Choice(("all", "nearest"), remedy="'all' is usual"),
-        "levels": Anything(),  # checked against y
+        "levels": Levels(),
     }
     outputs_: LevelOutputs
     frequency_: np.ndarray
@@ -241,11 +255,11 @@ class LevelOutputs(Outputs):
         rows = np.flatnonzero(targets.counting)
         if not len(rows):
             return np.ones(1)
-        codes = targets.values[rows, 0]
+        aims = smoothed_classes(targets.values[rows, 0], targets.weight[rows], len(self.levels))
 
         def loss(log_factor: float) -> float:
-            shares = _level_shares(scores[rows], np.exp(log_factor))[np.arange(len(rows)), codes]
-            return -float(targets.weight[rows] @ np.log(np.maximum(shares, 1e-12)))
+            likelihood = aims * np.log(np.maximum(_level_shares(scores[rows], np.exp(log_factor)), 1e-12))
+            return -float(targets.weight[rows] @ likelihood.sum(axis=1))
 
         return np.array([np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x)])
 

@@ -14,7 +14,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.parts import Part
 from harmonium.tables.overview import Overview
 from harmonium.tables.table import Table, reader_of
-from harmonium.validation import Choice, Setting, check_fitted
+from harmonium.validation import Choice, Setting, check_fitted, shown
 from harmonium.views import Views
 from harmonium.views.container import is_matrix
 from harmonium.views.frames import as_frame, is_frame
@@ -30,7 +30,7 @@ class Roles(Setting):
             return
         if not isinstance(value, Mapping):
             raise TypeError(
-                f"{owner} needs {name} to be a mapping of columns to roles; got {value!r}; pass for example "
+                f"{owner} needs {name} to be a mapping of columns to roles; got {shown(value)}; pass for example "
                 "{'year': 'category'}."
             )
         for column, role in value.items():

@@ -19,7 +19,7 @@ import numpy as np
 from harmonium.exceptions import ModelFileError
 from harmonium.storage import read_sealed, write_sealed
 from harmonium.training.state import Arrays, pack, unpack
-from harmonium.validation import Setting
+from harmonium.validation import Setting, shown
 
 # Seconds between two checkpoints: a convention, without influence on results.
 _SECONDS = 30.0
@@ -36,7 +36,7 @@ class CheckpointPath(Setting):
         if value is None:
             return
         if not isinstance(value, str | os.PathLike):
-            raise TypeError(f"{owner} needs a path as {name}; got {value!r}; None switches it off.")
+            raise TypeError(f"{owner} needs a path as {name}; got {shown(value)}; None switches it off.")
         if not Path(value).absolute().parent.is_dir():
             raise ValueError(f"A checkpoint must lie in a folder that exists; got {value}; make the folder.")
         if Path(value).is_dir():

@@ -27,7 +27,7 @@ from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.state import resumable
 from harmonium.training.stochastic import Stochastic
-from harmonium.validation import Number, Setting, Whole
+from harmonium.validation import Number, Setting, Whole, shown
 from harmonium.views.data import Data
 
 # Rows of a step unless the user says otherwise: a convention.
@@ -61,8 +61,8 @@ class Start(Setting):
             return
         if not isinstance(value, Driver) or value.keeps_draws:
             raise TypeError(
-                f"{owner} needs {name} 'likelihood', None or a driver such as Stochastic(); got {value!r}; take one of "
-                "them."
+                f"{owner} needs {name} 'likelihood', None or a driver such as Stochastic(); got {shown(value)}; take "
+                "one of them."
             )
         if value.checkpoint is not None:
             raise ValueError(

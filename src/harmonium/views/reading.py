@@ -13,7 +13,7 @@ import scipy.sparse
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.parts import as_part, listed_names
-from harmonium.validation import Setting
+from harmonium.validation import Setting, shown
 from harmonium.views.annotated import has_modalities, in_memory, is_annotated, names_of_observations
 from harmonium.views.container import Views, as_matrix, empty_rows
 from harmonium.views.feature_names import as_names
@@ -76,7 +76,7 @@ class FamiliesOfViews(Setting):
             kind = ValueError if isinstance(value, str) else TypeError
             raise kind(
                 f"{owner} needs {name} 'infer', a family, {listed_names(Family.role)}, or a mapping or list of them; "
-                f"got {value!r}; pass for example {{'words': Bernoulli()}}."
+                f"got {shown(value)}; pass for example {{'words': Bernoulli()}}."
             )
         for view, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
             family = _family_of(str(view), entry)
@@ -124,8 +124,8 @@ def _family_of(name: str, entry: Any) -> Family | None:
     if isinstance(entry, type) and issubclass(entry, Family):
         raise TypeError(f"views[{name!r}] must be an instance; got the class {entry.__name__}; add parentheses.")
     raise TypeError(
-        f"views[{name!r}] must be a family, columns, 'infer', or one of {listed_names(Family.role)}; got {entry!r}; "
-        "pass for example Bernoulli() or slice(0, 100)."
+        f"views[{name!r}] must be a family, columns, 'infer', or one of {listed_names(Family.role)}; got "
+        f"{shown(entry)}; pass for example Bernoulli() or slice(0, 100)."
     )
 
 

@@ -16,7 +16,7 @@ from harmonium.kernels.threads import compute
 from harmonium.notices import notice
 from harmonium.parts import IsPart, Part, WithParts, as_part
 from harmonium.storage import load_model
-from harmonium.validation import Number, RandomState, Setting, Threads, Whole, check_fitted, check_settings
+from harmonium.validation import Number, RandomState, Setting, Threads, Whole, check_fitted, check_settings, shown
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.dissimilarity import Distribution, block_descent
@@ -33,7 +33,9 @@ class InitialCandidates(Setting):
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse every other word."""
         if isinstance(value, str) and value not in ("auto", "random"):
-            raise ValueError(f"{owner} needs {name} 'auto', 'random' or an array; got {value!r}; take one of them.")
+            raise ValueError(
+                f"{owner} needs {name} 'auto', 'random' or an array; got {shown(value)}; take one of them."
+            )
 
 
 class WeakClassifier(ClassifierMixin, WithParts):

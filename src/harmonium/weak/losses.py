@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harmonium.parts import Part
-from harmonium.validation import Anything, Setting
+from harmonium.validation import Anything, Setting, shown
 from harmonium.weak.bound_losses import BoundLoss, LayoutBound, TensorBound, ZeroOneBound
 
 
@@ -145,7 +145,12 @@ class MatrixLoss(Loss):
 
     def bind(self, candidates: Candidates, labels: np.ndarray, classes: np.ndarray) -> BoundLoss:
         """Return the loss of given samples, for which the table must be large enough."""
-        matrix, n_classes = np.asarray(self.matrix, dtype=np.float64), len(classes)
+        try:
+            matrix, n_classes = np.asarray(self.matrix, dtype=np.float64), len(classes)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(
+                f"MatrixLoss needs a table of numbers; got {shown(self.matrix)}; give a row and a column to each class."
+            ) from None
         largest = int(np.diff(candidates.offsets).max())
         if matrix.ndim == 2 and matrix.shape == (n_classes, n_classes):
             tensor = matrix[:, None, :, None]
@@ -166,7 +171,7 @@ class Function(Setting):
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse what cannot be called."""
         if not callable(value):
-            raise TypeError(f"{owner} needs a {name} that can be called; got {value!r}; pass a function.")
+            raise TypeError(f"{owner} needs a {name} that can be called; got {shown(value)}; pass a function.")
 
 
 class FunctionLoss(Loss):
