@@ -77,9 +77,8 @@ class Harmonium(
         Number of hidden units (topics). A hidden layer that states its own number overrides it.
     views : "infer", Family, str, mapping or list, default="infer"
         Family of each view: "infer" looks at the data; a family, or the name of one such as "poisson", is used for all
-        views; a mapping has a family, "infer"
-        or, if X is one matrix, `Columns`, a slice or a list of columns for each name; a list has them in the order of
-        the views. ``families_`` shows what was inferred.
+        views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each
+        name; a list has them in the order of the views. ``families_`` shows what was inferred.
     hidden : HiddenLayer or str, optional
         What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
         Default: `BernoulliUnits`.
