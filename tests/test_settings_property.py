@@ -54,7 +54,7 @@ def made(owner: Any, name: str, value: Any) -> Any:
     return owner(**{**given, name: value})
 
 
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=4)
 @given(data=st.data())
 @pytest.mark.parametrize(("owner", "name"), CASES, ids=lambda value: getattr(value, "__name__", value))
 def test_nonsense_is_refused_in_one_sentence(owner: Any, name: str, data: st.DataObject) -> None:
