@@ -48,7 +48,8 @@ class Density:
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean pseudo-log-likelihood of the rows.
 
-        It can be compared between models. One random site of each row and view is asked about.
+        It can be compared between models. One random site of each row and view is asked about. Sums over all values of
+        a count or a real number are exact to rounding, or to 1e-8 where a value lies far from all others.
 
         Parameters
         ----------

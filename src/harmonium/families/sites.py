@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
+from harmonium.families.quadrature import log_integral, log_sum
 from harmonium.support import Support
 
 if TYPE_CHECKING:
     from harmonium.families.base import Family
 
-# a window is wide enough once its ends are less probable than its middle by a factor of e³⁰, about 1e13, or once it has
-# the second number of points; both are conventions
+# a window is wide enough once its ends are less probable than its middle by a factor of e³⁰, about 1e13; one of more
+# points than the second number is not gone through point by point; both are conventions
 _NEGLIGIBLE = 30.0
-_MOST_POINTS = 100_000
+_MOST_POINTS = 20_000
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ def log_total(
         Function from an array of values to their log-densities.
     support : Support
         Where to sum. A support without an upper limit is summed in a window, which is widened until it holds all but a
-        negligible part of the density.
+        negligible part of the density; where that takes many points, as for a value far from all others, a quadrature
+        takes the place of the sum (see `harmonium.families.quadrature` for its errors).
     inside : tuple of float
         Two values, between and near which the density is large.
     step : float
@@ -95,20 +97,23 @@ def log_total(
     float
         The logarithm of the sum.
     """
-    if np.isfinite(support.upper):
+    if support.bounded and not (support.integer and support.upper - support.lower > _MOST_POINTS):
         states, log_weights = support.grid()
         return float(logsumexp(log_density(states) + log_weights))
     # about ten standard deviations of a count, or twenty steps of a real number; only where the widening starts
     reach = 20 * step + 10 * np.sqrt(max(abs(inside[0]), abs(inside[1]), 1.0)) * step
     low, high = min(inside) - reach, max(inside) + reach
-    while True:
+    while not support.bounded and high - max(low, support.lower) <= _MOST_POINTS * step:
         low = max(low, support.lower)
         states = np.arange(np.floor(low), high + 1) if support.integer else np.arange(low, high, step)
         scores = log_density(states)
         cut = scores.max() - _NEGLIGIBLE
         left_is_wide = scores[0] < cut or low <= support.lower
         right_is_wide = scores[-1] < cut
-        if (left_is_wide and right_is_wide) or len(states) > _MOST_POINTS:
+        if left_is_wide and right_is_wide:
             return float(logsumexp(scores) + np.log(step))
         width = high - low
         low, high = (low if left_is_wide else low - width), (high if right_is_wide else high + width)
+    if support.integer:
+        return log_sum(log_density, support, inside)
+    return log_integral(log_density, inside, step)
