@@ -1,6 +1,7 @@
 """Updates of the optimisers: one pass over the memory of each array, which also sets the gradient back to zero.
 
-Parameters of real models do not fit into the cache, so that time is spent on passes and not on arithmetic.
+Parameters of real models do not fit into the cache, so that time is spent on passes and not on arithmetic. Ctrl-C does
+not leave an array half updated.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.kernels.compiling import compiled
+from harmonium.kernels.interrupts import uninterrupted
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 
 # numbers in a block: enough to make handing it to a thread cheap
@@ -111,7 +113,8 @@ def descent_update(value: np.ndarray, gradient: np.ndarray, step: float, decay: 
         part = slice(*block_bounds(len(v), n_blocks, block))
         _descent(v[part], g[part], np.float32(step), np.float32(decay))
 
-    run_blocks(task, n_blocks)
+    with uninterrupted:
+        run_blocks(task, n_blocks)
 
 
 def momentum_update(
@@ -126,7 +129,8 @@ def momentum_update(
         part = slice(*block_bounds(len(v), n_blocks, block))
         _momentum(v[part], g[part], s[part], *constants)
 
-    run_blocks(task, n_blocks)
+    with uninterrupted:
+        run_blocks(task, n_blocks)
 
 
 def adam_update(
@@ -152,7 +156,8 @@ def adam_update(
         part = slice(*block_bounds(len(v), n_blocks, block))
         _adam(v[part], g[part], m1[part], m2[part], *constants)
 
-    run_blocks(task, n_blocks)
+    with uninterrupted:
+        run_blocks(task, n_blocks)
 
 
 def shared_adam_update(
@@ -191,4 +196,5 @@ def shared_adam_update(
         part = slice(*block_bounds(len(value), n_blocks, block))
         _shared_adam(value[part], gradient[part], first[part], m2[part], mean[part], by_bias, *constants)
 
-    run_blocks(task, n_blocks)
+    with uninterrupted:
+        run_blocks(task, n_blocks)
