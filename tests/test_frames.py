@@ -63,8 +63,8 @@ def test_every_table_can_be_fitted(form: str) -> None:
 
 def test_lazy_frames_are_read_once_and_one_notice_tells_so() -> None:
     lazy = pl.from_pandas(TABLE).lazy()
-    for X, name in ((lazy, "view0"), ({"people": lazy}, "people")):
-        with pytest.warns(HarmoniumWarning, match=f"View '{name}' is a lazy frame") as notices:
+    for X, name, called in ((lazy, "view0", "X"), ({"people": lazy}, "people", "people")):
+        with pytest.warns(HarmoniumWarning, match=f"View '{called}' is a lazy frame") as notices:
             model = quick(n_components=2).fit(X)
         assert len(notices) == 1 and notices[0].filename == __file__
         assert model.feature_names_[name] == ["age", "height"]

@@ -49,7 +49,11 @@ NAMED: dict[str, tuple[Any, Callable[[], Any], str]] = {
     "infinite": ("infer", lambda: with_value("age", np.inf), f"found inf at {HERE}, column 'age'"),
     "whole_rows": (ReplicatedSoftmax(), lambda: with_value("age", np.nan), f"{HERE} has some NaN cells"),
     "never_observed": ("infer", lambda: table(age=np.nan), "column 'age' is all NaN"),
-    "objects": ("infer", lambda: table(age=[1, 2, 3, 4, "old", 6]).astype(object), f"'old', a str, at {HERE}, column"),
+    "objects": (
+        "infer",
+        lambda: {"body": table(age=[1, 2, 3, 4, "old", 6]).astype(object)},
+        f"'old', a str, at {HERE}, column",
+    ),
     "left_out": ({"body": ["age"]}, table, "column 'visits' is in no view"),
     "twice": ({"body": ["age", "visits"], "care": ["visits"]}, table, "column 'visits' is there 2 times"),
 }

@@ -12,7 +12,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from harmonium import IBP, Harmonium, HarmoniumClassifier, HarmoniumWarning, Hinge, LabelView, Stochastic
+from harmonium import IBP, Harmonium, HarmoniumClassifier, HarmoniumWarning, Hinge, LabelView, Poisson, Stochastic
 
 N_ROWS = 30
 RNG = np.random.default_rng(0)
@@ -27,7 +27,9 @@ def classifier(head: Any) -> HarmoniumClassifier:
 
 def idle() -> Harmonium:
     """Units that all rows turn on."""
-    return Harmonium(2, driver=Stochastic(max_iter=10, batch_size=10, learning_rate=0.1), random_state=0)
+    return Harmonium(
+        2, views=Poisson(), driver=Stochastic(max_iter=10, batch_size=10, learning_rate=0.1), random_state=0
+    )
 
 
 COUNTS = RNG.poisson(3.0, size=(N_ROWS, 20)).astype(float)

@@ -34,6 +34,7 @@ TAKES: dict[str, tuple[type, ...]] = {
     "views": (list, tuple),
     "class_weight": (dict,),
     "prior": (dict,),
+    "separator": (str,),
 }
 CASES = [(owner, name) for owner in OWNERS for name in owner.settings if name not in JUDGED_BY_DATA]
 NONSENSE = st.one_of(
@@ -79,7 +80,7 @@ def test_estimators_refuse_it_before_they_look_at_x(case: tuple[Any, str], value
     model = made(owner, name, value)
     before = snapshot(model)
     nothing = object()  # would be refused as X, if it were looked at
-    with pytest.raises((TypeError, ValueError), match=rf"^{owner.__name__} needs .*{name}") as refusal:
+    with pytest.raises((TypeError, ValueError), match=rf"^{owner.__name__} needs .*{name}|^{name}\[") as refusal:
         model.fit(nothing, [0, 1, 0, 1])
     assert_one_sentence(str(refusal.value))
     assert list(vars(model)) == list(before.attributes) and getattr(model, name) is value

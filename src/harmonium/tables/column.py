@@ -71,6 +71,8 @@ class Column:
         kinds = {_kind_of(value) for value in self._objects if value is not None}
         if len(kinds) == 1:
             return kinds.pop()
+        if kinds == {"number", "bool"}:
+            return "number"
         if kinds <= {"number", "bool", "text"}:
             return "text" if kinds else "nothing"
         return "other"
@@ -158,6 +160,8 @@ def _kind_of(value: Any) -> str:
         return "bool"
     if isinstance(value, str):
         return "text"
+    if isinstance(value, int | float | np.number):
+        return "number"
     if isinstance(value, list | tuple | set | frozenset | np.ndarray | nw.Series) or hasattr(value, "__array__"):
         return "list"
     if isinstance(value, date | np.datetime64):  # datetimes are dates

@@ -99,13 +99,12 @@ class Table:
         learned: list[TableColumn] = []
         taken = set(RESERVED) | {"numbers", "categories", "flags", "counts"}
         for name, column in _columns(frame):
-            role = asked.get(name, remainder)
-            reader = _inferred(column) if isinstance(role, str) and role == "infer" else reader_of(name, role)
+            reader = _bound(column, asked.get(name, remainder))
             view = name.replace(".", "_")
             while view in taken:
                 view += "_"
             taken.add(view)
-            learned.append(TableColumn(name, reader.bind(column), view, column.missing))
+            learned.append(TableColumn(name, reader, view, column.missing))
         table = cls(tuple(learned))
         table._tell_left_out([name for name in names if asked.get(name, remainder) == "infer"])
         return table
@@ -213,16 +212,25 @@ def reader_of(name: str, role: Any) -> Reader:
     reader = as_part(Reader, role)
     if not isinstance(reader, Reader):
         raise ValueError(
-            f"The role of column {name!r} must be 'infer', {listed_names(Reader.role)}, or a reader such as Words(); "
+            f"roles[{name!r}] must be 'infer', {listed_names(Reader.role)}, or a reader such as Words(); "
             f"got {role!r}; correct it."
         )
     reader.check()
     return reader
 
 
-def _inferred(column: Column) -> Reader:
-    """Return the first role that suits a column; what suits none is left out."""
-    return next((role() for role in ROLES if role.suits(column)), Drop())
+def _bound(column: Column, role: Any) -> Reader:
+    """Return the reader that was asked for, or the first that suits a column, with all that it has learned.
+
+    What cannot be read in the role that suits it best is left out.
+    """
+    if not (isinstance(role, str) and role == "infer"):
+        return reader_of(column.name, role).bind(column)
+    reader = next((role() for role in ROLES if role.suits(column)), Drop())
+    try:
+        return reader.bind(column)
+    except InvalidViewError:
+        return Drop().with_fitted(reason_="nothing in it repeats")
 
 
 def _columns(frame: nw.DataFrame) -> list[tuple[str, Column]]:

@@ -12,6 +12,7 @@ from sklearn.base import TransformerMixin
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.parts import Part
+from harmonium.tables.column import Column
 from harmonium.tables.overview import Overview
 from harmonium.tables.table import Table, reader_of
 from harmonium.validation import Choice, Setting, check_fitted, shown
@@ -206,7 +207,10 @@ def table_reader(views: Any, frame: nw.DataFrame) -> TableViews | None:
     """
     if isinstance(views, TableViews):
         return views
-    return TableViews() if isinstance(views, str) and views == "infer" and not is_matrix(frame) else None
+    if not (isinstance(views, str) and views == "infer") or is_matrix(frame):
+        return None
+    kinds = {Column(str(series.name), series).kind for series in frame.iter_columns()}
+    return None if kinds <= {"number", "bool", "nothing"} else TableViews()  # Python objects may be numbers
 
 
 def families_asked(views: Any) -> Any:

@@ -88,9 +88,9 @@ class Source:
     rows: np.ndarray
     columns: list[str] | None = None
     lengths: np.ndarray | None = None
+    index: pd.Index | None = None
     features: list[str] | None = None
     family: Family | None = None
-    index: pd.Index | None = None
 
     @property
     def is_sparse(self) -> bool:
