@@ -439,11 +439,14 @@ def is_matrix(frame: nw.DataFrame) -> bool:
 
 
 def check_frame(name: str, frame: nw.DataFrame) -> None:
-    """Refuse columns that are not numbers; objects, which may be some, are looked at when they are read."""
+    """Refuse columns that are not numbers; objects, which may be some, are looked at when they are read.
+
+    A column without any value has no telling type.
+    """
     if is_matrix(frame):
         return
     for column, dtype in frame.schema.items():
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object)):
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object) or frame[column].is_null().all()):
             raise InvalidViewError(
                 f"View {name!r} must have numeric columns; column {column!r} is {dtype}; "
                 "pass the frame by itself, which reads it as a table, or read it with TableViews."
@@ -467,7 +470,7 @@ def _frame_values(name: str, frame: nw.DataFrame) -> Any:
 
 
 def _column_values(name: str, column: nw.Series, dtype: nw.dtypes.DType) -> np.ndarray:
-    if column.dtype != nw.Object:
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
         return column.cast(dtype).to_numpy()
     objects = np.empty((len(column), 1), dtype=object)
     objects[:, 0] = column.to_list()
