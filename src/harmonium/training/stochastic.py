@@ -32,6 +32,8 @@ _UPDATES, _UPDATES_AVERAGED = 3000, 1500
 # Epochs that are planned at least and at most, and rows of a batch that follows the number of rows: conventions.
 _EPOCHS = (10, 300)
 _BATCHES, _BATCH_ROWS = 20, (10, 100)
+# Largest weight decay that is chosen by itself. It serves text, where features are as many as rows; see defaults.py.
+_LARGEST_DECAY = 0.5
 # Rows by which it is measured how far a step moves naturals: a convention.
 _SAMPLE = 100
 # A running average spans this many epochs, and at least this many updates: conventions.
@@ -60,8 +62,10 @@ class Stochastic(Driver):
         views with many or large values are shrunk to keep to it. Default: no limit.
     schedule : {"linear", "constant", "inverse"}, default="linear"
         Step size over time: falls to zero at the last update, stays the same, or falls as 1 / (1 + epoch).
-    weight_decay : float, default=1e-4
-        Every update multiplies weights, a head's included but no biases, by 1 - step size * weight_decay.
+    weight_decay : float or "auto", default=1e-4
+        Every update multiplies weights, a head's included but no biases, by 1 - step size * weight_decay. "auto" is the
+        number of features divided by the number of rows, and at most 0.5: the more rows speak for a weight, the less it
+        needs to be held back.
     average : bool, default=False
         Whether to keep a running average of the parameters over about the last two epochs (or 200 updates, if these are
         more) and take it for the result. It does at any epoch what a step size that falls to zero does at the end.
@@ -105,7 +109,7 @@ class Stochastic(Driver):
         "optimiser": IsPart(Optimiser, "Adam()"),
         "reach": Number(remedy="None sets no limit", also=(None,)),
         "schedule": Choice(("constant", "linear", "inverse"), remedy="'linear' is usual"),
-        "weight_decay": Number(inclusive=True, remedy="0 switches it off"),
+        "weight_decay": Number(inclusive=True, remedy="0 switches it off", also=("auto",)),
         "average": Flag(),
         "early_stopping": Choice((None, *_CRITERIA), remedy="None switches it off"),
         "stopping_fraction": Number(below=1.0, remedy="0.1 is usual"),
@@ -123,7 +127,7 @@ class Stochastic(Driver):
         optimiser: Optimiser | str | None = None,
         reach: float | None = None,
         schedule: Literal["linear", "constant", "inverse"] = "linear",
-        weight_decay: float = 1e-4,
+        weight_decay: float | Literal["auto"] = 1e-4,
         average: bool = False,
         early_stopping: Literal["reconstruction", "free_energy_gap"] | None = None,
         stopping_fraction: float = 0.1,
@@ -286,6 +290,7 @@ class Stochastic(Driver):
         n_batches = -(-len(order) // batch_size)
         every = max(1, n_batches // _TIMES_AN_EPOCH)
         moving = problem.moving(training.parameters)
+        decay = self._decay(problem, len(order))
         n_counted = 0
         for number in range(n_batches):
             items = order[number * batch_size : (number + 1) * batch_size]
@@ -296,7 +301,6 @@ class Stochastic(Driver):
             n_counted += len(items)
             training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
-            decay = self.weight_decay
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
                 is_last = number + 1 == n_batches
@@ -323,6 +327,13 @@ class Stochastic(Driver):
         """Return the optimiser that is given, or the default for the hidden layer."""
         given = as_part(Optimiser, self.optimiser)
         return Adam(shared=problem.energy.hidden.selects) if given is None else given
+
+    def _decay(self, problem: Problem, n_rows: int) -> float:
+        """Return the weight decay, or that for this many features and rows."""
+        if self.weight_decay != "auto":
+            return float(self.weight_decay)
+        n_features = sum(family.n_features_ for family in problem.energy.families.values())
+        return min(_LARGEST_DECAY, n_features / n_rows)
 
     def _shares(self, problem: Problem, data: Data, rows: np.ndarray) -> dict[str, float]:
         """Return the share of the step that the weights of each view take, where it is not all of it."""
