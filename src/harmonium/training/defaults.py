@@ -17,8 +17,8 @@ larger than the others.
 
 The third row, but for its weight decay, was set while the heads were developed, on held-out training rows of 20
 Newsgroups, hotels and BDGP. No benchmark repeats that choice: hotel_regression and a row of newsgroups_classification
-run with it; where benchmarks search, newsgroups_classification prefers reach 1 and decay 1 to 0.5 and 0.5, and two_views
-searches reach 0.1 and 0.3.
+run with it; where benchmarks search, newsgroups_classification prefers reach 1 and decay 1 to 0.5 and 0.5, and
+two_views searches reach 0.1 and 0.3.
 
 Its weight decay was 0.5 everywhere at first, which is right for text and far too much for tables with few columns and
 many rows. Held-out scores with decays of 0.5, 0.2, 0.05 and 0.015: R² of scikit-learn's make_friedman1 (10 columns)
