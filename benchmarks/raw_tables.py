@@ -29,7 +29,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, RobustScaler, StandardScaler
 
 from benchmarks.features.contextual import contextual_features
 from benchmarks.measuring import with_deviation
@@ -60,11 +60,16 @@ def wines() -> tuple[pd.DataFrame, pd.DataFrame, str, Any]:
         *texts,
         (OneHotEncoder(handle_unknown="ignore"), ["varietal", "location"]),
         (logarithm, ["price"]),
-        (make_pipeline(SimpleImputer(), StandardScaler()), ["year"]),
+        # one year is out by centuries
+        (make_pipeline(SimpleImputer(strategy="median"), RobustScaler(), FunctionTransformer(_clipped)), ["year"]),
         (percent, ["alcohol"]),
     )
     blank = FunctionTransformer(lambda frame: frame.fillna({name: "" for _, name in texts}))
     return train, test, "points", make_pipeline(blank, prepared)
+
+
+def _clipped(values: np.ndarray) -> np.ndarray:
+    return np.clip(values, -3, 3)
 
 
 def _percent(frame: pd.DataFrame) -> pd.DataFrame:
