@@ -17,10 +17,10 @@ from harmonium.notices import notice
 from harmonium.params import RESERVED
 from harmonium.parts import as_part, listed_names
 from harmonium.tables.base import Block, Reader
-from harmonium.tables.categories import Category, Date, Tags
+from harmonium.tables.categories import CATEGORIES, Category, Date, Tags
 from harmonium.tables.column import Column
 from harmonium.tables.drop import Drop
-from harmonium.tables.numbers import Count, Flag, Number, Vector
+from harmonium.tables.numbers import COUNTS, FLAGS, NUMBERS, Count, Flag, Number, Vector
 from harmonium.tables.overview import Overview
 from harmonium.tables.words import Words
 from harmonium.views import Views
@@ -97,7 +97,7 @@ class Table:
                     f"roles may only name columns of the table ({_listed(names)}); got {name!r}; correct the name."
                 )
         learned: list[TableColumn] = []
-        taken = set(RESERVED) | {"numbers", "categories", "flags", "counts"}
+        taken = {*RESERVED, NUMBERS, CATEGORIES, FLAGS, COUNTS}
         for name, column in _columns(frame):
             reader = _bound(column, asked.get(name, remainder))
             view = name.replace(".", "_")
@@ -141,7 +141,7 @@ class Table:
         blocks: dict[str, list[Block]] = {}
         strange: list[str] = []
         for column in self.columns:
-            data = there.get(column.name) or _empty(column.name, len(frame))
+            data = there[column.name] if column.name in there else _empty(column.name, len(frame))
             n_strange = column.reader.strange(data)
             if n_strange:
                 strange.append(f"{column.name!r} ({n_strange} rows)")
