@@ -131,7 +131,32 @@ class Reader(Part):
         int
             Number of rows.
         """
-        return 0
+        return int((self._lacking(column) & column.is_there).sum())
+
+    def share_missing(self, column: Column) -> float:
+        """Return the share of rows that the column adds nothing to views for.
+
+        Parameters
+        ----------
+        column : Column
+            The same column.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        return float(self._lacking(column).mean())
+
+    def _lacking(self, column: Column) -> np.ndarray:
+        """Tell which rows the column adds nothing to views for."""
+        lacking = ~column.is_there if not (blocks := self.read(column)) else np.ones(len(column), dtype=bool)
+        for block in blocks:
+            if block.present is not None:
+                lacking &= ~block.present
+            else:
+                lacking &= np.isnan(np.asarray(block.matrix, dtype=np.float64)).all(axis=1)
+        return lacking
 
     @classmethod
     def word(cls) -> str:

@@ -14,7 +14,8 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli, Categorical, Gaussian
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.tables.marks import MARKS, mark_of, tags_in
+from harmonium.tables.formats import dates_in
+from harmonium.tables.marks import MARKS, mark_of, tags_in, tags_of
 from harmonium.tables.naming import is_code_name
 from harmonium.tables.numbers import NUMBERS
 from harmonium.validation import IsInstance, Whole
@@ -24,6 +25,7 @@ CATEGORIES = "categories"
 # Texts are categories if they repeat: this many rows a value on average, or this few values (the threshold of skrub's
 # TableVectorizer), and this few words each. The first and the last are conventions.
 _ROWS_A_VALUE = 5
+_ROWS_A_CODE = 2
 _FEW_VALUES = 40
 _FEW_WORDS = 6
 
@@ -70,9 +72,12 @@ class Category(Reader):
         """Tell whether values repeat and have few words, or are codes by name."""
         if column.kind not in ("text", "number") or column.n_distinct < 2:
             return False
-        repeats = column.n_observed >= _ROWS_A_VALUE * column.n_distinct
+        if column.is_declared:
+            return True
         if column.numbers is not None:
+            repeats = column.n_observed >= _ROWS_A_CODE * column.n_distinct
             return repeats and column.is_whole() and is_code_name(column.name)
+        repeats = column.n_observed >= _ROWS_A_VALUE * column.n_distinct
         few = column.n_distinct <= min(_FEW_VALUES, column.n_observed / 2)
         return (repeats or few) and _mean_words(column) <= _FEW_WORDS
 
@@ -85,7 +90,7 @@ class Category(Reader):
                 f"Column {column.name!r} as categories needs values that occur at least {self.min_rows} times; none "
                 "does; use the role 'drop' or 'words'."
             )
-        rare = [level for level in counts if level not in set(levels)]
+        rare = sorted(set(counts) - set(levels))
         return self.with_fitted(levels_=_in_order(levels, column), rare_=rare)
 
     def read(self, column: Column) -> list[Block]:
@@ -152,11 +157,14 @@ class Tags(Reader):
     @classmethod
     def suits(cls, column: Column) -> bool:
         """Tell whether the values are lists, or texts that separate repeated words."""
-        return column.kind == "list" or (column.kind == "text" and column.numbers is None and bool(mark_of(column)))
+        if column.kind != "text" or column.numbers is not None:
+            return column.kind == "list"
+        return mark_of(column) is not None
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows mark and tags."""
-        mark = "" if column.kind == "list" else self.separator or mark_of(column) or next(iter(MARKS))
+        found = "" if column.kind == "list" else mark_of(column)
+        mark = self.separator or (next(iter(MARKS)) if found is None else found)
         counts = Counter(tag for tags in _split(column, mark) if tags is not None for tag in tags)
         kept = sorted(tag for tag, count in counts.most_common(self.max_features) if count >= self.min_rows)
         if not kept:
@@ -195,6 +203,8 @@ class Date(Reader):
         Months (0 to 11), weekdays (0 is Monday) and hours that occur, for parts that vary.
     centre_, spread_ : float
         Mean and standard deviation of the time, in days since 1970.
+    order_ : {"year", "day", "month", ""}
+        What comes first in texts that are dates.
 
     Examples
     --------
@@ -204,10 +214,11 @@ class Date(Reader):
     'trend, month, weekday'
     """
 
-    learned = {"parts_": dict, "centre_": float, "spread_": float}
+    learned = {"parts_": dict, "centre_": float, "spread_": float, "order_": str}
     parts_: dict[str, list[int]]
     centre_: float
     spread_: float
+    order_: str
 
     @classmethod
     def suits(cls, column: Column) -> bool:
@@ -223,11 +234,11 @@ class Date(Reader):
         parts = {part: codes for part, codes in found.items() if len(codes) > 1}
         spread = float(days.std()) if len(days) else 0.0
         centre = float(days.mean()) if len(days) else 0.0
-        return self.with_fitted(parts_=parts, centre_=centre, spread_=spread or 1.0)
+        return self.with_fitted(parts_=parts, centre_=centre, spread_=spread or 1.0, order_=column.date_format)
 
     def read(self, column: Column) -> list[Block]:
-        """Return the trend and the parts."""
-        times = _times_of(column)
+        """Return the trend and the parts; what is no date in the learned order is missing."""
+        times = _times_of(column, self.order_)
         trend = (_days(times) - self.centre_) / self.spread_
         blocks = [Block(trend[:, None], [column.name], Gaussian(), NUMBERS)]
         found = _parts(times)
@@ -263,10 +274,14 @@ def _days(times: pd.DatetimeIndex) -> np.ndarray:
     return np.asarray((times - pd.Timestamp(0)) / pd.Timedelta(days=1), dtype=np.float64)
 
 
-def _times_of(column: Column) -> pd.DatetimeIndex:
-    """Return the times of a column; refuse one that has none."""
-    if column.times is not None:
-        return column.times
+def _times_of(column: Column, order: str = "") -> pd.DatetimeIndex:
+    """Return the times of a column; refuse one that has none.
+
+    Texts spell them in the given order, or else in one that nearly all of them share.
+    """
+    times = column.times if not order or column.kind != "text" else dates_in(column.texts, order)
+    if times is not None:
+        return times
     if column.kind == "nothing" or not column.n_observed:
         return pd.DatetimeIndex([pd.NaT] * len(column))
     raise InvalidViewError(
@@ -302,8 +317,5 @@ def _mean_words(column: Column) -> float:
 def _split(column: Column, mark: str) -> list[list[str] | None]:
     """Return the tags of each row, None where they are missing."""
     if column.kind == "list":
-        return [
-            None if values is None else list(dict.fromkeys(str(value).strip() for value in values if value is not None))
-            for values in column.lists
-        ]
-    return [None if text is None else tags_in(str(text), mark) if mark else [str(text)] for text in column.texts]
+        return [None if values is None else tags_of(values) for values in column.lists]
+    return [None if text is None else tags_in(str(text), mark) for text in column.texts]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -13,20 +12,10 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-#: texts that stand for a missing value, in lower case
-PLACEHOLDERS = frozenset({"", "?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "<na>"})
+from harmonium.tables.formats import NumberFormat, date_format_of, dates_in
 
-# Share of the values that must agree for a text to be read as a number or a date: a convention, which forgives typing
-# errors. What does not agree is missing.
-_AGREEMENT = 0.95
-# a number with an optional sign, thousands and decimals, between an optional currency and an optional unit
-_NUMBER = (
-    r"^(?P<before>[$€£¥]?) ?(?P<number>[-+]?(?:\d[\d,' ]*)?\.?\d+(?:e[-+]?\d+)?) ?(?P<after>%|[$€£¥]|[^\W\d_]{0,12})$"
-)
-_THOUSANDS = r"^[-+]?\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?$"
-_DECIMAL_COMMA = r"^[-+]?\d+,\d+$"
-_ISO_DATE = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(?:Z|[-+]\d{2}:?\d{2})?$"
-_OTHER_DATE = r"^\d{1,2}(?P<mark>[/.])\d{1,2}(?P=mark)\d{4}$"
+#: texts that stand for a missing value, in lower case
+PLACEHOLDERS = frozenset({"", "?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
 
 
 @dataclass(frozen=True)
@@ -84,16 +73,33 @@ class Column:
 
     # ---- the values as something -----------------------------------------------------------------------------------
     @cached_property
+    def is_declared(self) -> bool:
+        """Whether the type of the column says that it holds categories, and they repeat."""
+        return self.series.dtype in (nw.Categorical, nw.Enum) and self.n_distinct <= self.n_observed / 2
+
+    @cached_property
+    def number_format(self) -> NumberFormat | None:
+        """How texts spell numbers, if nearly all of them do; None for everything that is no text."""
+        return NumberFormat.of(self.texts) if self.kind == "text" and not self.is_declared else None
+
+    @cached_property
     def numbers(self) -> np.ndarray | None:
         """The values as float64, NaN where they are missing; None if they are no numbers.
 
         Texts are numbers if nearly all of them are, with the same unit or currency, if any, as in "13%" or "$1,200".
         """
+        if self.kind == "text":
+            return None if self.number_format is None else self.number_format.read(self.texts)
+        return self.plain_numbers
+
+    @property
+    def plain_numbers(self) -> np.ndarray | None:
+        """The values as float64 if they are numbers or durations by type."""
         if self.kind in ("number", "bool"):
             return _as_float(self.series, self._objects)
         if self.kind == "duration":
-            return np.array([np.nan if v is None else v.total_seconds() for v in self._objects])
-        return _parsed_numbers(self.texts) if self.kind == "text" else None
+            return np.array([np.nan if v is None else pd.Timedelta(v).total_seconds() for v in self._objects])
+        return None
 
     @cached_property
     def texts(self) -> np.ndarray:
@@ -105,11 +111,24 @@ class Column:
         return result
 
     @cached_property
+    def date_format(self) -> str:
+        """How texts spell dates, in the words of `harmonium.tables.formats`, if nearly all do; otherwise empty."""
+        return date_format_of(self.texts) if self.kind == "text" and not self.is_declared else ""
+
+    @cached_property
     def times(self) -> pd.DatetimeIndex | None:
-        """The values as times without a zone, NaT where they are missing; None if they are no times."""
-        if self.kind == "time":
-            return _without_zone(pd.to_datetime(pd.Series(self._objects, dtype=object), errors="coerce", utc=True))
-        return _parsed_times(self.texts) if self.kind == "text" else None
+        """The values as times by their own clock, NaT where they are missing; None if they are no times."""
+        if self.kind == "text":
+            return dates_in(self.texts, self.date_format) if self.date_format else None
+        return self.plain_times
+
+    @property
+    def plain_times(self) -> pd.DatetimeIndex | None:
+        """The values as times if they are by type; zones are left out, so that nine o'clock stays nine."""
+        if self.kind != "time":
+            return None
+        local = [value.replace(tzinfo=None) if isinstance(value, datetime) else value for value in self._objects]
+        return pd.DatetimeIndex(pd.to_datetime(pd.Series(local, dtype=object), errors="coerce"))
 
     @cached_property
     def lists(self) -> list[Sequence[Any] | None]:
@@ -124,18 +143,18 @@ class Column:
         return self.texts[self.texts != None]  # noqa: E711 (element by element)
 
     @cached_property
-    def missing(self) -> float:
-        """Share of the rows that have no value."""
-        return 1.0 - self.n_observed / max(len(self), 1)
+    def is_there(self) -> np.ndarray:
+        """Mask of the rows that have a value."""
+        if self.kind == "text":
+            return np.array([text is not None for text in self.texts], dtype=bool)
+        if self.kind == "number" and self.numbers is not None:
+            return np.isfinite(self.numbers)
+        return np.array([value is not None for value in self._objects], dtype=bool)
 
     @cached_property
     def n_observed(self) -> int:
         """Number of rows that have a value."""
-        if self.kind == "text":
-            return len(self.observed)
-        if self.kind == "number" and self.numbers is not None:
-            return int(np.isfinite(self.numbers).sum())
-        return sum(value is not None for value in self._objects)
+        return int(self.is_there.sum())
 
     @cached_property
     def n_distinct(self) -> int:
@@ -190,50 +209,3 @@ def _as_float(series: nw.Series, objects: list[Any]) -> np.ndarray:
     else:  # Python objects, such as decimals
         numbers = np.array([np.nan if value is None else float(value) for value in objects])
     return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _parsed_numbers(texts: np.ndarray) -> np.ndarray | None:
-    """Return the numbers in texts, or None if not nearly all of them are numbers of one unit."""
-    there = np.flatnonzero(texts != None)  # noqa: E711 (element by element)
-    # the common case of prose is decided quickly
-    if not len(there) or not any(re.match(_NUMBER, str(text).lower()) for text in texts[there[:20]]):
-        return None
-    parts = pd.Series(texts[there], dtype=object).str.lower().str.extract(_NUMBER)
-    digits = parts["number"].fillna("").str.strip()
-    # the same number of digits after a zero, as in postal codes: no numbers that one counts with
-    if (digits.str.match(r"^0\d")).any():
-        return None
-    units = (parts["before"] + parts["after"])[parts["number"].notna()]
-    if not len(units) or (units == units.mode()[0]).sum() < _AGREEMENT * len(there):
-        return None
-    plain = digits.where(~digits.str.match(_THOUSANDS), digits.str.replace(r"[,' ]", "", regex=True))
-    plain = plain.where(~plain.str.match(_DECIMAL_COMMA), plain.str.replace(",", "."))
-    values = np.asarray(pd.to_numeric(plain, errors="coerce"), dtype=np.float64)
-    values[(parts["before"] + parts["after"]).to_numpy() != units.mode()[0]] = np.nan
-    if np.isfinite(values).sum() < _AGREEMENT * len(there):
-        return None
-    result = np.full(len(texts), np.nan)
-    result[there] = np.where(np.isfinite(values), values, np.nan)
-    return result
-
-
-def _parsed_times(texts: np.ndarray) -> pd.DatetimeIndex | None:
-    """Return the times in texts, or None if not nearly all of them are dates that can be read in one way only."""
-    there = pd.Series(texts[texts != None], dtype=object)  # noqa: E711 (element by element)
-    if not len(there) or not re.match(r"^\d{1,4}[-/.]\d", str(there.iloc[0])):
-        return None
-    if there.str.match(_ISO_DATE).mean() >= _AGREEMENT:
-        settings: dict[str, Any] = {"format": "ISO8601"}
-    elif there.str.match(_OTHER_DATE).mean() >= _AGREEMENT:
-        first, second = (pd.to_numeric(there.str.extract(rf"^{mark}")[0]) for mark in (r"(\d+)", r"\d+[/.](\d+)"))
-        if (first > 12).any() == (second > 12).any():
-            return None  # days and months cannot be told apart
-        settings = {"format": "mixed", "dayfirst": bool((first > 12).any())}
-    else:
-        return None
-    return _without_zone(pd.to_datetime(pd.Series(texts, dtype=object), errors="coerce", utc=True, **settings))
-
-
-def _without_zone(times: pd.Series) -> pd.DatetimeIndex:
-    """Return times without their zone."""
-    return pd.DatetimeIndex(times.dt.tz_localize(None))

@@ -21,8 +21,8 @@ _WORDS = 1.5
 class Drop(Reader):
     """Leave a column out.
 
-    By itself it is chosen for columns that are empty or never vary, and for identifiers: whole numbers in a row, single
-    words that differ in nearly all rows, and whole numbers that do so and are called id, key or the like.
+    By itself it is chosen for columns that are empty or never vary, and for identifiers: whole numbers in a row from 0
+    or 1, single words that differ in nearly all rows, and whole numbers that do so and are called id or the like.
 
     Attributes
     ----------
@@ -77,9 +77,10 @@ def _is_identifier(column: Column) -> bool:
     if column.kind == "number" and column.is_whole():
         assert column.numbers is not None
         known = np.sort(column.numbers[np.isfinite(column.numbers)])
-        in_a_row = known[-1] - known[0] + 1 <= _ROWS_A_VALUE * len(known)
+        # numbers of rows; years in a row do not begin at zero or one
+        in_a_row = known[0] in (0, 1) and known[-1] - known[0] + 1 <= _ROWS_A_VALUE * len(known)
         return bool(in_a_row) or is_id_name(column.name)
-    if column.kind != "text" or column.times is not None or mark_of(column):
+    if column.kind != "text" or column.times is not None or mark_of(column) is not None:
         return False
     if column.numbers is not None:
         return is_id_name(column.name)

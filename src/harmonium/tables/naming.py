@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-_ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|row|unnamed)(?:$|[\W_])", re.IGNORECASE)
+_ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid)(?:$|[\W_])|^(?:key|index|row|unnamed)(?:$|\W)", re.IGNORECASE)
+# at the end: a class_size is no class
 _CODE = re.compile(
-    r"(?:^|[\W_])(?:id|code|zip|zipcode|postcode|postal|type|category|class|group|cluster|label|sku)(?:$|[\W_])",
-    re.IGNORECASE,
+    r"(?:^|[\W_])(?:id|code|zip|zipcode|postcode|postal|type|category|class|group|cluster|label|sku)$", re.IGNORECASE
 )
 
 

@@ -11,9 +11,12 @@ from harmonium.families import Bernoulli, Gaussian
 from harmonium.families.counts import looks_like_counts
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
+from harmonium.tables.formats import NumberFormat
 from harmonium.validation import Choice
 from harmonium.views import Views
 
+#: numbers without a unit
+PLAIN = NumberFormat("", ".")
 NUMBERS, COUNTS, FLAGS = "numbers", "counts", "flags"
 
 # Values bend towards this many robust standard deviations, so that a few outliers do not set the scale: the default of
@@ -39,17 +42,19 @@ class Number(Reader):
     Parameters
     ----------
     scale : {"auto", "linear", "log"}, default="auto"
-        "log" takes logarithms (of 1 + x where there are zeros) first. "auto" does so for numbers that are never
-        negative, are skewed to the right, and are less skewed after it, as prices are.
+        "log" takes logarithms first (where there are zeros, after adding a little). "auto" does so for numbers that are
+        never negative, are skewed to the right, and are less skewed after it, as prices are.
 
     Attributes
     ----------
     log_ : bool
         Whether logarithms are taken.
     shift_ : float
-        What is added before.
+        What is added before: 0, or where there are zeros the smallest number above them, 1 at most.
     centre_, spread_ : float
         Median, and distance of the quartiles in units of a standard deviation.
+    unit_, decimal_ : str
+        How texts spell the numbers: their unit or currency, and the mark before decimals.
 
     Examples
     --------
@@ -59,12 +64,14 @@ class Number(Reader):
     'log scale'
     """
 
-    learned = {"log_": bool, "shift_": float, "centre_": float, "spread_": float}
+    learned = {"log_": bool, "shift_": float, "centre_": float, "spread_": float, "unit_": str, "decimal_": str}
     settings = {"scale": Choice(("auto", "linear", "log"), remedy="'auto' looks at the data")}
     log_: bool
     shift_: float
     centre_: float
     spread_: float
+    unit_: str
+    decimal_: str
 
     def __init__(self, scale: Literal["auto", "linear", "log"] = "auto") -> None:
         self.scale = scale
@@ -84,16 +91,18 @@ class Number(Reader):
                 f"Column {column.name!r} on a log scale needs numbers >= 0; found {smallest:g}; pass "
                 "Number(scale='linear')."
             )
-        shift = 1.0 if len(known) and known.min() < 1 else 0.0
+        shift = min(1.0, float(known[known > 0].min(initial=1.0))) if (known == 0).any() else 0.0
         log = self.scale == "log" or (self.scale == "auto" and smallest >= 0 and _is_better_as_log(known, shift))
         shift = shift if log else 0.0
         known = np.log(known + shift) if log else known
         centre, spread = _robust_scale(known)
-        return self.with_fitted(log_=bool(log), shift_=shift, centre_=centre, spread_=spread)
+        form = column.number_format or PLAIN
+        fitted = {"log_": bool(log), "shift_": shift, "centre_": centre, "spread_": spread}
+        return self.with_fitted(**fitted, unit_=form.unit, decimal_=form.decimal)
 
     def read(self, column: Column) -> list[Block]:
-        """Return the scaled numbers; a negative one has no logarithm and is missing."""
-        values = numbers_of(column)
+        """Return the scaled numbers; one that has no logarithm, or another unit, is missing."""
+        values = numbers_of(column, NumberFormat(self.unit_, self.decimal_))
         if self.log_:
             with np.errstate(invalid="ignore", divide="ignore"):
                 values = np.where(values >= 0, np.log(values + self.shift_), np.nan)
@@ -104,8 +113,8 @@ class Number(Reader):
 
     @property
     def note(self) -> str:
-        """Whether logarithms are taken."""
-        return "log scale" if self.log_ else ""
+        """The unit, and whether logarithms are taken."""
+        return ", ".join(filter(None, [f"in {self.unit_}" if self.unit_ else "", "log scale" if self.log_ else ""]))
 
 
 class Count(Reader):
@@ -145,7 +154,7 @@ class Count(Reader):
 
     def read(self, column: Column) -> list[Block]:
         """Return the counts; what is none is missing."""
-        values = numbers_of(column)
+        values = numbers_of(column, PLAIN)
         with np.errstate(invalid="ignore"):
             values = np.where((values >= 0) & (values == np.floor(values)), values, np.nan)
         return [Block(values[:, None], [column.name], None, COUNTS)]
@@ -171,7 +180,8 @@ class Flag(Reader):
             return True
         if column.kind not in ("number", "text"):
             return False
-        return column.n_distinct == 2 and {str(text).lower() for text in column.observed} <= _TRUE | _FALSE
+        found = {str(text).lower() for text in column.observed}
+        return len(found) == 2 and len(found & _TRUE) == len(found & _FALSE) == 1
 
     def bind(self, column: Column) -> Self:
         """Return a copy; nothing is learned."""
@@ -219,16 +229,17 @@ class Vector(Reader):
         lists = [values for values in column.lists if values is not None]
         if len({len(values) for values in lists}) != 1 or len(lists[0]) < 2:
             return False
-        cells = [cell for values in lists for cell in values]
-        return all(isinstance(cell, float | np.floating) for cell in cells if cell is not None)
+        kinds = {type(cell) for values in lists for cell in values if cell is not None}
+        numbers = all(issubclass(kind, int | float | np.number) for kind in kinds)
+        return numbers and any(issubclass(kind, float | np.floating) for kind in kinds)
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows the length."""
         lengths = {len(values) for values in column.lists if values is not None}
         if column.kind != "list" or len(lengths) != 1:
             raise InvalidViewError(
-                f"Column {column.name!r} as vectors needs lists of numbers of the same length; found "
-                f"{len(lengths)} lengths; use the role 'tags' or 'drop'."
+                f"Column {column.name!r} as vectors needs lists of numbers, all of the same length; found others; use "
+                "the role 'tags' or 'drop'."
             )
         bound = self.with_fitted(length_=lengths.pop())
         bound.read(column)
@@ -250,10 +261,14 @@ class Vector(Reader):
         return [Block(matrix, [f"{column.name}_{number}" for number in range(self.length_)], Gaussian())]
 
 
-def numbers_of(column: Column) -> np.ndarray:
-    """Return the numbers of a column; refuse one that has none."""
-    if column.numbers is not None:
-        return column.numbers
+def numbers_of(column: Column, form: NumberFormat | None = None) -> np.ndarray:
+    """Return the numbers of a column; refuse one that has none.
+
+    Texts spell them in the given form, or else in one that nearly all of them share.
+    """
+    numbers = column.numbers if form is None or column.kind != "text" else form.read(column.texts)
+    if numbers is not None:
+        return numbers
     if column.kind == "nothing" or not column.n_observed:
         return np.full(len(column), np.nan)
     shown = next((text for text in column.observed), "something else")

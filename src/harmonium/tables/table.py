@@ -90,6 +90,11 @@ class Table:
             What has been learned.
         """
         names = [str(name) for name in frame.columns]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise InvalidViewError(
+                f"A table needs columns of different names, also as text; {twice[0]!r} occurs twice; rename one."
+            )
         asked = {str(name): role for name, role in (roles or {}).items()}
         for name in asked:
             if name not in names:
@@ -104,7 +109,7 @@ class Table:
             while view in taken:
                 view += "_"
             taken.add(view)
-            learned.append(TableColumn(name, reader, view, column.missing))
+            learned.append(TableColumn(name, reader, view, reader.share_missing(column)))
         table = cls(tuple(learned))
         table._tell_left_out([name for name in names if asked.get(name, remainder) == "infer"])
         return table
@@ -148,7 +153,7 @@ class Table:
             for block in column.reader.read(data):
                 blocks.setdefault(block.view or column.view, []).append(block)
         if strange and is_new:
-            notice(f"Categories that the training data do not have count as missing: {', '.join(strange)}.")
+            notice(f"Values of a kind that the training data do not have count as missing: {', '.join(strange)}.")
         return _views(blocks, row_names(frame), self)
 
     def _tell_differences(self, there: Mapping[str, Column]) -> None:
@@ -258,7 +263,7 @@ def _views(blocks: Mapping[str, list[Block]], index: pd.Index | None, table: Tab
 
 
 def _listed(names: list[str], most: int = 8) -> str:
-    shown = ", ".join(map(repr, names[:most]))
+    shown = ", ".join(map(repr, names[:most])) or "none"
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 

@@ -1,0 +1,151 @@
+"""How texts spell numbers and dates: decided once for a column of training data, and kept for new data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+# Share of the values that must agree for texts to be read as numbers or dates: a convention, which forgives typing
+# errors. What does not agree is missing.
+_AGREEMENT = 0.95
+# Texts by which the common case of prose is decided quickly, spread over the column.
+_GLANCE = 50
+_CURRENCY = r"[$€£¥₹]|usd|eur|gbp|chf|jpy|cny|inr"
+# a sign, a currency, digits with marks between them, and a unit, of which only the digits have to be there
+_NUMBER = re.compile(
+    rf"^(?P<sign>[-+−]?) ?(?P<before>{_CURRENCY}|) ?(?P<sign2>[-+−]?)(?P<digits>\d[\d.,' \u00a0\u202f]*|[.,]\d+)"
+    rf"(?P<power>e[-+]?\d+)? ?(?P<after>%|‰|{_CURRENCY}|°?[^\W\d_]{{0,12}})$"
+)
+_GROUPS = {",": re.compile(r"^[1-9]\d{0,2}(?:,\d{3})+$"), ".": re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$")}
+_TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?"
+_ZONE = re.compile(r"(?<=\d)(?:Z|[-+]\d{2}:?\d{2})$")
+_DATES = {
+    "year": re.compile(rf"^\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}{_TIME}$"),
+    "other": re.compile(rf"^(?P<first>\d{{1,2}})(?P<mark>[/.])(?P<second>\d{{1,2}})(?P=mark)\d{{4}}{_TIME}$"),
+}
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How the texts of a column spell numbers.
+
+    Parameters
+    ----------
+    unit : str
+        Currency or unit beside the digits, in lower case; may be empty.
+    decimal : str
+        Mark before decimals: a point or a comma.
+
+    Examples
+    --------
+    >>> texts = np.array(["1.200,50 €", "80,00 €", None], dtype=object)
+    >>> NumberFormat.of(texts), NumberFormat.of(texts).read(texts).tolist()
+    (NumberFormat(unit='€', decimal=','), [1200.5, 80.0, nan])
+    """
+
+    unit: str
+    decimal: str
+
+    @classmethod
+    def of(cls, texts: np.ndarray) -> NumberFormat | None:
+        """Return the format that nearly all texts agree with; None if there is none."""
+        there = [str(text).lower() for text in texts if text is not None]
+        glance = there[:: max(1, len(there) // _GLANCE)]
+        if sum(_NUMBER.match(text) is not None for text in glance) < 0.5 * len(glance) or not there:
+            return None
+        found = [match for match in map(_NUMBER.match, there) if match is not None]
+        units = pd.Series([match["before"] + match["after"] for match in found])
+        unit = str(units.mode()[0])
+        digits = [_joined(match["digits"]) for match in found if match["before"] + match["after"] == unit]
+        # the same number of digits behind a zero, as in postal codes, is nothing to count with
+        codes = sum(re.match(r"^0\d+$", text) is not None for text in digits)
+        if len(digits) < _AGREEMENT * len(there) or codes > (1 - _AGREEMENT) * len(there):
+            return None
+        form = cls(unit, _decimal_mark(digits, bool(re.fullmatch(_CURRENCY, unit))))
+        return form if np.isfinite(form.read(texts)).sum() >= _AGREEMENT * len(there) else None
+
+    def read(self, texts: np.ndarray) -> np.ndarray:
+        """Return the numbers; NaN for what has another unit, or is no number in this format."""
+        return np.array([self._number(text) for text in texts], dtype=np.float64)
+
+    def _number(self, text: Any) -> float:
+        match = None if text is None else _NUMBER.match(str(text).lower())
+        if match is None or match["before"] + match["after"] not in ("", self.unit):
+            return np.nan
+        digits, other = _joined(match["digits"]), "." if self.decimal == "," else ","
+        whole, _, decimals = digits.partition(self.decimal)
+        if other in whole and _GROUPS[other].match(whole) is None:
+            return np.nan
+        try:
+            value = float(f"{whole.replace(other, '') or 0}.{decimals or 0}{match['power'] or ''}")
+        except ValueError:
+            return np.nan
+        return -value if (match["sign"] or match["sign2"]) in ("-", "−") else value
+
+
+def _joined(digits: str) -> str:
+    """Return digits without blanks and apostrophes between thousands."""
+    return re.sub(r"[' \u00a0\u202f]", "", digits)
+
+
+def _decimal_mark(digits: list[str], is_money: bool) -> str:
+    """Return the mark before decimals; one that only ever separates three digits may stand between thousands."""
+    both = [text for text in digits if "," in text and "." in text]
+    if both:
+        return "," if both[0].rindex(",") > both[0].rindex(".") else "."
+    with_comma = [text for text in digits if "," in text]
+    if with_comma:
+        return "." if all(_GROUPS[","].match(text) for text in with_comma) else ","
+    with_point = [text for text in digits if "." in text]
+    grouped = bool(with_point) and all(_GROUPS["."].match(text) for text in with_point)
+    several = any(text.count(".") > 1 for text in with_point)
+    return "," if grouped and (several or (is_money and len(with_point) < len(digits))) else "."
+
+
+def date_format_of(texts: np.ndarray) -> str:
+    """Return how nearly all texts spell dates: "year", "day" or "month" first; empty if they do not, or it is unclear.
+
+    Examples
+    --------
+    >>> date_format_of(np.array(["2021-03-04 10:00", "2021-03-05"], dtype=object))
+    'year'
+    >>> date_format_of(np.array(["31/12/2021", "01/02/2022"], dtype=object))
+    'day'
+    >>> date_format_of(np.array(["01/02/2022", "03/04/2022"], dtype=object))  # February or January?
+    ''
+    """
+    there = [_ZONE.sub("", str(text)) for text in texts if text is not None]
+    glance = there[:: max(1, len(there) // _GLANCE)]
+    if not any(form.match(text) for form in _DATES.values() for text in glance):
+        return ""
+    if sum(_DATES["year"].match(text) is not None for text in there) >= _AGREEMENT * len(there):
+        return "year"
+    found = [match for match in map(_DATES["other"].match, there) if match is not None]
+    days_first, months_first = (sum(int(match[part]) > 12 for match in found) for part in ("first", "second"))
+    if len(found) < _AGREEMENT * len(there) or days_first == months_first:
+        return ""
+    if min(days_first, months_first) > (1 - _AGREEMENT) * len(there):
+        return ""
+    return "day" if days_first > months_first else "month"
+
+
+def dates_in(texts: np.ndarray, order: str) -> pd.DatetimeIndex:
+    """Return the times that texts spell in an order, by their own clock; NaT for what does not fit."""
+    form = _DATES["year" if order == "year" else "other"]
+    fitting: list[str | None] = []
+    for text in texts:
+        plain = None if text is None else _ZONE.sub("", str(text))
+        match = None if plain is None else form.match(plain)
+        if match is None or plain is None:
+            fitting.append(None)
+        elif order == "year":
+            fitting.append(re.sub(r"[/.]", "-", plain[:10]) + plain[10:])
+        else:
+            day, month = (match["first"], match["second"]) if order == "day" else (match["second"], match["first"])
+            rest = plain[match.end("second") + 1 :]
+            fitting.append(f"{rest[:4]}-{int(month):02d}-{int(day):02d}{rest[4:]}")
+    return pd.DatetimeIndex(pd.to_datetime(pd.Series(fitting, dtype=object), errors="coerce", format="mixed"))
