@@ -20,6 +20,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import harmonium
 from harmonium import Harmonium, HarmoniumRegressor, HarmoniumWarning, InvalidViewError, Stochastic, TableViews
+from harmonium.report import topic_table
 from harmonium.tables import Words
 from tests.table_cases import quick_classifier, quick_regressor, wine_list
 
@@ -122,9 +123,35 @@ def test_a_table_of_other_columns_is_refused(model: HarmoniumRegressor) -> None:
         model.predict(pd.DataFrame({"other": ["a", "b"]}))
 
 
-def test_matrices_are_refused_by_models_of_tables(model: HarmoniumRegressor) -> None:
-    with pytest.raises(InvalidViewError, match="fitted on the views"):
-        model.predict(np.zeros((3, 4)))
+@pytest.mark.parametrize("wrong", ["records", "row", "array", "dict"])
+def test_tables_are_asked_for(wrong: str, model: HarmoniumRegressor, wines: pd.DataFrame) -> None:
+    given: Any = {"records": wines.to_dict("records"), "row": wines.iloc[0], "array": wines.to_numpy()}.get(wrong, 3)
+    with pytest.raises((InvalidViewError, ValueError, TypeError), match="table"):
+        model.predict(given)
+
+
+def test_views_of_another_table_are_refused(model: HarmoniumRegressor, wines: pd.DataFrame) -> None:
+    other = TableViews().fit_transform(wines.drop(columns="points").iloc[:60])
+    with pytest.raises(InvalidViewError, match="another TableViews"):
+        model.predict(other)
+    with pytest.raises(InvalidViewError, match="TableViews reads data frames"):
+        quick_regressor(views=TableViews()).fit(np.eye(12), np.arange(12.0))
+
+
+def test_a_target_among_the_inputs_is_told(wines: pd.DataFrame) -> None:
+    with pytest.warns(HarmoniumWarning, match="y is called 'points'"):
+        quick_regressor().fit(wines, wines["points"])
+    assert "points" not in Harmonium(2, driver=Stochastic(max_iter=1)).fit(wines, "points").views_.index
+    with pytest.raises(ValueError, match="'nope'"):
+        quick_regressor().fit(wines, ["points", "nope"])
+    shuffled = wines["points"].sample(frac=1, random_state=0)
+    with pytest.warns(HarmoniumWarning, match="shuffled alone"):
+        quick_regressor().fit(wines.drop(columns="points"), shuffled)
+
+
+def test_reports_take_names(wines: pd.DataFrame) -> None:
+    model = quick_classifier().fit(wines, "place")
+    assert "classes" in topic_table(model, wines, "place", n_features=2).columns
 
 
 def test_frames_of_numbers_stay_matrices() -> None:

@@ -37,7 +37,8 @@ CASES = [
     ("zip_code", rng.choice([10115, 20095, 80331], ROWS), "category"),
     ("store_id", rng.integers(0, 12, ROWS), "category"),
     ("customer_id", rng.permutation(10**6)[:ROWS], "drop"),
-    ("anything", np.arange(5, ROWS + 5), "drop"),
+    ("anything", np.arange(1, ROWS + 1), "drop"),
+    ("annual", np.arange(1950, 1950 + ROWS), "number"),
     ("hash", [f"{value:032x}" for value in range(17, 17 + ROWS)], "drop"),
     ("constant", np.ones(ROWS), "drop"),
     ("empty", [None] * ROWS, "drop"),
@@ -61,6 +62,23 @@ CASES = [
     ("iso", pd.date_range("2020-01-01", periods=ROWS, freq="7h").astype(str), "date"),
     ("european", [f"{day}/{month}/2021" for month in range(1, 11) for day in range(1, 21)], "date"),
     ("python_date", [dt.date(2020, 1, 1) + dt.timedelta(days=i) for i in range(ROWS)], "date"),
+    ("customerIndex", rng.permutation(10**5)[:ROWS], "number"),
+    ("class_size", rng.integers(10, 35, ROWS), "number"),
+    ("letters", rng.choice(["F", "N"], ROWS), "category"),
+    ("declared", pd.Categorical(rng.integers(0, 4, ROWS)), "category"),
+    ("written_lists", [str(list(rng.choice(WORDS, 2))) for _ in range(ROWS)], "tags"),
+    ("objects", ['{"a": 1, "b": "x"}', '{"a": 2, "b": "y"}'] * (ROWS // 2), "category"),
+    ("towns", rng.choice(["Paris, France", "Rome, Italy", "Lyon, France"], ROWS), "category"),
+    ("mixed_vector", [[0.5, 1.5]] * (ROWS - 1) + [[1, 2]], "vector"),
+    (
+        "euros",
+        [f"{value:,.2f} €".translate(str.maketrans(",.", ".,")) for value in rng.uniform(9, 9000, ROWS)],
+        "number",
+    ),
+    ("loss", [f"-${value}" for value in rng.integers(1, 500, ROWS)], "number"),
+    ("late", ["TBD"] * 5 + [f"${value}" for value in rng.integers(1, 500, 20 * ROWS)], "number"),
+    ("slashes", [f"2021/{month:02d}/{day:02d}" for month in range(1, 11) for day in range(1, 21)], "date"),
+    ("zoned", pd.date_range("2020-01-01 09:00", periods=ROWS, tz="US/Eastern"), "date"),
     ("duration", pd.to_timedelta(rng.integers(10, 5000, ROWS), unit="s"), "number"),
 ]
 
@@ -84,6 +102,64 @@ def test_numbers_in_texts(text: str, number: float) -> None:
     values = column([text] * 30).numbers
     assert values is not None
     np.testing.assert_allclose(values, number)
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["0,125", "0,5", "1,250", "1,25"], [0.125, 0.5, 1.25, 1.25]),
+        (["950 €", "1.200 €", "12.500 €"], [950, 1200, 12500]),
+        (["2.452,56", "487,16", "3"], [2452.56, 487.16, 3]),
+        (["1,200", "1,200.50", "300"], [1200, 1200.5, 300]),
+        (["1.125 kg", "0.250 kg"], [1.125, 0.25]),
+        (["1 200", "15"], [1200, 15]),
+        (["−3.5", "+2"], [-3.5, 2]),
+        (["USD 300", "USD 1,500"], [300, 1500]),
+        (["21°C", "-4°C"], [21, -4]),
+    ],
+)
+def test_marks_are_decided_for_the_whole_column(texts: list[str], numbers: list[float]) -> None:
+    found = column(texts).numbers
+    assert found is not None
+    np.testing.assert_allclose(found, numbers)
+
+
+def test_new_numbers_and_dates_are_read_as_the_first_ones_were() -> None:
+    weights = Number().bind(column([f"{value} kg" for value in range(50, 90)]))
+    new = column(["100 kg", "100 g", "100", "TBD", None])
+    [block] = weights.read(new)
+    np.testing.assert_array_equal(np.isnan(block.matrix[:, 0]), [False, True, False, True, True])
+    assert block.matrix[0] == block.matrix[2] and weights.strange(new) == 2
+    days = Date().bind(column([f"{month:02d}/{day:02d}/2020" for month in (1, 2, 3) for day in range(1, 28)]))
+    one, two = column(["03/04/2020"]), column(["03/04/2020", "25/04/2020"])
+    np.testing.assert_array_equal(days.read(one)[0].matrix, days.read(two)[0].matrix[:1])
+    assert days.order_ == "month" and days.strange(two) == 1
+
+
+def test_times_keep_their_own_clock() -> None:
+    nine = pd.date_range("2020-01-01 09:00", periods=200, tz="US/Eastern")
+    assert "hour" not in Date().bind(column(nine)).parts_  # nine in winter and in summer
+    texts = column([f"2020-01-{day:02d}T09:00:00+02:00" for day in range(1, 29)])
+    assert texts.times is not None and set(texts.times.hour) == {9}
+
+
+def test_logarithms_of_small_numbers() -> None:
+    small = column(np.random.default_rng(0).lognormal(-10, 2, 200))
+    [logs], [plain] = Number("log").bind(small).read(small), Number("linear").bind(small).read(small)
+    assert abs(np.corrcoef(logs.matrix[:, 0], np.log(small.numbers))[0, 1]) > 0.98  # type: ignore[arg-type]
+    assert not np.allclose(logs.matrix, plain.matrix)
+
+
+def test_values_that_cannot_be_read_are_told() -> None:
+    frame = pd.DataFrame({"awards": np.random.default_rng(0).poisson(0.7, 60), "text": PROSE[:60]})
+    table = TableViews().fit(frame)
+    with pytest.warns(HarmoniumWarning, match=r"count as missing: 'awards' \(2 rows\)"):
+        table.transform(pd.DataFrame({"awards": [2.5, -1, 1], "text": PROSE[:3]}))
+
+
+def test_columns_that_are_the_same_as_text_are_refused() -> None:
+    with pytest.raises(InvalidViewError, match="'1' occurs twice"):
+        TableViews().fit(pd.DataFrame({1: np.arange(30) * 1.5, "1": -np.arange(30.0), "z": PROSE[:30]}))
 
 
 def test_different_units_are_no_numbers() -> None:

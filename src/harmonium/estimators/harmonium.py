@@ -27,6 +27,7 @@ from harmonium.estimators.preparation import (
     unchanged_if_refused,
     with_some_view,
 )
+from harmonium.estimators.target_columns import apart
 from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.threads import compute
@@ -223,15 +224,15 @@ class Harmonium(
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning; rows that
             lack every view are left out, with a notice. Rows go by their labels where views have some (see `Views`).
-        y : None
-            Not used; present as scikit-learn passes it.
+        y : None, or name of columns of X
+            Columns that are named are left out; everything else is not used, and present as scikit-learn passes it.
 
         Returns
         -------
         Harmonium
             The fitted estimator.
         """
-        return self._fit(X)
+        return self._fit(apart(X, y)[0] if isinstance(y, str) else X)
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any = None) -> Self:

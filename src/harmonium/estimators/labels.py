@@ -11,7 +11,7 @@ from narwhals import to_native
 from harmonium.given import check_finite, of_one_kind, plain, read_given
 from harmonium.notices import notice
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.views.index import names_of_items, row_names, rows_in_order
+from harmonium.views.index import counts_rows, is_shuffled_count, names_of_items, row_names, rows_in_order
 
 
 def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = None) -> Labels:
@@ -73,7 +73,13 @@ def read_numbers(y: Any, sample_weight: Any) -> Labels:
 
 def in_order_of(X: Any, what: str, given: Any) -> Any:
     """Return y, or the weights of rows, in the order of the rows of X, if both name their rows."""
-    rows = rows_in_order(what, row_names(given), "X", names_of_items(X))
+    names, order = row_names(given), names_of_items(X)
+    if names is not None and counts_rows(X) and is_shuffled_count(names):
+        notice(
+            f"{what} goes by position, as the rows of X merely count, but its own index counts in another order; sort "
+            f"{what} by its index if it was shuffled alone."
+        )
+    rows = rows_in_order(what, names, "X", order)
     return given if rows is None else to_native(given, pass_through=True).iloc[rows]
 
 

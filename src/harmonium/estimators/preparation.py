@@ -73,6 +73,7 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
             return views
     if is_collection(X):
         views = read_collection(X)
+        _check_table(estimator, views, reset)
         if not len(views):
             raise InvalidViewError("Views must have at least one row; got none; pass the rows to work on.")
         if reset:
@@ -80,6 +81,13 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
             if hasattr(estimator, "feature_names_in_"):
                 del estimator.feature_names_in_
         return views
+    if not reset and estimator.fitted_.table is not None:
+        raise InvalidViewError(
+            f"The model was fitted on a table; got {type(X).__name__}; pass a data frame with the columns "
+            f"{', '.join(map(repr, estimator.feature_names_in_[:5]))}, …."
+        )
+    if reset and families_asked(estimator.views) is not estimator.views:
+        raise InvalidViewError(f"TableViews reads data frames; got {type(X).__name__}; pass a frame, or other views.")
     if not reset and estimator.fitted_.input_names != [SINGLE] and not isinstance(estimator.views, Mapping):
         raise InvalidViewError(
             f"The model was fitted on the views {', '.join(map(repr, estimator.fitted_.input_names))}; got one matrix; "
@@ -87,6 +95,16 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
         )
     matrix, index = _one_matrix(estimator, X, reset)
     return split_columns(matrix, getattr(estimator, "feature_names_in_", None), estimator.views, index)
+
+
+def _check_table(estimator: Any, views: Views, reset: bool) -> None:
+    """Refuse views that another table has read than that of the model, whose words, levels and scales differ."""
+    table = None if reset else estimator.fitted_.table
+    if table is not None and views.table is not None and not table.reads_like(views.table):
+        raise InvalidViewError(
+            "Views must be read by the table that the model was fitted on; got those of another TableViews; pass the "
+            "data frame itself, or call transform of the same TableViews."
+        )
 
 
 def _without_targets(estimator: Any, frame: nw.DataFrame) -> nw.DataFrame:

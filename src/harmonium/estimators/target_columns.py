@@ -6,6 +6,7 @@ from typing import Any
 
 import narwhals as nw
 
+from harmonium.notices import notice
 from harmonium.tables.transformer import frame_of
 from harmonium.views.frames import is_frame
 
@@ -32,31 +33,40 @@ def apart(X: Any, y: Any) -> tuple[Any, Any]:
     >>> list(X.columns), y.tolist()
     (['price'], [1, 5])
     """
-    if not isinstance(y, str) and not _is_names(X, y):
-        return X, y
     if not is_frame(X):
-        raise ValueError(
-            f"y may name a column of X only if X is a data frame; got y={y!r} and X of type {type(X).__name__}; pass "
-            "one label per row."
-        )
+        if isinstance(y, str):
+            raise ValueError(
+                f"y may name a column of X only if X is a data frame; got y={y!r} and X of type {type(X).__name__}; "
+                "pass one label per row."
+            )
+        return X, y
     frame = frame_of(X)
-    names = [y] if isinstance(y, str) else list(y)
+    names = _names_in(y, frame)
+    if not names:
+        name = getattr(y, "name", None)
+        if isinstance(name, str) and name in frame.columns:
+            notice(
+                f"y is called {name!r}, as a column of X is, which is used to predict it; pass y={name!r} to set that "
+                "column apart, or rename y."
+            )
+        return frame.to_native(), y
     lost = [name for name in names if name not in frame.columns]
     if lost:
         raise ValueError(
-            f"y must name a column of X, which has {', '.join(map(repr, frame.columns[:8]))}; got {lost[0]!r}; correct "
+            f"y must name columns of X, which has {', '.join(map(repr, frame.columns[:8]))}; got {lost[0]!r}; correct "
             "the name."
         )
-    rest = frame.drop(names)
-    # columns of Arrow do not know their names
-    targets: Any = frame[y] if isinstance(y, str) else frame.select(names)
+    targets: Any = frame[names[0]] if len(names) == 1 else frame.select(names)
     native = nw.to_native(targets)
-    return rest.to_native(), native if hasattr(native, "name") or not isinstance(y, str) else targets.to_pandas()
+    # columns of Arrow do not know their names
+    known = native if hasattr(native, "name") or len(names) > 1 else targets.to_pandas()
+    return frame.drop(names).to_native(), known
 
 
-def _is_names(X: Any, y: Any) -> bool:
-    """Tell whether y is a list of names of columns, and not one of labels."""
-    if not isinstance(y, list) or not y or not all(isinstance(name, str) for name in y) or not is_frame(X):
-        return False
-    columns = list(X.columns) if hasattr(X, "columns") else []
-    return len(set(y)) == len(y) and set(y) <= set(map(str, columns))
+def _names_in(y: Any, frame: nw.DataFrame) -> list[Any]:
+    """Return the names of columns that y holds; none if y holds labels."""
+    if isinstance(y, str) or (isinstance(y, int | tuple) and y in frame.columns):
+        return [y]
+    if not isinstance(y, list | tuple) or not y or len(y) == len(frame):
+        return []
+    return list(dict.fromkeys(y)) if any(name in frame.columns for name in y) else []

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators.labels import as_indicator, in_order_of
+from harmonium.estimators.target_columns import apart
 from harmonium.given import Given, read_given
 
 # ranges that a number is cut into: quarters of the items, a convention
@@ -99,6 +100,7 @@ def is_scale(labels: np.ndarray) -> bool:
 
 def _read(X: Any, y: Any, n_rows: int) -> Given:
     """Return y in the order of X; refuse another number of rows."""
+    X, y = apart(X, y)
     given = read_given(in_order_of(X, "y", y))
     if len(given.values) != n_rows:
         raise ValueError(

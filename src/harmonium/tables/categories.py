@@ -237,7 +237,7 @@ class Date(Reader):
         return self.with_fitted(parts_=parts, centre_=centre, spread_=spread or 1.0, order_=column.date_format)
 
     def read(self, column: Column) -> list[Block]:
-        """Return the trend and the parts; what is no date in the learned order is missing."""
+        """Return the trend and the parts; what is no date in that order is missing."""
         times = _times_of(column, self.order_)
         trend = (_days(times) - self.centre_) / self.spread_
         blocks = [Block(trend[:, None], [column.name], Gaussian(), NUMBERS)]

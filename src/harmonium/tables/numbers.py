@@ -101,7 +101,7 @@ class Number(Reader):
         return self.with_fitted(**fitted, unit_=form.unit, decimal_=form.decimal)
 
     def read(self, column: Column) -> list[Block]:
-        """Return the scaled numbers; one that has no logarithm, or another unit, is missing."""
+        """Return the scaled numbers; what has another unit or no logarithm is missing."""
         values = numbers_of(column, NumberFormat(self.unit_, self.decimal_))
         if self.log_:
             with np.errstate(invalid="ignore", divide="ignore"):

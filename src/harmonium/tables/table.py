@@ -172,6 +172,25 @@ class Table:
         if new:
             notice(f"Columns that the model was not fitted on are not used: {_listed(new)}.")
 
+    def reads_like(self, other: Table) -> bool:
+        """Tell whether another table reads the same columns in the same way.
+
+        Parameters
+        ----------
+        other : Table
+            The other table.
+
+        Returns
+        -------
+        bool
+            True if both have learned the same.
+        """
+        mine, theirs = (
+            [(column.name, column.view, type(column.reader), column.reader.facts()) for column in table.columns]
+            for table in (self, other)
+        )
+        return mine == theirs
+
     @property
     def features(self) -> dict[str, list[str]]:
         """Names of the features of each view."""
