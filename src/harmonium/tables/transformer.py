@@ -50,22 +50,24 @@ class TableViews(TransformerMixin, _TableReader):
 
     Every column has a role. It is given, or inferred by the first of these that fits:
 
-    - ``"drop"``: columns that are empty or never vary, and identifiers (whole numbers in a row; single words, or whole
-      numbers called id, key or the like, that differ in nearly all rows). They are left out, with a sentence.
+    - ``"drop"``: columns that are empty or never vary, and identifiers (whole numbers in a row from 0 or 1; single words,
+      or whole numbers called id or the like, that differ in nearly all rows). They are left out, with a sentence.
     - ``"flag"``: truth values, zeros and ones, yes and no.
     - ``"date"``: times, or texts that are dates; a trend and the categories month, weekday and hour.
     - ``"vector"``: lists of as many real numbers, such as embeddings.
-    - ``"tags"``: lists, or texts in which ``|``, ``;`` or ``,`` separates short words that repeat.
-    - ``"category"``: texts of up to six words that repeat (five rows a value on average, or at most 40 values), and
-      whole numbers that repeat and whose name says that they are codes (id, code, zip, type, class, group, …).
+    - ``"tags"``: lists, also written ones ("['a', 'b']"), or texts in which ``|``, ``;`` or ``,`` separates short words
+      that repeat.
+    - ``"category"``: columns whose type says so, texts of up to six words that repeat (five rows a value on average, or
+      at most 40 values), and whole numbers that repeat and whose name ends in id, code, zip, type, class, group, ….
     - ``"count"``: whole numbers from zero up with a tail, whose variance is at most five times the mean. Other whole
       numbers (ages, years, prices, ratings) are no counts.
     - ``"number"``: all other numbers, also in texts such as "13%" or "$1,200"; skewed ones on a log scale.
     - ``"words"``: all other texts.
 
     Flags, numbers, counts and categories each share a view ("flags", "numbers", "counts", "categories"); words, tags
-    and vectors are views by themselves, named after their column. Empty texts, "?", "-", "NA", "N/A", "nan" and "null"
-    are missing values.
+    and vectors are views by themselves, named after their column. Empty texts, "?", "-", "NA", "N/A", "nan", "null"
+    and "None" are missing values. How texts spell numbers and dates is decided once for a column: new values that
+    spell them in another way, or have another unit, are missing, too.
 
     Parameters
     ----------
@@ -93,8 +95,8 @@ class TableViews(TransformerMixin, _TableReader):
     Notes
     -----
     Limits of the rules are named constants of the readers in `harmonium.tables`, with their reasons. Columns may come
-    in any order. A column that new data lack counts as missing, a column that is new is not used, and a category that
-    the training data do not have is missing; each is told in one warning.
+    in any order. A column that new data lack counts as missing, a column that is new is not used, and values of a kind that
+    the training data do not have are missing; each is told in one warning.
 
     Examples
     --------
