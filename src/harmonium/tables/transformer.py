@@ -50,8 +50,8 @@ class TableViews(TransformerMixin, _TableReader):
 
     Every column has a role. It is given, or inferred by the first of these that fits:
 
-    - ``"drop"``: columns that are empty or never vary, and identifiers (whole numbers in a row from 0 or 1; single words,
-      or whole numbers called id or the like, that differ in nearly all rows). They are left out, with a sentence.
+    - ``"drop"``: columns that are empty or never vary, and identifiers (whole numbers in a row from 0 or 1; single
+      words, or whole numbers called id or the like, that differ in nearly all rows); left out, with a sentence.
     - ``"flag"``: truth values, zeros and ones, yes and no.
     - ``"date"``: times, or texts that are dates; a trend and the categories month, weekday and hour.
     - ``"vector"``: lists of as many real numbers, such as embeddings.
@@ -95,8 +95,8 @@ class TableViews(TransformerMixin, _TableReader):
     Notes
     -----
     Limits of the rules are named constants of the readers in `harmonium.tables`, with their reasons. Columns may come
-    in any order. A column that new data lack counts as missing, a column that is new is not used, and values of a kind that
-    the training data do not have are missing; each is told in one warning.
+    in any order. A column that new data lack counts as missing, a column that is new is not used, and values of a
+    kind that the training data do not have are missing; each is told in one warning.
 
     Examples
     --------
