@@ -118,45 +118,22 @@ class Reader(Part):
         """
         raise NotImplementedError
 
-    def strange(self, column: Column) -> int:
+    def strange(self, column: Column, blocks: list[Block]) -> int:
         """Count the values that the training data do not have, which are missing.
 
         Parameters
         ----------
         column : Column
             The same column of new data.
+        blocks : list of Block
+            What `read` made of it.
 
         Returns
         -------
         int
             Number of rows.
         """
-        return int((self._lacking(column) & column.is_there).sum())
-
-    def share_missing(self, column: Column) -> float:
-        """Return the share of rows that the column adds nothing to views for.
-
-        Parameters
-        ----------
-        column : Column
-            The same column.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        return float(self._lacking(column).mean())
-
-    def _lacking(self, column: Column) -> np.ndarray:
-        """Tell which rows the column adds nothing to views for."""
-        lacking = ~column.is_there if not (blocks := self.read(column)) else np.ones(len(column), dtype=bool)
-        for block in blocks:
-            if block.present is not None:
-                lacking &= ~block.present
-            else:
-                lacking &= np.isnan(np.asarray(block.matrix, dtype=np.float64)).all(axis=1)
-        return lacking
+        return int((lacking_rows(column, blocks) & column.is_there).sum())
 
     @classmethod
     def word(cls) -> str:
@@ -205,3 +182,14 @@ class Reader(Part):
         if set(facts) != set(self.learned) or not all(isinstance(facts[name], self.learned[name]) for name in facts):
             raise ValueError(f"{type(self).__name__} learns {', '.join(self.learned) or 'nothing'}")
         return self.with_fitted(**facts)
+
+
+def lacking_rows(column: Column, blocks: list[Block]) -> np.ndarray:
+    """Tell which rows a column adds nothing to views for, by what was read of it."""
+    if not blocks:
+        return ~column.is_there
+    lacking = np.ones(len(column), dtype=bool)
+    for block in blocks:
+        missing = np.isnan(block.matrix).all(axis=1) if block.present is None else ~block.present
+        lacking &= missing
+    return lacking

@@ -100,7 +100,7 @@ class Category(Reader):
         names = [f"{column.name}={level}" for level in self.levels_]
         return [Block(codes[:, None], [column.name], Categorical(), CATEGORIES, names)]
 
-    def strange(self, column: Column) -> int:
+    def strange(self, column: Column, blocks: list[Block]) -> int:
         """Return the number of rows whose category the training data do not have."""
         return int((~pd.Index(column.observed, dtype=object).isin([*self.levels_, *self.rare_])).sum())
 

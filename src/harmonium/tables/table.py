@@ -16,7 +16,7 @@ from harmonium.families import Family
 from harmonium.notices import notice
 from harmonium.params import RESERVED
 from harmonium.parts import as_part, listed_names
-from harmonium.tables.base import Block, Reader
+from harmonium.tables.base import Block, Reader, lacking_rows
 from harmonium.tables.categories import CATEGORIES, Category, Date, Tags
 from harmonium.tables.column import Column
 from harmonium.tables.drop import Drop
@@ -109,7 +109,8 @@ class Table:
             while view in taken:
                 view += "_"
             taken.add(view)
-            learned.append(TableColumn(name, reader, view, reader.share_missing(column)))
+            missing = float(lacking_rows(column, reader.read(column)).mean())
+            learned.append(TableColumn(name, reader, view, missing))
         table = cls(tuple(learned))
         table._tell_left_out([name for name in names if asked.get(name, remainder) == "infer"])
         return table
@@ -147,12 +148,13 @@ class Table:
         strange: list[str] = []
         for column in self.columns:
             data = there[column.name] if column.name in there else _empty(column.name, len(frame))
-            n_strange = column.reader.strange(data)
+            read = column.reader.read(data)
+            n_strange = column.reader.strange(data, read) if is_new else 0
             if n_strange:
                 strange.append(f"{column.name!r} ({n_strange} rows)")
-            for block in column.reader.read(data):
+            for block in read:
                 blocks.setdefault(block.view or column.view, []).append(block)
-        if strange and is_new:
+        if strange:
             notice(f"Values of a kind that the training data do not have count as missing: {', '.join(strange)}.")
         return _views(blocks, row_names(frame), self)
 
