@@ -11,7 +11,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import f1_score
 
-from harmonium import HarmoniumWarning, Hinge, LabelView, MultiLabelHinge
+from harmonium import (
+    EpsilonInsensitive,
+    HarmoniumClassifier,
+    HarmoniumRegressor,
+    HarmoniumWarning,
+    Hinge,
+    LabelView,
+    MultiLabelHinge,
+    Stochastic,
+)
 
 from .supervised_cases import (
     FRESH,
@@ -127,3 +136,20 @@ def test_minus_one_is_a_class_only_beside_one() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert list(classifier().fit(X, np.where(Y == 0, -1, Y + 3)).classes_) == [4, 5]
+
+
+def test_rows_without_a_target_do_not_count_in_scores() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    numbers = pd.Series(X[:, 0].round(3)).mask(np.arange(60) % 7 == 0)
+    texts = pd.Series(np.where(X[:, 0] > 0, "high", "low")).mask(np.arange(60) % 7 == 0, None)
+    known = numbers.notna().to_numpy()
+    driver = Stochastic(max_iter=2)
+    for model, y in (
+        (HarmoniumRegressor(2, head=EpsilonInsensitive(C=1.0), driver=driver, random_state=0), numbers),
+        (HarmoniumClassifier(2, head=Hinge(C=1.0), driver=driver, random_state=0), texts),
+    ):
+        model.set_params(validation_fraction=0.0).fit(X, y)
+        assert model.score(X, y) == pytest.approx(model.score(X[known], y[known].to_numpy()))
+        with pytest.raises(ValueError, match="known for some rows"):
+            model.score(X, y.where(~known))

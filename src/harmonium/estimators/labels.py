@@ -83,6 +83,21 @@ def in_order_of(X: Any, what: str, given: Any) -> Any:
     return given if rows is None else to_native(given, pass_through=True).iloc[rows]
 
 
+def without_unknown(y: Any, sample_weight: Any) -> tuple[Any, Any]:
+    """Return targets to compare predictions with, and weights that are zero where they are missing."""
+    values = read_given(y).values
+    missing = np.asarray(pd.isna(values)).reshape(len(values), -1).any(axis=1)
+    if not missing.any():
+        return y, sample_weight
+    if missing.all():
+        raise ValueError("y must be known for some rows; all are missing; pass what is right.")
+    values = values.copy()
+    values[missing] = values[~missing][0]  # of no weight, so that any will do
+    # texts and numbers of a column with missing values are Python objects
+    values = np.array(values.tolist()) if values.dtype.kind == "O" else values
+    return values, np.where(missing, 0.0, _weights(sample_weight, len(values)))
+
+
 def check_names(given: Meaning, began: Meaning) -> None:
     """Refuse columns of other names than training began with; only names that both have can disagree."""
     for name, expected in zip(given.names or (), began.names or (), strict=False):

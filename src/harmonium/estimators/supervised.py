@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from harmonium.estimators.harmonium import Harmonium
-from harmonium.estimators.labels import check_length, check_names, in_order_of
+from harmonium.estimators.labels import check_length, check_names, in_order_of, without_unknown
 from harmonium.estimators.preparation import known_views
 from harmonium.estimators.target_columns import apart
 from harmonium.heads import Head
@@ -155,7 +155,8 @@ class Supervised(Beside):
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Any subset of the views that the model was fitted on.
         y : array-like of shape (n_rows,) or (n_rows, n_columns), or name of columns of X
-            What is right; where both X and y have an index of pandas, rows go by its names.
+            What is right; rows where it is missing do not count. Where both X and y have an index of pandas, rows go by
+            its names.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
 
@@ -166,6 +167,7 @@ class Supervised(Beside):
         """
         X, y = apart(X, y)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
+        y, sample_weight = without_unknown(y, sample_weight)
         return super().score(X, y, sample_weight)  # type: ignore[call-arg]  # that of scikit-learn stands between
 
     @property
