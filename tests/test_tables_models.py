@@ -102,7 +102,6 @@ def test_new_tables_may_look_different(kind: str, model: HarmoniumRegressor, win
         frame = pl.from_pandas(wines).to_arrow()
     elif kind == "texts":  # as from a CSV file that was read without types
         frame = wines.astype({"price": str, "year": str, "awards": str, "tasted": str})
-        expected = quick_regressor().fit(wines, "points").predict(wines)
     else:
         rows = np.array([5, 3])
         frame = wines.iloc[rows]
@@ -123,7 +122,7 @@ def test_a_table_of_other_columns_is_refused(model: HarmoniumRegressor) -> None:
         model.predict(pd.DataFrame({"other": ["a", "b"]}))
 
 
-@pytest.mark.parametrize("wrong", ["records", "row", "array", "dict"])
+@pytest.mark.parametrize("wrong", ["records", "row", "array", "number"])
 def test_tables_are_asked_for(wrong: str, model: HarmoniumRegressor, wines: pd.DataFrame) -> None:
     given: Any = {"records": wines.to_dict("records"), "row": wines.iloc[0], "array": wines.to_numpy()}.get(wrong, 3)
     with pytest.raises((InvalidViewError, ValueError, TypeError), match="table"):
@@ -136,11 +135,17 @@ def test_views_of_another_table_are_refused(model: HarmoniumRegressor, wines: pd
         model.predict(other)
     with pytest.raises(InvalidViewError, match="TableViews reads data frames"):
         quick_regressor(views=TableViews()).fit(np.eye(12), np.arange(12.0))
+    with pytest.raises(InvalidViewError, match="TableViews reads data frames"):
+        quick_regressor(views=TableViews()).fit({"a": np.eye(12)}, np.arange(12.0))
 
 
 def test_a_target_among_the_inputs_is_told(wines: pd.DataFrame) -> None:
     with pytest.warns(HarmoniumWarning, match="y is called 'points'"):
         quick_regressor().fit(wines, wines["points"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HarmoniumWarning)
+        named = quick_regressor(views=TableViews({"wine_id": "drop", "country": "drop"})).fit(wines, "points")
+        named.score(wines, wines["points"])  # the column is no input of this one
     assert "points" not in Harmonium(2, driver=Stochastic(max_iter=1)).fit(wines, "points").views_.index
     with pytest.raises(ValueError, match="'nope'"):
         quick_regressor().fit(wines, ["points", "nope"])

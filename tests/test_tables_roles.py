@@ -14,7 +14,7 @@ import pytest
 
 from harmonium import HarmoniumWarning, InvalidViewError, TableViews
 from harmonium.parts import registered
-from harmonium.tables import ROLES, Category, Date, Drop, Number, Reader, Tags, Words
+from harmonium.tables import ROLES, Category, Date, Drop, Number, Reader, Tags, Vector, Words
 from tests.table_cases import WORDS, column, wine_list
 
 rng = np.random.default_rng(0)
@@ -157,6 +157,14 @@ def test_values_that_cannot_be_read_are_told() -> None:
         table.transform(pd.DataFrame({"awards": [2.5, -1, 1], "text": PROSE[:3]}))
 
 
+def test_one_odd_vector_is_missing() -> None:
+    reader = Vector().bind(column([[0.5, 1.0], [2.0, 0.25]]))
+    new = column([[1.0, 2.0], [1.0], ["a", "b"], None])
+    [block] = reader.read(new)
+    np.testing.assert_array_equal(np.isnan(block.matrix).all(axis=1), [False, True, True, True])
+    assert reader.strange(new, [block]) == 2
+
+
 def test_columns_that_are_the_same_as_text_are_refused() -> None:
     with pytest.raises(InvalidViewError, match="'1' occurs twice"):
         TableViews().fit(pd.DataFrame({1: np.arange(30) * 1.5, "1": -np.arange(30.0), "z": PROSE[:30]}))
@@ -227,6 +235,7 @@ def test_parts_of_dates_that_are_new_are_missing() -> None:
         ("number", [["a"], ["b"]] * 10),
         ("count", [-1, 2] * 10),
         ("count", [0.5, 2] * 10),
+        ("count", ["3 pieces", "5 pieces"] * 10),
         ("flag", ["red", "white"] * 10),
         ("date", ["red", "white"] * 10),
         ("vector", [[1.0], [1.0, 2.0]] * 10),

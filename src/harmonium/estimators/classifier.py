@@ -171,7 +171,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         HarmoniumClassifier
             The fitted estimator.
         """
-        X, y = apart(X, y)
+        X, y = apart(X, y, is_fit=True)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         return self._fit(X, read_classes(y, sample_weight))
 
@@ -204,7 +204,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         else:
             self._check_named(classes)
             known = self._meaning.classes
-        X, y = apart(X, y)
+        X, y = apart(X, y, is_fit=True)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         labels = read_classes(y, sample_weight, known)
         with unchanged_if_refused(self):

@@ -98,7 +98,9 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
 
 
 def _check_table(estimator: Any, views: Views, reset: bool) -> None:
-    """Refuse views that another table has read than that of the model, whose words, levels and scales differ."""
+    """Refuse views that another table has read than that of the model, and a `TableViews` that has nothing to read."""
+    if reset and views.table is None and families_asked(estimator.views) is not estimator.views:
+        raise InvalidViewError("TableViews reads data frames; got views; pass the frame, or name families in views.")
     table = None if reset else estimator.fitted_.table
     if table is not None and views.table is not None and not table.reads_like(views.table):
         raise InvalidViewError(

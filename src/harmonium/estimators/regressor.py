@@ -155,7 +155,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         HarmoniumRegressor
             The fitted estimator.
         """
-        X, y = apart(X, y)
+        X, y = apart(X, y, is_fit=True)
         return self._fit(X, self._numbers(X, y, sample_weight))
 
     @available_if(trains_by_batches)
@@ -178,7 +178,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         HarmoniumRegressor
             The estimator, as far as it has learned.
         """
-        X, y = apart(X, y)
+        X, y = apart(X, y, is_fit=True)
         return self._partial_fit(X, self._numbers(X, y, sample_weight))
 
     def _numbers(self, X: Any, y: Any, sample_weight: Any) -> Labels:

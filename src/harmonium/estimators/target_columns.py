@@ -11,7 +11,7 @@ from harmonium.tables.transformer import frame_of
 from harmonium.views.frames import is_frame
 
 
-def apart(X: Any, y: Any) -> tuple[Any, Any]:
+def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
     """Return X without the columns that y names, and these columns; both as they are if y names none.
 
     Parameters
@@ -20,6 +20,8 @@ def apart(X: Any, y: Any) -> tuple[Any, Any]:
         Views of items.
     y : object
         Targets, or the name (a list of names) of columns of X, which must then be a data frame.
+    is_fit : bool, default=False
+        Whether a model is to learn from X, so that a target among its columns is worth a notice.
 
     Returns
     -------
@@ -44,7 +46,7 @@ def apart(X: Any, y: Any) -> tuple[Any, Any]:
     names = _names_in(y, frame)
     if not names:
         name = getattr(y, "name", None)
-        if isinstance(name, str) and name in frame.columns:
+        if is_fit and isinstance(name, str) and name in frame.columns:
             notice(
                 f"y is called {name!r}, as a column of X is, which is used to predict it; pass y={name!r} to set that "
                 "column apart, or rename y."

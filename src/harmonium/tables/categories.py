@@ -23,7 +23,8 @@ from harmonium.validation import IsInstance, Whole
 CATEGORIES = "categories"
 
 # Texts are categories if they repeat: this many rows a value on average, or this few values (the threshold of skrub's
-# TableVectorizer), and this few words each. The first and the last are conventions.
+# TableVectorizer), and this few words each. Whole numbers whose name says that they are codes need not repeat as often.
+# All but the threshold are conventions.
 _ROWS_A_VALUE = 5
 _ROWS_A_CODE = 2
 _FEW_VALUES = 40
@@ -194,8 +195,8 @@ class Date(Reader):
     """Read a column of times as parts.
 
     They are a number for the trend, and categories for month, weekday and hour, which join the views of numbers and of
-    categories. Parts that never vary are left out. Texts are times if they
-    are dates of ISO 8601, or of the form 31/12/2024 where days and months can be told apart.
+    categories. Parts that never vary are left out. Texts are times if they are dates of ISO 8601, or of the form
+    31/12/2024 where days and months can be told apart.
 
     Attributes
     ----------

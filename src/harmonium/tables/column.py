@@ -90,11 +90,6 @@ class Column:
         """
         if self.kind == "text":
             return None if self.number_format is None else self.number_format.read(self.texts)
-        return self.plain_numbers
-
-    @property
-    def plain_numbers(self) -> np.ndarray | None:
-        """The values as float64 if they are numbers or durations by type."""
         if self.kind in ("number", "bool"):
             return _as_float(self.series, self._objects)
         if self.kind == "duration":
@@ -117,14 +112,12 @@ class Column:
 
     @cached_property
     def times(self) -> pd.DatetimeIndex | None:
-        """The values as times by their own clock, NaT where they are missing; None if they are no times."""
+        """The values as times, NaT where they are missing; None if they are no times.
+
+        Zones are left out, so that nine o'clock stays nine.
+        """
         if self.kind == "text":
             return dates_in(self.texts, self.date_format) if self.date_format else None
-        return self.plain_times
-
-    @property
-    def plain_times(self) -> pd.DatetimeIndex | None:
-        """The values as times if they are by type; zones are left out, so that nine o'clock stays nine."""
         if self.kind != "time":
             return None
         local = [value.replace(tzinfo=None) if isinstance(value, datetime) else value for value in self._objects]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Literal, Self
 
 import numpy as np
@@ -143,8 +144,13 @@ class Count(Reader):
 
     def bind(self, column: Column) -> Self:
         """Return a copy; nothing is learned."""
-        values = numbers_of(column)
+        values = numbers_of(column, PLAIN)
         known = values[np.isfinite(values)]
+        if column.n_observed and not len(known):
+            raise InvalidViewError(
+                f"Column {column.name!r} as counts needs whole numbers without a unit; found {column.observed[0]!r}; "
+                "use the role 'number'."
+            )
         if (known < 0).any() or (known != np.floor(known)).any():
             wrong = known[(known < 0) | (known != np.floor(known))][0]
             raise InvalidViewError(
@@ -242,22 +248,23 @@ class Vector(Reader):
                 "the role 'tags' or 'drop'."
             )
         bound = self.with_fitted(length_=lengths.pop())
-        bound.read(column)
+        if bound.strange(column, bound.read(column)):
+            raise InvalidViewError(
+                f"Column {column.name!r} as vectors needs lists of numbers; found something else in them; use the role "
+                "'tags' or 'drop'."
+            )
         return bound
 
     def read(self, column: Column) -> list[Block]:
-        """Return the vectors; what has another length is refused."""
+        """Return the vectors; what has another length, or is no numbers, is missing."""
         matrix = np.full((len(column), self.length_), np.nan)
         for row, values in enumerate(column.lists):
             if values is None:
                 continue
-            try:
-                matrix[row] = np.array(values, dtype=np.float64)
-            except (TypeError, ValueError):
-                raise InvalidViewError(
-                    f"Column {column.name!r} needs vectors of {self.length_} numbers; row {row} has something else; "
-                    "correct it, or put None."
-                ) from None
+            with suppress(TypeError, ValueError):
+                vector = np.array(values, dtype=np.float64)
+                if vector.shape == (self.length_,):
+                    matrix[row] = np.where(np.isfinite(vector), vector, np.nan)
         return [Block(matrix, [f"{column.name}_{number}" for number in range(self.length_)], Gaussian())]
 
 

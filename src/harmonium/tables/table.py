@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -90,7 +91,7 @@ class Table:
             What has been learned.
         """
         names = [str(name) for name in frame.columns]
-        twice = [name for name in names if names.count(name) > 1]
+        twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InvalidViewError(
                 f"A table needs columns of different names, also as text; {twice[0]!r} occurs twice; rename one."
@@ -135,7 +136,7 @@ class Table:
         frame : narwhals.DataFrame
             The same columns in any order; what lacks is missing.
         is_new : bool, default=True
-            Whether it is other data than the table was learned from, so that strange categories are told.
+            Whether it is other data than the table was learned from, so that strange values are told.
 
         Returns
         -------
