@@ -18,7 +18,9 @@ from harmonium.datasets import (
     load_caltech4,
     load_cll,
     load_corel5k,
+    load_enron,
     load_hotels,
+    load_medical,
     load_mfeat,
     load_newsgroups,
     load_reuters21578,
@@ -216,7 +218,9 @@ LOADERS: list[tuple[Callable[..., object], str]] = [
     (load_caltech4, "caltech4"),
     (load_cll, "cll"),
     (load_corel5k, "corel5k"),
+    (load_enron, "enron"),
     (load_hotels, "hotels"),
+    (load_medical, "medical"),
     (load_mfeat, "mfeat"),
     (load_newsgroups, "newsgroups"),
     (load_reuters21578, "reuters21578"),
@@ -235,6 +239,27 @@ def test_example_of_a_loader(load: Callable[..., object]) -> None:
     example = doctest.DocTestParser().get_doctest(text, {load.__name__: load}, load.__name__, None, None)
     result = doctest.DocTestRunner().run(example)
     assert result.attempted and not result.failed
+
+
+@pytest.mark.parametrize(
+    ("load", "rows", "words", "labels", "per_row", "unseen"),
+    [
+        pytest.param(load_enron, (1123, 579), 1001, 53, 3.378, 1, marks=needs("enron")),
+        pytest.param(load_medical, (333, 645), 1449, 45, 1.245, 7, marks=needs("medical")),
+    ],
+)
+def test_texts_with_several_labels(
+    load: Callable[[], Dataset], rows: tuple[int, int], words: int, labels: int, per_row: float, unseen: int
+) -> None:
+    data = load()
+    (views, target), (test, truth) = data.train(), data.test()
+    assert target is not None and truth is not None
+    assert (len(target), len(truth)) == rows and views["words"].shape == (rows[0], words)
+    assert test["words"].shape == (rows[1], words) and views["words"].dtype == np.float32
+    assert target.shape[1] == len(data.target_names) == labels and len(data.feature_names["words"]) == words
+    assert set(np.unique(data.views["words"].data)) == {1.0} and set(np.unique(data.target)) == {0, 1}
+    assert np.concatenate([target, truth]).sum(axis=1).mean() == pytest.approx(per_row, abs=1e-3)
+    assert int((target.sum(axis=0) == 0).sum()) == unseen
 
 
 @needs("wines")

@@ -23,7 +23,9 @@ from harmonium.datasets import (
     load_cll,
     load_corel5k,
     load_digits_views,
+    load_enron,
     load_hotels,
+    load_medical,
     load_mfeat,
     load_newsgroups,
     load_reuters21578,
@@ -65,6 +67,8 @@ def test_data_home_prefers_the_argument(tmp_path: Path, monkeypatch: pytest.Monk
         load_wikipedia,
         load_bdgp,
         load_corel5k,
+        load_enron,
+        load_medical,
         load_hotels,
         hotel_aspects,
         load_cll,
@@ -317,3 +321,20 @@ def test_cll_names_the_extra_when_mudata_is_missing(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "mudata", None)
     with pytest.raises(ImportError, match=r"harmonium\[scverse\]"):
         load_cll(folder.parent)
+
+
+@pytest.mark.parametrize("folder", ["enron"], indirect=True)
+def test_texts_with_labels_from_small_files(folder: Path) -> None:
+    (folder / "names.json").write_text('{"words": ["oil", "gas", "tax"], "labels": ["legal", "trade"]}')
+    parts = {"train": ([[1, 0, 0], [0, 1, 1]], [[1, 0], [1, 1]]), "test": ([[0, 0, 1]], [[0, 1]])}
+    for part, (words, labels) in parts.items():
+        sparse.save_npz(folder / f"{part}_words.npz", sparse.csr_array(np.array(words)))
+        sparse.save_npz(folder / f"{part}_labels.npz", sparse.csr_array(np.array(labels)))
+    data = load_enron(folder.parent)
+    assert data.views["words"].toarray().tolist() == [[1, 0, 0], [0, 1, 1], [0, 0, 1]]
+    assert data.target is not None and data.target.tolist() == [[1, 0], [1, 1], [0, 1]]
+    assert data.split is not None and data.split.tolist() == ["train", "train", "test"]
+    assert data.target_names == ["legal", "trade"] and data.feature_names["words"] == ["oil", "gas", "tax"]
+    sparse.save_npz(folder / "test_labels.npz", sparse.csr_array(np.eye(2)))
+    with pytest.raises(ValueError, match="as many rows of labels as of words"):
+        load_enron(folder.parent)

@@ -16,6 +16,7 @@ from harmonium.datasets.newsgroups import load_newsgroups
 from harmonium.datasets.reuters import expand_multilabel, load_reuters21578
 from harmonium.datasets.shapes import load_shapes
 from harmonium.datasets.tables import load_adult, load_wines
+from harmonium.datasets.tagged_texts import load_enron, load_medical
 from harmonium.datasets.wikipedia import load_wikipedia
 
 __all__ = [
@@ -30,7 +31,9 @@ __all__ = [
     "load_cll",
     "load_corel5k",
     "load_digits_views",
+    "load_enron",
     "load_hotels",
+    "load_medical",
     "load_mfeat",
     "load_newsgroups",
     "load_reuters21578",
