@@ -109,7 +109,7 @@ def run(options: SimpleNamespace) -> Result:
     )
 
     driver = Stochastic(
-        max_iter=40, batch_size=None, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True
+        max_iter=40, batch_size=0.05, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True
     )
     curves: dict[str, list[float]] = {"MMH": [], "DWH + SVR": [], "TWH": []}
     shown = None

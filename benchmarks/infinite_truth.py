@@ -114,7 +114,7 @@ def run(options: SimpleNamespace) -> Result:
     fresh = [row_of(name, infinite(), n, fresh_seeds) for n in (STANDARD, 2 * STANDARD)]
 
     def finite_model(k: int, rate: float | None) -> Harmonium:
-        driver = None if rate is None else Stochastic(batch_size=None, learning_rate=rate)
+        driver = None if rate is None else Stochastic(batch_size=0.05, learning_rate=rate)
         return Harmonium(k, views=Bernoulli(), driver=driver)
 
     finite = [

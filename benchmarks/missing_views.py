@@ -123,7 +123,7 @@ def fit_ours(fold: Fold, settings: tuple[Any, float, float]) -> HarmoniumClassif
     hidden, C, reach = settings
     driver = Stochastic(
         max_iter=40,
-        batch_size=None,
+        batch_size=0.05,
         learning_rate=0.01,
         reach=reach,
         schedule="constant",

@@ -45,6 +45,7 @@ BENCHMARK = Benchmark(
     data=("wines", "adult", "hotels"),
     settings={"topics": 50, "seeds": 3},
 )
+LEVELS = (0.5, 0.8, 0.9)  # of intervals
 IN_A_NEW_PROCESS = """
 import sys, harmonium, numpy, pandas
 numpy.save(sys.argv[3], harmonium.load(sys.argv[1]).predict(pandas.read_pickle(sys.argv[2])))
@@ -127,17 +128,27 @@ def run(options: SimpleNamespace) -> Result:
                 found = rival.fit(X, y).predict(unseen)
             rows.append([label, float(measure(truth, found)), time.perf_counter() - begin])
             print(name, rows[-1], flush=True)
-        scores, seconds = [], []
+        scores, seconds, widths = [], [], []
         for seed in range(options.seeds):
             begin = time.perf_counter()
             kind = HarmoniumClassifier if classes else HarmoniumRegressor
             model: Any = kind(options.topics, random_state=seed).fit(train, target)
             seconds.append(time.perf_counter() - begin)
             scores.append(float(measure(truth, _predicted_elsewhere(model, test))))
+            if not classes:
+                widths.append([_covered(model.predict(unseen, interval=level), truth) for level in LEVELS])
         rows.append([f"`{kind.__name__}()`, raw frame", with_deviation(scores), float(np.median(seconds))])
         print(name, rows[-1], flush=True)
         columns = {"model": None, "accuracy" if classes else "R²": "{:.4f}", "fit, s": "{:.0f}"}
         result.table(name, columns, rows)
+        if not classes:
+            lines = [
+                [level, *(with_deviation([one[place][part] for one in widths]) for part in range(2))]
+                for place, level in enumerate(LEVELS)
+            ]
+            result.text(f"Intervals of {name}: what share of test rows lies in them, and how wide they are.")
+            formats = {"interval": "{:.2f}", "covered": "{:.3f}", f"width, {target}": "{:.2f}"}
+            result.table(f"{name}_intervals", formats, lines)
         shown = model.views_.reset_index()
         if len(shown) > 20:  # the contextual columns of hotels are alike
             shown = shown.groupby(["role", "view", "family"], sort=False).agg({"column": "count", "features": "sum"})
@@ -150,6 +161,12 @@ def run(options: SimpleNamespace) -> Result:
         "do."
     )
     return result
+
+
+def _covered(found: Any, truth: Any) -> tuple[float, float]:
+    """Return the share of rows that intervals hold, and their width."""
+    _, lower, upper = found
+    return float(np.mean((lower <= truth) & (truth <= upper))), float(np.mean(upper - lower))
 
 
 def _words(linear: Any) -> str:

@@ -108,7 +108,7 @@ def fit_mmh(name: str) -> Callable[..., Predict]:
         hidden, C, reach = settings
         driver = Stochastic(
             max_iter=EPOCHS,
-            batch_size=None,
+            batch_size=0.05,
             learning_rate=0.01,
             reach=reach,
             schedule="constant",
@@ -135,7 +135,7 @@ def fit_mmh(name: str) -> Callable[..., Predict]:
 
 def wing_driver() -> Stochastic:
     return Stochastic(
-        max_iter=EPOCHS, learning_rate=0.005, batch_size=None, reach=0.3, schedule="constant", average=True
+        max_iter=EPOCHS, learning_rate=0.005, batch_size=0.05, reach=0.3, schedule="constant", average=True
     )
 
 

@@ -16,7 +16,7 @@ from harmonium.params import Parameters
 
 from .conftest import make_family, make_parameters
 
-QUICK = Stochastic(max_iter=80, batch_size=None, learning_rate=0.09)
+QUICK = Stochastic(max_iter=80, batch_size=0.05, learning_rate=0.09)
 FEW = Stochastic(max_iter=3, batch_size=30, learning_rate=0.09)
 REFERENCE = {"a": np.array([0.1, 0.5, 0.8]), "b": np.zeros(3), "c": np.array([0.5, 1.0, 1.5])}
 

@@ -50,7 +50,7 @@ PART_REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"objective": PersistentCD(n_steps="one")}, "n_steps >= 1; got 'one'"),  # type: ignore[arg-type]
     ({"objective": MeanFieldCD(n_steps=None)}, "n_steps >= 1; got None"),  # type: ignore[arg-type]
     ({"driver": Stochastic(max_iter=0)}, "max_iter >= 1; got 0"),
-    ({"driver": Stochastic(batch_size="all")}, "batch_size >= 1; got 'all'"),  # type: ignore[arg-type]
+    ({"driver": Stochastic(batch_size="all")}, "a number batch_size > 0; got 'all'"),  # type: ignore[arg-type]
     ({"driver": Stochastic(learning_rate=0)}, "learning_rate > 0; got 0"),
     ({"driver": Stochastic(learning_rate=np.nan)}, "learning_rate > 0; got nan"),
     ({"driver": Stochastic(weight_decay=-1)}, "weight_decay >= 0; got -1"),

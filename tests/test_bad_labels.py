@@ -174,8 +174,13 @@ HEADS: list[tuple[Any, Any, str, type[Exception]]] = [
     (Hinge(1.0, cost=[[0, 1], [1]]), Y, "cost must be a number or a matrix of numbers", ValueError),
     (Hinge(1.0, class_weight={5: 2.0}), Y, "class_weight may only name classes of y, 0, 1, 2; got 5", ValueError),
     (Hinge(1.0, class_weight={1: -2.0}), Y, r"class_weight\[1\] >= 0; got -2.0", ValueError),
-    (Hinge(1.0, class_weight="heavy"), Y, "class_weight None, 'balanced' or a dict.*got 'heavy'", TypeError),
-    (Hinge(1.0, class_weight=[1, 2, 1]), Y, "class_weight None, 'balanced' or a dict", TypeError),
+    (
+        Hinge(1.0, class_weight="heavy"),
+        Y,
+        "class_weight None, 'auto', 'soft', 'balanced' or a dict.*got 'heavy'",
+        TypeError,
+    ),
+    (Hinge(1.0, class_weight=[1, 2, 1]), Y, "class_weight None, 'auto', 'soft', 'balanced' or a dict", TypeError),
     (Hinge(0.0), Y, "Hinge needs a number C > 0; got 0.0; 'auto' chooses it", ValueError),
     (Hinge("best"), Y, "C > 0; got 'best'", TypeError),  # type: ignore[arg-type]
     (Hinge(1.0, ridge=0.0), Y, "ridge > 0; got 0.0", ValueError),

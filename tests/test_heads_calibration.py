@@ -8,7 +8,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import rankdata
 from sklearn.calibration import _SigmoidCalibration
 
-from harmonium.heads.calibration import fit_sigmoid, fit_temperature
+from harmonium.heads.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
 from harmonium.heads.ordinal import LevelOutputs
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs
 from harmonium.targets import Targets
@@ -47,11 +47,12 @@ def test_sigmoid_recovers_known_factor_and_shift(factor: float, shift: float) ->
     signs = 2 * labels[test] - 1
     losses = [-np.nanmean(log_expit(signs * (a * scores[test] + b))) for a, b in (found, (1.0, 0.0))]
     assert losses[0] <= losses[1] + 1e-3
-    probability = LabelOutputs().probabilities(scores, np.array(found))
-    np.testing.assert_allclose(probability, expit(found[0] * scores + found[1]))
-    # what is there counting five times moves the log-odds by log 5
-    more = fit_sigmoid(scores[train], labels[train], np.ones(10000), positive_weight=5.0)
-    assert more[1] - found[1] == pytest.approx(np.log(5), rel=0.15)
+    # labels that are alike have what they share
+    factors, shifts = fit_sigmoids(scores[train], labels[train], np.ones(10000))
+    assert factors == pytest.approx(np.full(3, factor), rel=0.1)
+    assert shifts == pytest.approx(np.full(3, shift), rel=0.1, abs=0.05)
+    probability = LabelOutputs.of(labels).probabilities(scores, np.concatenate([factors, shifts, np.zeros(3)]))
+    np.testing.assert_allclose(probability, expit(factors * scores + shifts))
 
 
 @pytest.mark.parametrize("factors", [[], [0.01, -1.0], [1.0, 0.3], [5.0, 2.0], [900.0, -20.0]], ids=str)
@@ -61,12 +62,12 @@ def test_probabilities_of_labels_order_rows_as_decisions_do(factors: list[float]
     log_odds = np.linspace(-12, 12, 97)
     scores = (log_odds - shift) / factor
     scores = np.concatenate([scores, np.nextafter(scores, np.inf), scores + 1e-6 / factor])[:, None]
-    outputs, found = LabelOutputs(), np.array(factors)
+    outputs, found = LabelOutputs(np.array([0.5]), np.array([9.0])), np.array([*factors, 0.0] if factors else [])
     probability, decision = outputs.probabilities(scores, found), outputs.decisions(scores, found)
     np.testing.assert_array_equal(rankdata(probability), rankdata(decision))
     assert len(np.unique(decision)) == 2 * 97
     np.testing.assert_array_equal(outputs.predict(scores, found), probability > 0.5)
-    np.testing.assert_allclose(factor * decision, factor * scores + shift, atol=1e-8)
+    np.testing.assert_allclose(decision, factor * scores + shift, atol=1e-8)
     np.testing.assert_allclose(probability, expit(factor * scores + shift))
 
 
@@ -74,7 +75,11 @@ def test_nothing_to_calibrate_by_leaves_scores_as_they_are() -> None:
     scores = np.random.default_rng(0).normal(size=(5, 3))
     assert fit_temperature(scores, np.full(5, -1), np.ones(5)) == 1.0
     assert fit_temperature(scores, np.zeros(5, dtype=int), np.zeros(5)) == 1.0
-    assert fit_sigmoid(scores, np.full((5, 3), np.nan), np.ones(5)) == (1.0, 0.0)
+    unknown = np.full((5, 3), np.nan)
+    assert fit_sigmoid(scores, unknown, np.ones(5)) == (1.0, 0.0)
+    outputs = LabelOutputs(np.full(3, 0.5), np.full(3, 9.0), "example_f1")
+    found = outputs.calibrate(scores, Targets(unknown, np.ones(5)))
+    np.testing.assert_array_equal(outputs.decisions(scores, found), outputs.decisions(scores, np.zeros(0)))
 
 
 @pytest.mark.parametrize("n_rows", [10, 40, 400])
@@ -87,7 +92,7 @@ def test_rows_that_scores_separate_make_no_certain_probabilities(n_rows: int) ->
     factors = classes.calibrate(scores, Targets(codes[:, None], weight))
     probability = classes.probabilities(scores, factors)[0][np.arange(n_rows), codes]
     np.testing.assert_allclose(probability, right, rtol=1e-3)
-    labels = LabelOutputs()
+    labels = LabelOutputs.of(codes[:, None].astype(float))
     factors = labels.calibrate(scores[:, 1:], Targets(codes[:, None].astype(float), weight))
     probability = labels.probabilities(scores[:, 1:], factors)[:, 0]
     np.testing.assert_allclose(np.where(codes == 1, probability, 1 - probability), right, rtol=1e-3)

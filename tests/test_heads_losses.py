@@ -82,8 +82,12 @@ def test_errors_are_what_they_say() -> None:
     error = numbers.error(*(numbers.targets(labelled("number", v)).values for v in (guess, values))).mean()
     assert error == pytest.approx(1 - r2_score(values, guess))
     labels = rng.integers(0, 2, size=(50, 4)).astype(float)
-    labels[:, 0] = 1  # no row without labels
+    labels[:, 0] = 1 - labels[:, 1]  # no row without labels
     scores = rng.normal(size=(50, 4))
     several = MultiLabelHinge(C=1.0).bind(labelled("label", labels, [2] * 4))
     expected = 1 - label_ranking_average_precision_score(labels, scores)
     assert several.error(scores, labels).mean() == pytest.approx(expected)
+    # labels that no row has, or all have, do not count, however they are ranked
+    more = np.column_stack([labels, np.zeros(50), np.ones(50)])
+    several = MultiLabelHinge(C=1.0).bind(labelled("label", more, [2] * 6))
+    assert several.error(np.column_stack([scores, rng.normal(size=(50, 2))]), more).mean() == pytest.approx(expected)

@@ -48,6 +48,16 @@ def target(name: str, value: Any) -> Any:
     return change
 
 
+def several(*changes: Any) -> Any:
+    """Make several changes."""
+
+    def change(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        for one in changes:
+            one(description, tensors)
+
+    return change
+
+
 TWO = {"array": [0, 1], "dtype": "<i8"}
 FOUR = {"array": [0, 1, 2, 3], "dtype": "<i8"}
 REFUSED_HEADS = {
@@ -85,15 +95,28 @@ REFUSED_HEADS = {
     "numbers for a classifier": ("label", target("kind", "number"), "unless they are numbers"),
     "numbers that have classes": ("number", target("classes", [TWO]), "unless they are numbers"),
     "targets of no kind": ("label", target("kind", "colour"), "for targets of kind 'colour'"),
-    "a view of classes for labels": ("label", target("kind", "label"), "view 'label' must be Bernoulli"),
+    "a view of classes for labels": (
+        "label",
+        several(
+            target("kind", "label"),
+            tensor("head/frequency", np.full(1, 0.5), True),
+            tensor("head/n_known", np.ones(1), True),
+        ),
+        "view 'label' must be Bernoulli",
+    ),
+    "labels without a frequency": ("label", target("kind", "label"), "frequency of the head"),
     "more classes than the view has": ("label", target("classes", [FOUR]), "view 'label' must be .* 4 features"),
     "too many factors": ("classes", tensor("head/factors", np.ones(2), True), "factors"),
     "one factor for labels": ("labels", tensor("head/factors", np.ones(1), True), "factors"),
     "factors of two dimensions": ("classes", tensor("head/factors", np.ones((1, 1)), True), "factors"),
     "factors that are not finite": ("classes", tensor("head/factors", np.full(1, np.nan), True), "factors"),
     "no factors": ("classes", tensor("head/factors", None, True), "factors"),
+    "errors out of order": ("number", tensor("head/factors", np.array([2.0, 1.0, 1.0, 1.0]), True), "factors"),
+    "errors without weights": ("number", tensor("head/factors", np.ones(3), True), "factors"),
     "no frequency": ("labels", tensor("head/frequency", None, True), "frequency"),
     "another frequency": ("labels", tensor("head/frequency", np.ones(5), True), "shape"),
+    "frequency above 1": ("labels", tensor("head/frequency", np.full(3, 2.0), True), "shares of the rows"),
+    "no number of rows": ("labels", tensor("head/n_known", None, True), "n_known"),
     "another location": ("label", tensor("head/location", np.zeros(5), True), "'head/location' belongs to none"),
     "no scale": ("number", tensor("head/scale", None, True), "scale"),
     "scale of another length": ("number", tensor("head/scale", np.ones(2), True), "put together"),

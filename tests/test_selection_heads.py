@@ -21,7 +21,7 @@ from harmonium import (
 from .selection_cases import FEW, HAS, QUICK, X, classes_of
 
 QUICK_HEAD = Stochastic(
-    max_iter=30, batch_size=None, learning_rate=0.06, reach=3.0, schedule="constant", weight_decay=0.08, average=True
+    max_iter=30, batch_size=0.05, learning_rate=0.06, reach=3.0, schedule="constant", weight_decay=0.08, average=True
 )
 
 

@@ -36,7 +36,7 @@ def test_usage_is_the_mean_presence(selected: Harmonium) -> None:
 def test_turning_units_over_turns_their_usage() -> None:
     """Columns of 0 and 1, which have a mean that units can be aligned with."""
     data = (features()[0] > 0).astype(float)
-    model = quick(driver=Stochastic(max_iter=40, batch_size=None, learning_rate=0.09)).fit(data)
+    model = quick(driver=Stochastic(max_iter=40, batch_size=0.05, learning_rate=0.09)).fit(data)
     weights = model.parameters_["view0.weights"]
     weights[:, 0] *= -1 if data.mean(axis=0) @ weights[:, 0] > 0 else 1  # so that there is one to turn
     model.fitted_ = replace(model.fitted_, usage=model.transform(data).mean(axis=0))

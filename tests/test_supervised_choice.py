@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from harmonium import (
     Stochastic,
 )
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.training.path import Search
 
 from .head_cases import labelled
 from .supervised_cases import (
@@ -42,20 +44,39 @@ def test_choice_of_the_weight_is_recorded() -> None:
     model = HarmoniumClassifier(**QUICK).fit(X, Y)
     record = pd.DataFrame(model.validation_)
     assert list(record.columns) == ["C", "epoch", "error"]
-    assert list(record["C"].unique()) == list(Hinge().weights_to_try)
-    assert model.C_ in Hinge().weights_to_try
+    tried = record["C"].unique()
+    # it begins with the first value, and goes on by factors of four
+    assert tried[0] == Hinge().first_C
+    np.testing.assert_allclose(np.diff(np.sort(np.log(tried) / np.log(4))), 1)
     # the C whose best epoch is best, and at that the first
     best = record.groupby("C", sort=False)["error"].min()
     assert best.idxmin() == model.C_
     assert record["error"].between(0, 1).all()
-    chosen = record[record["C"] == model.C_]
-    epochs = chosen[chosen["error"] == chosen["error"].min()]["epoch"].max()
-    before = sum(
-        part[part["error"] == part["error"].min()]["epoch"].max()
-        for C, part in record.groupby("C", sort=False)
-        if C > model.C_
-    )
-    assert model.n_iter_ == before + epochs
+    # the values between the first and the chosen one lead to it, each with its best number of epochs
+    low, high = sorted((tried[0], model.C_))
+    epochs = {C: part[part["error"] == part["error"].min()]["epoch"].max() for C, part in record.groupby("C")}
+    assert model.n_iter_ == sum(number for C, number in epochs.items() if low <= C <= high)
+
+
+def test_the_weight_is_searched_in_both_directions() -> None:
+    """Errors by C are made up: the search goes down while they fall, else up, and then softens the classes."""
+
+    def tried(errors: dict[float, float], may_soften: bool = False) -> list[tuple[float, bool]]:
+        search, found = Search([]), []
+        while (stage := search.next_stage(1.0, True, may_soften)) is not None:
+            search.stages.append(replace(stage, epochs=1, error=errors.get(stage.C, 9.0)))
+            if search.best < 0 or search.stages[-1].error < search.stages[search.best].error:
+                search.best = len(search.stages) - 1
+            found.append((stage.C, stage.softened))
+        return found
+
+    assert [C for C, _ in tried({1.0: 5.0, 0.25: 4.0, 0.0625: 3.0})] == [1.0, 0.25, 0.0625, 0.015625]
+    assert [C for C, _ in tried({1.0: 5.0, 4.0: 4.0, 16.0: 3.0})] == [1.0, 0.25, 4.0, 16.0, 64.0]
+    assert tried({1.0: 5.0}, may_soften=True) == [(1.0, False), (0.25, False), (4.0, False), (1.0, True)]
+
+
+def test_a_fixed_weight_is_not_searched() -> None:
+    model = HarmoniumClassifier(**QUICK)
     fixed = model.set_params(head=Hinge(C=0.7)).fit(X, Y)
     assert fixed.C_ == 0.7 and set(fixed.validation_["C"]) == {0.7}
     assert not hasattr(model.set_params(validation_fraction=0).fit(X, Y), "validation_")
@@ -89,7 +110,9 @@ def test_alternating_head_ends_at_its_optimum(kind: str, driver: Any) -> None:
         targets = y[:, None]
     else:
         data, y = two_numbers() if kind == "number" else some_labels()
-        head: Any = (EpsilonInsensitive if kind == "number" else MultiLabelHinge)(1.0, ridge, "alternate")
+        head: Any = EpsilonInsensitive(1.0, ridge, "alternate")
+        if kind == "label":
+            head = MultiLabelHinge(1.0, ridge, "alternate", positive_weight=1.0)
         model = (regressor if kind == "number" else classifier)(head=head, **keywords).fit(data, y)
         labels = labelled("number", y) if kind == "number" else labelled("label", y.astype(float), [2] * 4)
         targets = model.head_.targets(labels).values

@@ -11,7 +11,7 @@ from scipy.special import entr
 from sklearn.base import clone
 
 import harmonium
-from harmonium import Bernoulli, Gaussian, HarmoniumClassifier, Hinge, Stochastic
+from harmonium import Bernoulli, Gaussian, HarmoniumClassifier, Stochastic
 
 from .supervised_cases import QUICK, X, Y, classifier, regressor, some_labels, two_numbers
 
@@ -33,11 +33,11 @@ def strengths_used(model: Any, data: Any, y: Any, monkeypatch: pytest.MonkeyPatc
 def test_choice_and_final_fit_use_one_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     model = HarmoniumClassifier(**QUICK)
     strengths = strengths_used(model, X, Y, monkeypatch)
-    nats, path = model.fitted_.nats, Hinge().weights_to_try
-    n_folds = 3
-    chosen = path[: path.index(model.C_) + 1]
-    expected = [C * nats for C in path for _ in range(n_folds)] + [C * nats for C in chosen]
-    assert strengths == expected
+    nats, n_folds = model.fitted_.nats, 3
+    tried = list(dict.fromkeys(model.validation_["C"]))
+    low, high = sorted((tried[0], model.C_))
+    chosen = [C for C in tried if low <= C <= high]
+    assert strengths == [C * nats for C in tried for _ in range(n_folds)] + [C * nats for C in chosen]
     assert model.fitted_.problem.strength == model.C_ * nats
 
 

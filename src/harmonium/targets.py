@@ -23,11 +23,22 @@ class Targets:
         Class numbers (-1 where they are unknown), numbers, or zeros and ones (both NaN where they are unknown), as the
         head takes them.
     weight : ndarray of shape (rows,)
-        Weight of each row's loss.
+        Weight of each row: how often it counts, in losses, errors and probabilities.
+    emphasis : ndarray of shape (rows,), optional
+        By how much more its loss counts while a model is trained, and nowhere else: weights of classes.
+    offset : ndarray of shape (rows, outputs), optional
+        What is added to the scores of the topics before the loss is taken: those of a direct path.
     """
 
     values: np.ndarray
     weight: np.ndarray
+    emphasis: np.ndarray | None = None
+    offset: np.ndarray | None = None
+
+    @property
+    def loss_weight(self) -> np.ndarray:
+        """Weight of each row's loss while a model is trained."""
+        return self.weight if self.emphasis is None else self.weight * self.emphasis
 
     @property
     def known(self) -> np.ndarray:
@@ -42,12 +53,17 @@ class Targets:
 
     def take(self, rows: np.ndarray | slice) -> Targets:
         """Return some of the rows."""
-        return Targets(self.values[rows], self.weight[rows])
+        given = (self.emphasis, self.offset)
+        return Targets(self.values[rows], self.weight[rows], *(None if part is None else part[rows] for part in given))
 
     @classmethod
     def joined(cls, parts: Sequence[Targets]) -> Targets:
-        """Return the rows of several targets, one after the other."""
-        return cls(np.concatenate([part.values for part in parts]), np.concatenate([part.weight for part in parts]))
+        """Return the rows of several targets, one after the other; offsets belong to one model and are left out."""
+        emphasis = None
+        if any(part.emphasis is not None for part in parts):
+            emphasis = np.concatenate([part.loss_weight / np.where(part.weight, part.weight, 1) for part in parts])
+        values, weight = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "weight"))
+        return cls(values, weight, emphasis)
 
 
 @dataclass(frozen=True, eq=False)

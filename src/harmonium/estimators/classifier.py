@@ -23,6 +23,7 @@ from harmonium.persist import saveable
 from harmonium.targets import Kind, Labels
 from harmonium.training import FittedModel
 from harmonium.validation import check_whole
+from harmonium.views import Views
 
 
 @saveable
@@ -247,6 +248,13 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
                 )
         return super()._bound_head(labels, before)
 
+    def _keep(self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None) -> None:
+        if before is not None:  # labels that no row had before may have some now
+            assert model.head is not None
+            assert labels is not None
+            model = replace(model, problem=replace(model.problem, head=model.head.with_more(labels)))
+        super()._keep(model, views, labels, before)
+
     # ---- using ---------------------------------------------------------------------------------------------------
     @property
     def classes_(self) -> Any:
@@ -271,7 +279,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         -------
         ndarray, or list of ndarray for several columns of classes
             Of shape (n_rows, n_classes); for two classes (n_rows,), positive for the second; for labels (n_rows,
-            n_labels), positive where a label is more probable than not.
+            n_labels), positive where a label is predicted: how far its log-odds are above the cut that the
+            ``measure`` of `MultiLabelHinge` asks for.
         """
         return self._one(self.head_.decisions(self._scores(X)))
 
@@ -286,7 +295,9 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         Returns
         -------
         ndarray of shape (n_rows,), or (n_rows, n_columns) if y had columns
-            The class of the largest score; for labels 1 where one is more probable than not, else 0.
+            The class of the largest score; for labels 1 where one is predicted, else 0. Where their probabilities are
+            cut is chosen on held-out rows, by the ``measure`` of `MultiLabelHinge`. `annotate` returns a fixed number
+            of labels for each row instead.
         """
         scores, meaning = self._scores(X), self._meaning
         found = self.head_.predict(scores)
@@ -303,7 +314,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         """Return the probabilities of the classes, or of each label.
 
         They are calibrated on held-out training rows. Scores are multiplied by one factor, fitted to the held-out rows,
-        before the softmax (temperature scaling); for labels, a factor and a shift come before the logistic function.
+        before the softmax (temperature scaling); for labels, a factor and a shift of each come before the logistic
+        function, close to those of other labels where one is rare.
         Where nothing was held out (``validation_fraction=0``, very few labels, the first `partial_fit`) scores are
         taken as they are.
 
@@ -326,6 +338,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     def annotate(self, X: Any, top: int = 5, names: Any = None) -> pd.DataFrame:
         """Return the most probable classes or labels of each row.
 
+        Labels that no training row has are left out.
+
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
@@ -339,6 +353,17 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         -------
         DataFrame
             Columns row, rank, label, probability, the most probable first.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 2))
+        >>> tags = pd.DataFrame({"warm": X[:, 0] > 0, "wet": X[:, 1] > 0, "never": False})
+        >>> model = HarmoniumClassifier(2, random_state=0).fit(X, tags.astype(int))
+        >>> model.annotate(X[:2], top=1)[["row", "rank", "label"]]
+           row  rank label
+        0    0     1  warm
+        1    1     1  warm
         """
         check_whole("annotate", "top", top, remedy="5 is usual")
         probabilities = self.predict_proba(X)
@@ -350,7 +375,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         if names is None:
             is_named = self._meaning.kind == "label" and self._meaning.names is not None
             names = self.output_names_ if is_named else self.classes_
-        return ranked(probabilities, np.asarray(names), top)
+        return ranked(probabilities, np.asarray(names), top, self.head_.outputs_.never)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

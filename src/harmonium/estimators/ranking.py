@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 
 
-def ranked(probabilities: np.ndarray, names: np.ndarray, top: int) -> pd.DataFrame:
+def ranked(probabilities: np.ndarray, names: np.ndarray, top: int, never: np.ndarray | None = None) -> pd.DataFrame:
     """Return the largest probabilities of each row as a long table, the most probable first.
+
+    Columns whose numbers are in ``never`` are left out.
 
     Examples
     --------
@@ -21,6 +23,8 @@ def ranked(probabilities: np.ndarray, names: np.ndarray, top: int) -> pd.DataFra
             f"names must have one entry for each of the {probabilities.shape[1]} labels; got {len(names)}; pass them "
             "in the order of the columns."
         )
+    kept = np.setdiff1d(np.arange(len(names)), [] if never is None else never)
+    probabilities, names = probabilities[:, kept], names[kept]
     top = min(top, probabilities.shape[1])
     order = np.argsort(-probabilities, axis=1, kind="stable")[:, :top]
     return pd.DataFrame(

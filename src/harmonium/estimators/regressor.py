@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -16,6 +17,18 @@ from harmonium.heads import EpsilonInsensitive, Head
 from harmonium.persist import saveable
 from harmonium.targets import Kind, Labels
 from harmonium.training import FittedModel
+from harmonium.validation import Number
+from harmonium.views import Views
+
+INTERVAL = Number(below=1.0, remedy="0.9 is usual")
+
+
+class NumberInterval(NamedTuple):
+    """Predicted numbers and the ends of the intervals around them, each of shape (rows,) or (rows, outputs)."""
+
+    prediction: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
 
 
 @saveable
@@ -47,9 +60,9 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         (at most 0.5), an average of the parameters, and batches of a twentieth of the rows, between 10 and 100; for
         layers that select units with a step of 0.03 and a decay of 1/6.
     validation_fraction : float, default=0.15
-        Share of the labelled rows held out to choose C and the number of epochs. Below 400 labelled rows three-fold
-        cross-validation takes its place; below 10 nothing is held out, and "auto" is C = 1. 0 switches all that off and
-        needs a C that is a number.
+        Share of the labelled rows held out to choose C and the number of epochs, and for the intervals of `predict`.
+        Below 400 labelled rows three-fold cross-validation takes its place; below 10 nothing is held out, and "auto" is
+        C = 1. 0 switches all that off and needs a C that is a number.
     output : {"mean", "natural", "coordinates"}, default="mean"
         What `transform` returns: E[h | x], its natural parameter, or Wᵀx alone, which is best for retrieval by cosine.
     warm_start : bool, default=False
@@ -70,7 +83,9 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     validation_ : dict of str to list of float
         C, epoch and held-out error of everything that was tried. Only if rows were held out.
     coef_ : ndarray of shape (n_outputs, n_components_)
-        Weights of the topics in the scores, which are standardised numbers.
+        Weights of the topics in the predictions, in units of y for one unit of a topic: predictions of two rows differ
+        by the difference of their topics, as `transform` returns them, times these. For a label that is a view, the
+        weights of that view.
     output_names_ : ndarray of str
         Names of the columns of y. Only if y was a data frame, or a Series with a name.
     families_ : dict of str to Family
@@ -123,7 +138,11 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 6))
     >>> y = X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=300)
-    >>> HarmoniumRegressor(n_components=10, random_state=0).fit(X, y).score(X, y) > 0.9
+    >>> model = HarmoniumRegressor(n_components=10, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    >>> prediction, lower, upper = model.predict(X, interval=0.9)
+    >>> bool(0.85 < np.mean((lower <= y) & (y <= upper)) <= 1)
     True
     """
 
@@ -148,7 +167,8 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
             Numbers to predict; NaN where they are unknown: such rows teach the model about the views only. A data frame
             names the outputs. Where both X and y have an index of pandas, rows go by its names.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
+            Weights of the rows in the prediction loss, in the errors by which C and the number of epochs are chosen,
+            and in intervals: a row of weight 2 counts as two rows, one of weight 0 as unlabelled.
 
         Returns
         -------
@@ -195,18 +215,53 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
                 f"{labels.meaning.n_columns}; fit with warm_start=False."
             )
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the expected numbers, in the units of y.
+    def _keep(self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None) -> None:
+        if before is not None:  # errors of rows that were held out before are not those of the model as it is now
+            assert model.head is not None
+            model = replace(model, problem=replace(model.problem, head=model.head.uncalibrated()))
+        super()._keep(model, views, labels, before)
+
+    def predict(self, X: Any, interval: float | None = None) -> Any:
+        """Return the expected numbers, in the units of y, and their intervals.
+
+        Intervals, if they are asked for, are as wide as the errors of held-out rows tell (split-conformal prediction):
+        the numbers of new rows that are like those of training lie in them with the probability that is asked for,
+        whatever the law of the errors. That holds on average over rows: all intervals of an output are of one width.
 
         Parameters
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Any subset of the views that the model was fitted on.
+            Any subset of the views that the model was fitted on. Intervals are for rows that have the same views as
+            those of training.
+        interval : float, optional
+            Probability of intervals to return beside the expected numbers, such as 0.9.
 
         Returns
         -------
-        ndarray of shape (n_rows,), or (n_rows, n_outputs) if y had columns
-            Predicted numbers.
+        prediction : ndarray of shape (n_rows,), or (n_rows, n_outputs) if y had columns
+            Expected numbers.
+        lower : ndarray of the same shape
+            Lower ends of the intervals; only with ``interval``.
+        upper : ndarray of the same shape
+            Upper ends of the intervals; only with ``interval``.
+
+        Raises
+        ------
+        ValueError
+            If no rows, or too few for the probability, were held out by `fit`.
         """
+        if interval is None:
+            return self._shaped(self.head_.predict(self._scores(X)))
+        INTERVAL.check("predict", "interval", interval)
+        half = self.head_.half_widths(interval)
+        if not np.isfinite(half).all():
+            raise ValueError(
+                f"predict needs an interval that held-out rows can tell; got {interval:g}, for which too few of them "
+                "were held out; ask for a smaller one, or fit more rows."
+            )
         values = self.head_.predict(self._scores(X))
+        return NumberInterval(*(self._shaped(part) for part in (values, values - half, values + half)))
+
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
+        """Return values with the dimensions of y."""
         return values[:, 0] if self._meaning.one_column else values

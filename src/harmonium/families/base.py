@@ -52,6 +52,9 @@ class Family(Part):
     rises_together : bool
         Whether the statistics of a column rise and fall together, so that steps of the hidden bias alone cannot follow
         them and training centres the view.
+    counts_something : bool
+        Whether a value says how often something is there, so that zero means absence and rare features tell more than
+        frequent ones.
 
     See Also
     --------
@@ -79,6 +82,7 @@ class Family(Part):
     data: Literal["matrix", "sequences"] = "matrix"
     whole_rows: bool = False
     rises_together: bool = False
+    counts_something: bool = False
     n_features_: int
 
     @classmethod

@@ -52,6 +52,7 @@ class Chain(Family):
     data = "sequences"
     whole_rows = True
     rises_together = True
+    counts_something = True
     natural_limits = (-LIMIT, LIMIT)
     typical_size_: np.ndarray
 

@@ -96,6 +96,7 @@ class Counts(Family):
     """
 
     role = "family"  # named here, as this is no family by itself
+    counts_something = True
 
     def tail_factor(self) -> float:
         """Return a constant c with P(x > 0) <= c exp(natural).

@@ -44,6 +44,7 @@ class ReplicatedSoftmax(Exclusive):
     """
 
     meant_for = "counts"
+    counts_something = True
     whole_rows = True
     typical_size_: np.ndarray
 

@@ -6,7 +6,6 @@ there a new head is a loss on scores and its sub-gradient by the scores.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -15,14 +14,16 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families import Family
+from harmonium.heads.constants import Constants
+from harmonium.heads.direct import DirectPath
+from harmonium.heads.footing import Features
+from harmonium.heads.linear_models import Solution
 from harmonium.heads.outputs import UNCALIBRATED, Outputs
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE
 from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.targets import Kind, Labels, Meaning, Targets
-
-Constants = Mapping[str, np.ndarray]
 
 
 class Head(Part):
@@ -67,6 +68,7 @@ class Head(Part):
     n_outputs_: int
     outputs_: Outputs
     factors_: np.ndarray = UNCALIBRATED
+    direct_: DirectPath | None = None
 
     # ---- settings and binding ------------------------------------------------------------------------------------
     def takes(self, kind: Kind) -> bool:
@@ -100,6 +102,21 @@ class Head(Part):
         """
         raise NotImplementedError
 
+    def with_more(self, labels: Labels) -> Self:
+        """Return a copy of the head that knows of more training rows.
+
+        Parameters
+        ----------
+        labels : Labels
+            Targets of rows that training goes on with, and their meaning.
+
+        Returns
+        -------
+        Head
+            The head itself, unless later rows teach it more than its weights.
+        """
+        return self
+
     def constants(self) -> dict[str, np.ndarray]:
         """Return the fitted arrays that a file has to keep.
 
@@ -108,7 +125,7 @@ class Head(Part):
         dict of str to ndarray
             Arrays by name; "factors" is always among them.
         """
-        return {"factors": self.factors_}
+        return {"factors": self.factors_} | ({} if self.direct_ is None else self.direct_.constants())
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
         """Return a copy of the head as `bind` and `constants` described it.
@@ -131,6 +148,43 @@ class Head(Part):
             If the constants are missing, not finite, or do not fit the meaning.
         """
         raise NotImplementedError
+
+    def restored(self, meaning: Meaning, constants: Constants) -> Self:
+        """Return a copy with all that `constants` keeps, the direct path included.
+
+        Parameters
+        ----------
+        meaning : Meaning
+            Kind, classes and columns of the targets.
+        constants : mapping of str to ndarray
+            What `constants` returned.
+
+        Returns
+        -------
+        Head
+            A head that predicts as the one whose constants were kept.
+        """
+        head = self.restore(meaning, constants)
+        return head.with_direct(DirectPath.restored(constants, head.n_outputs_))
+
+    def with_direct(self, path: DirectPath | None) -> Self:
+        """Return a copy of the head with another direct path.
+
+        Parameters
+        ----------
+        path : DirectPath, optional
+            Weights of the inputs in the scores; None for none.
+
+        Returns
+        -------
+        Head
+            A head of the same settings that has learned the same otherwise.
+        """
+        if path is self.direct_:
+            return self
+        result = copy(self)
+        result.direct_ = path
+        return result
 
     def targets(self, labels: Labels) -> Targets:
         """Return the targets in the form in which the loss takes them.
@@ -185,13 +239,15 @@ class Head(Part):
         """Name of the view that holds the classes; None if no view does."""
         return None
 
-    def initial_parameters(self, layer: HiddenLayer) -> Parameters:
+    def initial_parameters(self, layer: HiddenLayer, rng: np.random.Generator | None = None) -> Parameters:
         """Return the parameters of the head itself, as training starts.
 
         Parameters
         ----------
         layer : HiddenLayer
             The hidden layer, which knows its number of units.
+        rng : numpy.random.Generator, optional
+            Source of random numbers; without it weights are zero.
 
         Returns
         -------
@@ -202,16 +258,56 @@ class Head(Part):
 
     # ---- learning ------------------------------------------------------------------------------------------------
     @property
-    def weights_to_try(self) -> tuple[float, ...]:
-        """Weights of the loss to choose from on held-out rows, in the order of trial.
+    def first_C(self) -> float:
+        """Weight of the loss, or the first one to try if it is chosen.
 
-        In units of what an average item costs to describe. A single weight is taken without a choice.
+        It is in units of what an average item costs to describe.
         """
-        return (1.0,)
+        return 1.0
+
+    @property
+    def chooses_C(self) -> bool:
+        """Whether the weight of the loss is chosen on held-out rows."""
+        return False
+
+    def may_soften(self, targets: Targets) -> bool:
+        """Return whether weights of classes are to be tried on held-out rows.
+
+        Parameters
+        ----------
+        targets : Targets
+            Targets of all training rows.
+
+        Returns
+        -------
+        bool
+            True if the settings leave it open and classes are uneven.
+        """
+        return False
+
+    def softened(self, targets: Targets) -> Targets:
+        """Return targets with more emphasis on rare classes.
+
+        Parameters
+        ----------
+        targets : Targets
+            Targets of training rows.
+
+        Returns
+        -------
+        Targets
+            The same values and weights, and another emphasis.
+        """
+        return targets
 
     @property
     def is_solved(self) -> bool:
         """Whether the parameters are solved for between epochs, not moved by gradients."""
+        return False
+
+    @property
+    def sees_inputs(self) -> bool:
+        """Whether the scores may have a part that comes directly from the inputs."""
         return False
 
     def no_batches(self) -> str | None:
@@ -261,6 +357,53 @@ class Head(Part):
             Sub-gradient of that loss by ``natural``; None if the head has no loss.
         """
         return 0.0, None
+
+    #: losses that a linear model of the inputs may have, the usual one first
+    direct_losses: tuple[str, ...] = ()
+
+    def is_quick(self, loss: str, n_rows: int, n_features: int) -> bool:
+        """Return whether linear models with a loss are solved in a moment.
+
+        Parameters
+        ----------
+        loss : str
+            One of ``direct_losses``.
+        n_rows : int
+            Number of rows.
+        n_features : int
+            Number of features.
+
+        Returns
+        -------
+        bool
+            False if it takes so long that the loss is not worth trying.
+        """
+        return True
+
+    def solve_direct(self, features: Features, targets: Targets, C: float, loss: str) -> Solution:
+        """Return a linear model of the inputs, for the direct path.
+
+        Only called if ``sees_inputs`` is True.
+
+        Parameters
+        ----------
+        features : ndarray or sparse array of shape (rows, features)
+            Views on a common footing.
+        targets : Targets
+            Targets of the same rows, all of them known.
+        C : float
+            Weight of the loss: the penalty is half the squared norm of the weights, divided by it.
+        loss : str
+            One of ``direct_losses``.
+
+        Returns
+        -------
+        weights : ndarray of shape (features, n_outputs_)
+            U.
+        bias : ndarray of shape (n_outputs_,)
+            Bias of each score.
+        """
+        raise NotImplementedError
 
     def solve(
         self, hidden_mean: np.ndarray, targets: Targets, dual: Any = None, tolerance: float = TOLERANCE
@@ -405,17 +548,50 @@ class Head(Part):
         """
         return self.outputs_.probabilities(scores, self.factors_)
 
+    def half_widths(self, interval: float) -> np.ndarray:
+        """Return how far intervals of predicted numbers reach to both sides.
+
+        Parameters
+        ----------
+        interval : float
+            Probability with which an interval holds the number of a new row.
+
+        Returns
+        -------
+        ndarray of shape (columns,)
+            Half of the width for each output, in the units of the user's targets; infinite if too few rows were held
+            out for such a probability.
+
+        Raises
+        ------
+        ValueError
+            If the head does not predict numbers by their distance, or no rows were held out.
+        """
+        if not self.outputs_.has_intervals:
+            raise ValueError(
+                f"Intervals need a head that predicts numbers by how far it is off; got {type(self).__name__}; fit "
+                "with EpsilonInsensitive()."
+            )
+        if not self.factors_.size:
+            raise ValueError(
+                "Intervals need the errors of held-out rows; no rows were held out when the model was last trained; "
+                "fit 10 rows or more with a validation_fraction such as 0.15, without warm_start or partial_fit."
+            )
+        return self.outputs_.half_widths(self.factors_, interval)
+
+    def uncalibrated(self) -> Self:
+        """Return a copy of the head that knows nothing of held-out rows.
+
+        Returns
+        -------
+        Head
+            A head without ``factors_``.
+        """
+        return self._with_factors(UNCALIBRATED)
+
     def _with_factors(self, factors: np.ndarray) -> Self:
-        if factors.shape not in ((0,), (self.outputs_.n_factors,)) or not np.isfinite(factors).all():
-            raise ValueError(f"the factors of probabilities must be {self.outputs_.n_factors} finite numbers")
+        if not self.outputs_.accepts(factors):
+            raise ValueError("the factors of the head must be finite numbers, as many as its calibration finds")
         result = copy(self)
         result.factors_ = factors
         return result
-
-
-def constant(constants: Constants, name: str, length: int) -> np.ndarray:
-    """Return an array that a file kept; raise a ValueError unless it is ``length`` finite numbers."""
-    value = constants.get(name)
-    if value is None or value.shape != (length,) or not np.isfinite(value).all():
-        raise ValueError(f"{name} of the head must be finite numbers of shape ({length},)")
-    return value

@@ -7,9 +7,21 @@ no probabilities of 0 and 1.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_expit, logsumexp
+
+# Calibration of single labels, all by convention: where the widths of the prior start and may go, in log factors and
+# log-odds; rounds of the EM algorithm at most, and the change below which it ends; bounds of log factors and shifts;
+# how often a step that does not help is halved.
+_FIRST_WIDTH = 0.5
+_WIDTHS = (0.01, 5.0)
+_ROUNDS = 15
+_SETTLED = 1e-3
+_BOUNDS = (np.array([-7.0, -20.0]), np.array([7.0, 20.0]))
+_HALVINGS = 8
 
 
 def smoothed(counts: np.ndarray) -> np.ndarray:
@@ -62,29 +74,133 @@ def fit_temperature(scores: np.ndarray, classes: np.ndarray, weight: np.ndarray)
     return float(np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x))
 
 
-def fit_sigmoid(
-    scores: np.ndarray, labels: np.ndarray, weight: np.ndarray, positive_weight: float = 1.0
-) -> tuple[float, float]:
-    """Return factor a and shift b, shared by all labels, for which σ(a s + b) makes held-out labels most probable.
-
-    ``positive_weight`` is the weight of labels that are present, as in the loss that the scores come from: the shift
-    must not undo what it did.
-    """
-    use = ~np.isnan(labels) & (weight[:, None] > 0)
-    values, present = scores[use].astype(np.float64), labels[use] > 0
-    weights = np.broadcast_to(weight[:, None], scores.shape)[use]
-    aims = np.where(present, smoothed(weights[present].sum()), 1 - smoothed(weights[~present].sum()))
-    weights = weights * np.where(present, positive_weight, 1.0)
+def fit_sigmoid(scores: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Return factor a and shift b, shared by all labels, for which σ(a s + b) makes held-out labels most probable."""
+    cells = _Cells.of(labels, weight)
+    values = scores.astype(np.float64)
 
     def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
         factor, shift = np.exp(point[0]), point[1]
         log_odds = factor * values + shift
-        slope = weights * (expit(log_odds) - aims)
-        likelihood = aims * log_expit(log_odds) + (1 - aims) * log_expit(-log_odds)
-        return -float(weights @ likelihood), np.array([factor * (slope @ values), slope.sum()])
+        slope = cells.weight * (expit(log_odds) - cells.aims)
+        likelihood = cells.aims * log_expit(log_odds) + (1 - cells.aims) * log_expit(-log_odds)
+        return -float((cells.weight * likelihood).sum()), np.array([factor * (slope * values).sum(), slope.sum()])
 
-    if not len(values):
+    if not cells.weight.any():
         return 1.0, 0.0
     # bounds by convention, as above
     result = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-7.0, 7.0), (-20.0, 20.0)])
     return float(np.exp(result.x[0])), float(result.x[1])
+
+
+def fit_sigmoids(scores: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a factor and a shift for each label, close to those of the other labels where it is rare.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (rows, labels)
+        Scores of held-out rows.
+    labels : ndarray of shape (rows, labels)
+        0, 1, or NaN where a label is unknown.
+    weight : ndarray of shape (rows,)
+        Weights of the rows.
+
+    Returns
+    -------
+    factors, shifts : ndarray of shape (labels,)
+        a and b of σ(a s + b).
+
+    Notes
+    -----
+    Over the labels, log a and b are normal around a common centre. The centre and the two widths are those that make
+    the labels most probable, found by the EM algorithm with normal approximations of each label's posterior
+    (empirical Bayes); a label's own values are then the most probable ones given both.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=(2000, 3))
+    >>> labels = (rng.random(scores.shape) < expit(2 * scores + [-2, 0, 2])).astype(float)
+    >>> factors, shifts = fit_sigmoids(scores, labels, np.ones(2000))
+    >>> factors.round().tolist(), shifts.round().tolist()
+    ([2.0, 2.0, 2.0], [-2.0, 0.0, 2.0])
+    """
+    factor, shift = fit_sigmoid(scores, labels, weight)
+    cells = _Cells.of(labels, weight)
+    # measured from their mean, scores make factors and shifts nearly independent
+    location = np.average(scores.astype(np.float64), weights=cells.weight)
+    scores = scores - location
+    centre, width = np.array([np.log(factor), shift + factor * location]), np.full(2, _FIRST_WIDTH)
+    points = np.tile(centre, (scores.shape[1], 1))
+    for _ in range(_ROUNDS):
+        points, variance = most_probable(scores, cells.aims, cells.weight, centre, width, points)
+        before = np.concatenate([centre, width])
+        centre = points.mean(axis=0)
+        width = np.sqrt((np.square(points - centre) + variance).mean(axis=0)).clip(*_WIDTHS)
+        if np.abs(np.concatenate([centre, width]) - before).max() < _SETTLED:
+            break
+    points, _ = most_probable(scores, cells.aims, cells.weight, centre, width, points, n_steps=10)
+    factors = np.exp(points[:, 0])
+    return factors, points[:, 1] - factors * location
+
+
+def most_probable(
+    scores: np.ndarray,
+    aims: np.ndarray,
+    weight: np.ndarray,
+    centre: np.ndarray,
+    width: np.ndarray,
+    start: np.ndarray,
+    n_steps: int = 2,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return log a and b of each label, most probable under a normal prior, and their variances, by Newton's method.
+
+    All arrays but ``centre`` and ``width`` (of log a and b) have a column for each label, ``start`` and the results a
+    row.
+    """
+    precision = width**-2.0
+
+    def losses(points: np.ndarray) -> np.ndarray:
+        log_odds = np.exp(points[:, 0]) * scores + points[:, 1]
+        # -aims log σ(u) - (1 - aims) log σ(-u), as log σ(u) - log σ(-u) = u
+        loss = (weight * (np.logaddexp(0, log_odds) - aims * log_odds)).sum(axis=0)
+        return loss + 0.5 * np.square((points - centre) / width).sum(axis=1)
+
+    points, lowest = start, losses(start)
+    for _ in range(n_steps):
+        scaled = np.exp(points[:, 0]) * scores
+        mean = expit(scaled + points[:, 1])
+        slope, curvature = weight * (mean - aims), weight * mean * (1 - mean)
+        gradient = np.stack([(slope * scaled).sum(axis=0), slope.sum(axis=0)], axis=1) + (points - centre) * precision
+        across = (curvature * scaled).sum(axis=0)
+        first = (curvature * np.square(scaled)).sum(axis=0) + precision[0]
+        second = curvature.sum(axis=0) + precision[1]
+        determinant = first * second - np.square(across)
+        by_factor, by_shift = gradient.T
+        steps = np.stack([second * by_factor - across * by_shift, first * by_shift - across * by_factor], axis=1)
+        steps /= determinant[:, None]
+        for _ in range(_HALVINGS):
+            moved = points - steps
+            loss = losses(moved.clip(*_BOUNDS))
+            worse = ~(loss <= lowest)
+            if not worse.any():
+                break
+            steps[worse] /= 2
+        points = np.where(worse[:, None], points, moved.clip(*_BOUNDS))
+        lowest = np.where(worse, lowest, loss)
+    return points, np.stack([second, first], axis=1) / determinant[:, None]
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """What to aim at for each row and label, and its weight: 0 where the label is unknown."""
+
+    aims: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, labels: np.ndarray, weight: np.ndarray) -> _Cells:
+        weights = np.where(np.isnan(labels), 0.0, weight[:, None])
+        present = labels > 0
+        aims = np.where(present, smoothed(weights[present].sum()), 1 - smoothed(weights[~present].sum()))
+        return cls(aims, weights)

@@ -6,8 +6,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.heads.base import Constants, constant
-from harmonium.heads.linear import LinearHead, LossWeight
+from harmonium.heads.constants import Constants
+from harmonium.heads.footing import Features
+from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
+from harmonium.heads.linear_models import Solution, fit_numbers
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_epsilon_insensitive
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
@@ -33,6 +35,9 @@ class EpsilonInsensitive(LinearHead):
     epsilon : float, default=0.1
         Errors of up to ``epsilon`` standard deviations of the target cost nothing. A convention (it is the default of
         scikit-learn's ``SVR``, there in units of the target).
+    direct : {"auto", False}, default="auto"
+        Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
+        penalty and its share on held-out rows, and needs some; False leaves the topics alone, as the paper does.
 
     Attributes
     ----------
@@ -40,8 +45,9 @@ class EpsilonInsensitive(LinearHead):
         Number of numbers to predict.
     outputs_ : NumberOutputs
         Mean and standard deviation of each, over the rows where it is known.
-    factors_ : ndarray
-        Empty: numbers are not calibrated.
+    factors_ : ndarray of shape (2 * rows * outputs,)
+        Absolute errors of the held-out rows in standard deviations, of each output in ascending order, then their
+        weights; empty before. Intervals are made of them.
 
     References
     ----------
@@ -58,7 +64,7 @@ class EpsilonInsensitive(LinearHead):
     """
 
     kinds = ("number",)
-    settings = {**LinearHead.settings, "epsilon": Number(inclusive=True, remedy="0.1 is usual")}
+    settings = {**LinearHead.settings, "direct": DIRECT, "epsilon": Number(inclusive=True, remedy="0.1 is usual")}
     outputs_: NumberOutputs
 
     def __init__(
@@ -67,8 +73,10 @@ class EpsilonInsensitive(LinearHead):
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         epsilon: float = 0.1,
+        direct: Direct = "auto",
     ) -> None:
         super().__init__(C, ridge, solver)
+        self.direct = direct
         self.epsilon = epsilon
 
     def bind(self, labels: Labels) -> Self:
@@ -80,12 +88,11 @@ class EpsilonInsensitive(LinearHead):
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return mean and standard deviation of each output, and the factors."""
-        return super().constants() | {"location": self.outputs_.location, "scale": self.outputs_.scale}
+        return super().constants() | self.outputs_.constants()
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
         """Return a copy with mean and standard deviation from the constants."""
-        location, scale = (constant(constants, name, meaning.n_columns) for name in ("location", "scale"))
-        head = self._with_outputs(NumberOutputs(location, scale))
+        head = self._with_outputs(NumberOutputs.restored(constants, meaning.n_columns))
         return head._with_factors(constants["factors"])
 
     def targets(self, labels: Labels) -> Targets:
@@ -97,6 +104,16 @@ class EpsilonInsensitive(LinearHead):
         distance = np.where(np.isnan(targets), 0.0, scores - targets)
         beyond = np.maximum(np.abs(distance) - self.epsilon, 0.0)
         return beyond.sum(axis=1, dtype=np.float64), (np.sign(distance) * (beyond > 0)).astype(scores.dtype)
+
+    direct_losses = ("squares",)
+
+    def solve_direct(self, features: Features, targets: Targets, C: float, loss: str) -> Solution:
+        """Fit the numbers by least squares."""
+        return fit_numbers(features, targets.values, targets.loss_weight, C)
+
+    def coefficients(self, parameters: Parameters) -> np.ndarray:
+        """Return V, transposed, in units of y for one unit of a topic."""
+        return super().coefficients(parameters) * self.outputs_.scale[:, None]
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the squared error, averaged over outputs, in units of the variance.
@@ -113,6 +130,6 @@ class EpsilonInsensitive(LinearHead):
         The method is that of Ho & Lin (2012).
         """
         weights, dual = solve_epsilon_insensitive(
-            hidden_mean, targets.values, targets.weight, self.epsilon, self.ridge, dual, tolerance
+            hidden_mean, targets.values, targets.loss_weight, self.epsilon, self.ridge, dual, tolerance
         )
         return {HEAD_WEIGHTS: weights[:-1], HEAD_BIAS: weights[-1]}, dual

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
 from harmonium.heads.base import Constants
-from harmonium.heads.linear import LinearHead, LossWeight
+from harmonium.heads.footing import Features
+from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
+from harmonium.heads.linear_models import Solution, separate_classes, weigh_classes
 from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Anything, Setting, check_real, shown
 
+# Power of a class's number of rows to which its weight is in inverse proportion.
+_EXPONENTS = {"soft": 0.5, "balanced": 1.0}
+# Classes are uneven if the largest has this many times as many rows as the smallest: a convention.
+_UNEVEN = 5.0
+# Rows times features times classes up to which logistic regression takes about a second here: a convention.
+_FEW_TERMS = 5_000_000
+
 
 class ClassWeights(Setting):
-    """A setting that holds weights of classes: None, "balanced", or a dict."""
+    """A setting that holds weights of classes: None, "auto", "soft", "balanced", or a dict."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse everything else, and weights below 0."""
-        if value is None or (isinstance(value, str) and value == "balanced"):
+        if value is None or (isinstance(value, str) and value in ("auto", *_EXPONENTS)):
             return
         if not isinstance(value, dict):
             raise TypeError(
-                f"{owner} needs {name} None, 'balanced' or a dict of class to weight; got {shown(value)}; 'balanced' "
-                "is usual for classes of different size."
+                f"{owner} needs {name} None, 'auto', 'soft', 'balanced' or a dict of class to weight; got "
+                f"{shown(value)}; 'auto' is usual."
             )
         for label, weight in value.items():
             check_real(owner, f"{name}[{label!r}]", weight, inclusive=True, remedy="1 is usual")
@@ -49,9 +58,13 @@ class Hinge(LinearHead):
         Move the head with all other parameters, or solve for it to the optimum after every epoch, as the paper does.
     cost : float or array of shape (classes, classes), default=1.0
         The cost ℓ of taking a row of the first class for one of the second; a number is the cost of any mistake.
-    class_weight : "balanced" or dict of class to weight, optional
-        Weight of the rows of a class; "balanced" makes it inversely proportional to their number. Classes that a dict
-        does not name weigh 1.
+    class_weight : "auto", "soft", "balanced", dict of class to weight or None, default="auto"
+        Weight of the rows of a class in the loss; errors on held-out rows and probabilities do not depend on it.
+        "balanced" makes it inversely proportional to their number, "soft" to the root of their number; "auto" tries
+        "soft" on held-out rows if classes are uneven. Classes that a dict does not name weigh 1.
+    direct : {"auto", False}, default="auto"
+        Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
+        penalty and its share on held-out rows, and needs some; False leaves the topics alone, as the paper does.
 
     Attributes
     ----------
@@ -79,7 +92,7 @@ class Hinge(LinearHead):
 
     kinds = ("class",)
     # costs are checked against the number of classes
-    settings = {**LinearHead.settings, "cost": Anything(), "class_weight": ClassWeights()}
+    settings = {**LinearHead.settings, "direct": DIRECT, "cost": Anything(), "class_weight": ClassWeights()}
     outputs_: ClassOutputs
     _costs: list[np.ndarray]
 
@@ -89,9 +102,11 @@ class Hinge(LinearHead):
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         cost: Any = 1.0,
-        class_weight: Any = None,
+        class_weight: Any = "auto",
+        direct: Direct = "auto",
     ) -> None:
         super().__init__(C, ridge, solver)
+        self.direct = direct
         self.cost = cost
         self.class_weight = class_weight
 
@@ -107,33 +122,50 @@ class Hinge(LinearHead):
         return head._with_factors(constants["factors"])
 
     def targets(self, labels: Labels) -> Targets:
-        """Return targets whose weights are multiplied by those of their classes.
+        """Return targets with an emphasis by the weights of their classes.
 
         With several columns, by the weights of the classes of all columns.
         """
         targets, classes = labels.targets, labels.meaning.classes
-        if self.class_weight is None:
+        if self.class_weight is None or self.class_weight == "auto":
             return targets
-        if isinstance(self.class_weight, dict):
-            unknown = [label for label in self.class_weight if not any(label in c.tolist() for c in classes)]
-            if unknown:
-                raise ValueError(
-                    f"class_weight may only name classes of y, {', '.join(map(str, classes[0][:10]))}; got "
-                    f"{unknown[0]!r}; correct it or leave it out."
-                )
-        weight = targets.weight.copy()
-        for column, known in enumerate(classes):
+        if not isinstance(self.class_weight, dict):
+            return self._emphasised(targets, _EXPONENTS[self.class_weight])
+        unknown = [label for label in self.class_weight if not any(label in c.tolist() for c in classes)]
+        if unknown:
+            raise ValueError(
+                f"class_weight may only name classes of y, {', '.join(map(str, classes[0][:10]))}; got "
+                f"{unknown[0]!r}; correct it or leave it out."
+            )
+        weights = [np.array([self.class_weight.get(label, 1.0) for label in known.tolist()]) for known in classes]
+        return _with_weights(targets, weights)
+
+    def may_soften(self, targets: Targets) -> bool:
+        """Return whether ``class_weight`` is "auto" and classes are uneven.
+
+        They are if the largest has many times as many rows as the smallest.
+        """
+        if self.class_weight != "auto":
+            return False
+        sizes = [np.bincount(codes[codes >= 0]) for codes in targets.values[targets.counting].T]
+        return any(counts.max() >= _UNEVEN * counts[counts > 0].min() for counts in sizes if counts.any())
+
+    def softened(self, targets: Targets) -> Targets:
+        """Return targets whose classes weigh as the inverse root of their number of rows."""
+        return self._emphasised(targets, _EXPONENTS["soft"])
+
+    def _emphasised(self, targets: Targets, exponent: float) -> Targets:
+        """Return targets whose classes weigh as an inverse power of their rows, 1 on average over rows."""
+        weights = []
+        for column, number in enumerate(self.outputs_.n_classes):
             codes = targets.values[:, column]
             seen = codes >= 0
-            by_class = np.ones(len(known))
-            if isinstance(self.class_weight, dict):
-                by_class = np.array([self.class_weight.get(label, 1.0) for label in known.tolist()])
-            elif seen.any():
-                # in partial_fit, a class may have no rows yet: its weight stays 1
-                there = np.unique(codes[seen])
-                by_class[there] = compute_class_weight("balanced", classes=there, y=codes[seen])
-            weight[seen] *= by_class[codes[seen]]
-        return Targets(targets.values, weight)
+            # in partial_fit, a class may have no rows yet: its weight stays 1
+            rows = np.bincount(codes[seen], minlength=number)
+            by_class = np.maximum(rows, 1.0) ** -exponent
+            mean = by_class @ rows / max(rows.sum(), 1)
+            weights.append(np.where(rows > 0, by_class / (mean or 1.0), 1.0))
+        return _with_weights(targets, weights)
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the largest violation of the margin, and its sub-gradient.
@@ -152,6 +184,23 @@ class Hinge(LinearHead):
             by_score[rows, outputs.start + worst] += 1
             by_score[rows, outputs.start + truth] -= 1
         return losses, by_score
+
+    direct_losses = ("hinge", "logistic")
+
+    def is_quick(self, loss: str, n_rows: int, n_features: int) -> bool:
+        """Return whether features and classes are few enough for the loss."""
+        return loss == "hinge" or n_rows * n_features * self.n_outputs_ <= _FEW_TERMS
+
+    def solve_direct(self, features: Features, targets: Targets, C: float, loss: str) -> Solution:
+        """Separate each class from the rest, or all of them by a logistic loss."""
+        separate = separate_classes if loss == "hinge" else weigh_classes
+        weights, bias = np.zeros((features.shape[1], self.n_outputs_)), np.zeros(self.n_outputs_)
+        for column, outputs in enumerate(self.outputs_.columns()):
+            rows = np.flatnonzero(targets.values[:, column] >= 0)
+            classes, number = targets.values[rows, column], self.outputs_.n_classes[column]
+            solution = separate(features[rows], classes, targets.loss_weight[rows], number, C)
+            weights[:, outputs], bias[outputs] = solution
+        return weights, bias
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the cost of taking the class of the largest score."""
@@ -172,7 +221,7 @@ class Hinge(LinearHead):
         dual = [None] * len(self._costs) if dual is None else dual
         for column, outputs, cost in self._columns():
             solution, dual[column] = solve_crammer_singer(
-                hidden_mean, targets.values[:, column], targets.weight, cost, self.ridge, dual[column], tolerance
+                hidden_mean, targets.values[:, column], targets.loss_weight, cost, self.ridge, dual[column], tolerance
             )
             weights[:, outputs] = solution
         return {HEAD_WEIGHTS: weights[:-1], HEAD_BIAS: weights[-1]}, dual
@@ -181,6 +230,15 @@ class Hinge(LinearHead):
         """Return the number of each column of the targets, its outputs and its costs."""
         outputs = self.outputs_.columns()
         return [(column, *both) for column, both in enumerate(zip(outputs, self._costs, strict=True))]
+
+
+def _with_weights(targets: Targets, weights: list[np.ndarray]) -> Targets:
+    """Return targets with the weights of their classes as emphasis."""
+    emphasis = np.ones(len(targets.weight))
+    for codes, by_class in zip(targets.values.T, weights, strict=True):
+        seen = codes >= 0
+        emphasis[seen] *= by_class[codes[seen]]
+    return replace(targets, emphasis=emphasis)
 
 
 def _cost_matrix(cost: Any, n_classes: int) -> np.ndarray:

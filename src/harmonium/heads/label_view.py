@@ -9,7 +9,8 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Family, Gaussian
-from harmonium.heads.base import Constants, Head, constant
+from harmonium.heads.base import Head
+from harmonium.heads.constants import Constants
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, Outputs
 from harmonium.params import Parameters, bias_of, weights_of
 from harmonium.targets import Kind, Labels, Meaning, Targets
@@ -38,7 +39,7 @@ class LabelView(Head):
     outputs_ : Outputs
         Meaning of the scores.
     factors_ : ndarray
-        Factors that calibration on held-out rows has found; empty before, and for numbers.
+        What calibration on held-out rows has found; empty before.
 
     References
     ----------
@@ -80,30 +81,32 @@ class LabelView(Head):
             )
         if meaning.kind == "number":
             return self._with_outputs("number", NumberOutputs.standard(values), meaning.n_columns)
-        return self._of_classes(meaning)
+        if meaning.kind == "label":
+            return self._with_outputs("label", LabelOutputs.of(values), len(meaning.classes))
+        return self._with_outputs("class", ClassOutputs(meaning.n_classes), sum(meaning.n_classes))
 
-    def _of_classes(self, meaning: Meaning) -> Self:
-        if meaning.kind == "class":
-            return self._with_outputs("class", ClassOutputs(meaning.n_classes), sum(meaning.n_classes))
-        return self._with_outputs("label", LabelOutputs(), len(meaning.classes))
+    def with_more(self, labels: Labels) -> Self:
+        """Return a copy whose frequencies of labels are those of more rows."""
+        if not isinstance(self.outputs_, LabelOutputs):
+            return self
+        return self._with_outputs("label", self.outputs_.with_more(labels.targets.values), self.n_outputs_)
 
     def _with_outputs(self, kind: Kind, outputs: Outputs, n_outputs: int) -> Self:
         return self.with_fitted(_kind=kind, outputs_=outputs, n_outputs_=n_outputs)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Return mean and standard deviation of numbers, and the factors."""
-        if not isinstance(self.outputs_, NumberOutputs):
-            return super().constants()
-        return super().constants() | {"location": self.outputs_.location, "scale": self.outputs_.scale}
+        """Return the scale of numbers or the frequencies of labels, and the factors."""
+        return super().constants() | self.outputs_.constants()
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
-        """Return a copy with mean and standard deviation of numbers from the constants."""
+        """Return a copy with scale or frequencies from the constants."""
+        outputs: Outputs = ClassOutputs(meaning.n_classes)
         if meaning.kind == "number":
-            location, scale = (constant(constants, name, meaning.n_columns) for name in ("location", "scale"))
-            head = self._with_outputs("number", NumberOutputs(location, scale), meaning.n_columns)
-        else:
-            head = self._of_classes(meaning)
-        return head._with_factors(constants["factors"])
+            outputs = NumberOutputs.restored(constants, meaning.n_columns)
+        elif meaning.kind == "label":
+            outputs = LabelOutputs.restored(constants, meaning.n_columns)
+        n_outputs = sum(meaning.n_classes) if meaning.kind == "class" else meaning.n_columns
+        return self._with_outputs(meaning.kind, outputs, n_outputs)._with_factors(constants["factors"])
 
     def targets(self, labels: Labels) -> Targets:
         """Return standardised numbers; classes and labels as they are."""

@@ -6,14 +6,17 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.heads.base import Constants, constant
-from harmonium.heads.linear import LinearHead, LossWeight
+from harmonium.heads.constants import Constants
+from harmonium.heads.footing import Features
+from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
+from harmonium.heads.linear_models import Solution, separate_labels
 from harmonium.heads.outputs import LabelOutputs
+from harmonium.heads.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.validation import Number
+from harmonium.validation import Choice, Number
 
 
 class MultiLabelHinge(LinearHead):
@@ -28,9 +31,17 @@ class MultiLabelHinge(LinearHead):
         Half of it times the squared norm of the head's weights is added to the mean loss.
     solver : {"joint", "alternate"}, default="joint"
         Move the head with all other parameters, or solve for it to the optimum after every epoch.
-    positive_weight : float, default=1.0
-        Weight of the loss of a label that is present; that of an absent one is 1. A larger weight finds more of the
-        rare labels.
+    positive_weight : float, default=3.0
+        Weight of the loss of a label that is present; that of an absent one is 1. A larger weight ranks rare labels
+        better. Of 1, 3, 10 and 30, 3 ranks best on held-out training rows of enron, medical and Corel5k.
+    measure : {"example_f1", "micro_f1", "macro_f1", "accuracy"}, default="example_f1"
+        What predicted labels should be good at; where probabilities are cut is chosen by it on held-out rows. The F1 of
+        a row's labels, averaged over rows; that of all rows and labels together; the F1 of a label, averaged over
+        labels, each of which then has a cut of its own; or the share of right answers, for which labels that are more
+        probable than not are predicted. Without held-out rows labels of positive scores are predicted.
+    direct : {"auto", False}, default="auto"
+        Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
+        penalty and its share on held-out rows, and needs some; False leaves the topics alone, as the paper does.
 
     Attributes
     ----------
@@ -38,10 +49,16 @@ class MultiLabelHinge(LinearHead):
         Number of labels.
     outputs_ : LabelOutputs
         What a score says about its label.
-    factors_ : ndarray of shape (2,)
-        Factor and shift of the scores in the probabilities, shared by all labels, found on held-out rows; empty before.
+    factors_ : ndarray of shape (3 * labels,)
+        Factors of the scores in the probabilities, then shifts, then the cuts of the log-odds above which labels are
+        predicted; found on held-out rows, empty before.
     frequency_ : ndarray of shape (labels,)
         Share of the rows that have each label, among those for which it is known.
+
+    Notes
+    -----
+    Labels that no training row has are never predicted and come last in every ranking; those that all rows have are
+    always predicted and come first. Their probabilities are their smoothed shares of the training rows.
 
     Examples
     --------
@@ -50,45 +67,62 @@ class MultiLabelHinge(LinearHead):
     >>> losses, by_score = head.loss(np.array([[0.5, 2.0]]), np.array([[0.0, 1.0]]))
     >>> losses.tolist(), by_score.tolist()
     ([1.5], [[1.0, 0.0]])
+    >>> head.predict(np.array([[0.5, -2.0]])).tolist()  # all rows have the second label
+    [[1, 1]]
     """
 
     kinds = ("label",)
-    settings = {**LinearHead.settings, "positive_weight": Number(remedy="1.0 is usual")}
-    frequency_: np.ndarray
+    settings = {
+        **LinearHead.settings,
+        "direct": DIRECT,
+        "positive_weight": Number(remedy="3.0 is usual"),
+        "measure": Choice(tuple(CUTS), remedy="'example_f1' is usual"),
+    }
+    outputs_: LabelOutputs
 
     def __init__(
         self,
         C: LossWeight = "auto",
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
-        positive_weight: float = 1.0,
+        positive_weight: float = 3.0,
+        measure: Measure = "example_f1",
+        direct: Direct = "auto",
     ) -> None:
         super().__init__(C, ridge, solver)
+        self.direct = direct
         self.positive_weight = positive_weight
+        self.measure = measure
 
     def bind(self, labels: Labels) -> Self:
         """Return a copy that knows how frequent each label is."""
-        values = labels.targets.values
-        seen = ~np.isnan(values)
-        return self._with_frequency(np.nansum(values, axis=0) / np.maximum(seen.sum(axis=0), 1))
+        return self._with_outputs(LabelOutputs.of(labels.targets.values, self.measure))
 
-    def _with_frequency(self, frequency: np.ndarray) -> Self:
-        outputs = LabelOutputs(float(self.positive_weight))
-        return self.with_fitted(outputs_=outputs, frequency_=frequency, n_outputs_=len(frequency))
+    def with_more(self, labels: Labels) -> Self:
+        """Return a copy whose frequencies are those of more rows."""
+        return self._with_outputs(self.outputs_.with_more(labels.targets.values))
+
+    def _with_outputs(self, outputs: LabelOutputs) -> Self:
+        return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.frequency))
+
+    @property
+    def frequency_(self) -> np.ndarray:
+        """Share of the rows that have each label, among those for which it is known."""
+        return self.outputs_.frequency
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the frequencies and the factors."""
-        return super().constants() | {"frequency": self.frequency_}
+        return super().constants() | self.outputs_.constants()
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
         """Return a copy with the frequencies from the constants."""
-        head = self._with_frequency(constant(constants, "frequency", len(meaning.classes)))
+        head = self._with_outputs(LabelOutputs.restored(constants, len(meaning.classes), self.measure))
         return head._with_factors(constants["factors"])
 
-    def initial_parameters(self, layer: HiddenLayer) -> Parameters:
+    def initial_parameters(self, layer: HiddenLayer, rng: np.random.Generator | None = None) -> Parameters:
         """Return parameters that give every row the labels that most rows have."""
-        parameters = super().initial_parameters(layer)
-        parameters[HEAD_BIAS] = np.where(self.frequency_ > 0.5, 1.0, -1.0).astype(np.float32)
+        parameters = super().initial_parameters(layer, rng)
+        parameters[HEAD_BIAS] += np.where(self.frequency_ > 0.5, 1.0, -1.0).astype(np.float32)
         return parameters
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -99,11 +133,18 @@ class MultiLabelHinge(LinearHead):
         by_score = np.where(violation > 0, -sign * weight, 0.0).astype(scores.dtype)
         return (weight * violation).sum(axis=1, dtype=np.float64), by_score
 
+    direct_losses = ("hinge",)
+
+    def solve_direct(self, features: Features, targets: Targets, C: float, loss: str) -> Solution:
+        """Separate the rows with each label from those without by a squared hinge loss."""
+        return separate_labels(features, targets.values, targets.loss_weight, C)
+
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return 1 - the average precision with which a row's labels are ranked.
 
-        It is 0 for rows without labels.
+        It is 0 for rows without labels. Labels that no training row has, or all have, do not count.
         """
+        scores, targets = scores[:, self.outputs_.varied], targets[:, self.outputs_.varied]
         order = np.argsort(-scores, axis=1, kind="stable")
         hits = np.nan_to_num(np.take_along_axis(targets, order, axis=1))
         number = hits.sum(axis=1)
@@ -118,6 +159,6 @@ class MultiLabelHinge(LinearHead):
         The method is that of Hsieh et al. (2008).
         """
         weights, dual = solve_binary_hinge(
-            hidden_mean, targets.values, targets.weight, self.positive_weight, self.ridge, dual, tolerance
+            hidden_mean, targets.values, targets.loss_weight, self.positive_weight, self.ridge, dual, tolerance
         )
         return {HEAD_WEIGHTS: weights[:-1], HEAD_BIAS: weights[-1]}, dual

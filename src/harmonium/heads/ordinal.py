@@ -9,8 +9,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from harmonium.heads.base import Constants, constant
 from harmonium.heads.calibration import smoothed_classes
+from harmonium.heads.constants import Constants, constant
 from harmonium.heads.linear import LinearHead, LossWeight
 from harmonium.heads.outputs import Outputs
 from harmonium.hidden import HiddenLayer
@@ -163,11 +163,11 @@ class Ordinal(LinearHead):
         """One, which all thresholds share."""
         return 1
 
-    def initial_parameters(self, layer: HiddenLayer) -> Parameters:
+    def initial_parameters(self, layer: HiddenLayer, rng: np.random.Generator | None = None) -> Parameters:
         """Put thresholds at the log-odds of being at or above a level."""
-        parameters = super().initial_parameters(layer)
+        parameters = super().initial_parameters(layer, rng)
         share = np.clip(self.frequency_, _RAREST, 1 - _RAREST)
-        parameters[HEAD_BIAS] = (np.log(share) - np.log1p(-share)).astype(np.float32)
+        parameters[HEAD_BIAS] += (np.log(share) - np.log1p(-share)).astype(np.float32)
         return parameters
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -208,7 +208,7 @@ class Ordinal(LinearHead):
         sign, counts = self._sides(targets.values[:, 0])
         which = np.tile(np.eye(n_thresholds), (len(hidden_mean), 1))
         copies = np.hstack([np.repeat(hidden_mean.astype(np.float64), n_thresholds, axis=0), which])
-        weight = (targets.weight[:, None] * counts).ravel()
+        weight = (targets.loss_weight[:, None] * counts).ravel()
         sides = (sign > 0).reshape(-1, 1).astype(np.float64)
         ridge = self.ridge / n_thresholds  # the loss of a row is a sum over thresholds, not a mean
         weights, dual = solve_binary_hinge(copies, sides, weight, 1.0, ridge, dual, tolerance)

@@ -13,19 +13,36 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from harmonium.heads.calibration import fit_sigmoid, fit_temperature
+from harmonium.heads.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
+from harmonium.heads.conformal import conformal_quantile
+from harmonium.heads.constants import Constants, constant
+from harmonium.heads.thresholds import CUTS, Measure
 from harmonium.targets import Targets
 
 UNCALIBRATED = np.zeros(0)
 # log-odds that differ by less are the same: rounding errors, which decisions would show and probabilities could not,
 # though both must put rows in one order
 _DECIMALS = 8
+# log-odds whose probability is still a number above 0, and decisions beyond all others, for labels that are certain
+_LARGEST = 700.0
+_CERTAIN = 1000.0
 
 
 class Outputs:
     """Base of what scores can mean; scores of numbers, say, have no probabilities."""
 
     n_factors: int = 0
+    #: whether predictions have intervals
+    has_intervals: bool = False
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return the arrays that a file has to keep."""
+        return {}
+
+    @property
+    def never(self) -> np.ndarray:
+        """Numbers of the scores whose class or label is never predicted."""
+        return np.zeros(0, dtype=np.int64)
 
     def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Return class numbers, 0 and 1, or numbers, shape (rows, columns)."""
@@ -42,6 +59,18 @@ class Outputs:
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
         """Return the factors that make the targets of held-out rows most probable."""
         return UNCALIBRATED
+
+    def comparable(self, scores: np.ndarray, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
+        """Return factor and shift of each score that put scores of different models on one scale, by held-out rows."""
+        return np.ones(scores.shape[1]), np.zeros(scores.shape[1])
+
+    def half_widths(self, factors: np.ndarray, interval: float) -> np.ndarray:
+        """Return how far intervals of predicted numbers reach to both sides, for each column."""
+        raise NotImplementedError
+
+    def accepts(self, factors: np.ndarray) -> bool:
+        """Return whether `calibrate` could have found such factors."""
+        return factors.shape in ((0,), (self.n_factors,)) and bool(np.isfinite(factors).all())
 
 
 @dataclass(frozen=True)
@@ -89,49 +118,154 @@ class ClassOutputs(Outputs):
             ]
         )
 
+    def comparable(self, scores: np.ndarray, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
+        """Return the factors of log-probabilities, one for all classes of a column."""
+        return np.repeat(self.calibrate(scores, targets), self.n_classes), np.zeros(scores.shape[1])
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class LabelOutputs(Outputs):
     """A score for each label, which is present or absent.
 
-    Probabilities are σ(a s + b), with a and b shared by all labels (Platt scaling). ``positive_weight`` is the weight
-    that a present label had while learning: calibration uses it too, so as not to undo what it did to the scores.
+    Probabilities are σ(a s + b), with a and b of each label (Platt scaling, shrunk towards what labels share).
+    Predicted are labels above a cut, by the ``measure`` that the user asks for. Labels that no training row has, or
+    all of them, do not depend on scores: they are never, or always, predicted.
+
+    ``frequency`` is the share of the rows that have each label, among the ``n_known`` for which it is known.
     """
 
-    positive_weight: float = 1.0
-    n_factors = 2
+    frequency: np.ndarray
+    n_known: np.ndarray
+    measure: Measure = "accuracy"
+
+    @classmethod
+    def of(cls, values: np.ndarray, measure: Measure = "accuracy") -> LabelOutputs:
+        """Return what training rows show about the labels: 0, 1, or NaN where they are unknown."""
+        n_known = (~np.isnan(values)).sum(axis=0).astype(np.float64)
+        return cls(np.nansum(values, axis=0) / np.maximum(n_known, 1), n_known, measure)
+
+    @classmethod
+    def restored(cls, constants: Constants, n_labels: int, measure: Measure = "accuracy") -> LabelOutputs:
+        """Return what `constants` described; raise a ValueError if it is no such thing."""
+        frequency, n_known = (constant(constants, name, n_labels) for name in ("frequency", "n_known"))
+        if ((frequency < 0) | (frequency > 1) | (n_known < 0)).any():
+            raise ValueError("frequency of the head must be shares of the rows whose number is n_known")
+        return cls(frequency, n_known, measure)
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return the arrays that a file has to keep."""
+        return {"frequency": self.frequency, "n_known": self.n_known}
+
+    def with_more(self, values: np.ndarray) -> LabelOutputs:
+        """Return what these and more training rows show."""
+        more = LabelOutputs.of(values)
+        n_known = self.n_known + more.n_known
+        n_present = self.frequency * self.n_known + more.frequency * more.n_known
+        return LabelOutputs(n_present / np.maximum(n_known, 1), n_known, self.measure)
+
+    @property
+    def n_factors(self) -> int:  # type: ignore[override]
+        """Number of factors: a factor, a shift and a cut for each label."""
+        return 3 * len(self.frequency)
+
+    @property
+    def varied(self) -> np.ndarray:
+        """Mask of the labels that some training rows have, and others have not."""
+        return (self.frequency > 0) & (self.frequency < 1)
+
+    @property
+    def never(self) -> np.ndarray:
+        """Numbers of the labels that no training row has."""
+        return np.flatnonzero(self.frequency <= 0)
 
     def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Return 1 for labels that are more probable than not."""
+        """Return 1 for labels above their cuts."""
         return (self.decisions(scores, factors) > 0).astype(np.int64)
 
     def decisions(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Return scores that are positive where the label is more probable than not."""
-        return self._log_odds(scores, factors) / (factors[0] if len(factors) else 1.0)
+        """Return how far the log-odds of labels are above their cuts."""
+        # cuts are rounded too, as the difference of two numbers without rounding errors has none
+        decisions = self._log_odds(scores, factors) - np.round(self._by_label(factors)[2], _DECIMALS)
+        return np.where(self.varied, decisions, np.where(self.frequency > 0, _CERTAIN, -_CERTAIN))
 
     def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Return σ(a s + b)."""
-        return expit(self._log_odds(scores, factors))
+        """Return σ(a s + b); for a label without two kinds of rows, its share of them, smoothed as by Laplace."""
+        prior = (self.frequency * self.n_known + 1) / (self.n_known + 2)
+        return np.where(self.varied, expit(self._log_odds(scores, factors)), prior)
+
+    def _by_label(self, factors: np.ndarray) -> np.ndarray:
+        """Return factors, shifts and cuts of the labels."""
+        n_labels = len(self.frequency)
+        used = factors if len(factors) else np.concatenate([np.ones(n_labels), np.zeros(2 * n_labels)])
+        return used.reshape(3, n_labels)
 
     def _log_odds(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        factor, shift = factors if len(factors) else (1.0, 0.0)
-        return np.round(factor * scores.astype(np.float64) + shift, _DECIMALS)
+        factor, shift, _ = self._by_label(factors)
+        return np.round(factor * scores.astype(np.float64) + shift, _DECIMALS).clip(-_LARGEST, _LARGEST)
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """Return factor and shift."""
-        return np.array(fit_sigmoid(scores, targets.values, targets.weight, self.positive_weight))
+        """Return factors and shifts, and the cuts that are best by the measure."""
+        found, use = self._by_label(UNCALIBRATED).copy(), self.varied
+        labels = targets.values[:, use]
+        weight = np.where(np.isnan(labels), 0.0, targets.weight[:, None])
+        if weight.any():
+            found[:2, use] = fit_sigmoids(scores[:, use], labels, targets.weight)
+            log_odds = self._log_odds(scores, found.ravel())[:, use]
+            found[2, use] = CUTS[self.measure](log_odds, labels, weight)
+        return found.ravel()
+
+    def comparable(self, scores: np.ndarray, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
+        """Return factor and shift of log-odds, the same for all labels."""
+        factor, shift = fit_sigmoid(scores, targets.values, targets.weight)
+        return np.full(scores.shape[1], factor), np.full(scores.shape[1], shift)
 
 
 @dataclass(frozen=True, eq=False)
 class NumberOutputs(Outputs):
-    """Scores of standardised numbers, turned back into the units of the targets."""
+    """Scores of standardised numbers, turned back into the units of the targets.
+
+    Factors are the absolute errors of held-out rows, of each output in ascending order, followed by their weights: what
+    intervals of predictions are made of (see `harmonium.heads.conformal`).
+    """
 
     location: np.ndarray
     scale: np.ndarray
+    has_intervals = True
 
     def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Return numbers in the units of the targets."""
         return scores * self.scale + self.location
+
+    def half_widths(self, factors: np.ndarray, interval: float) -> np.ndarray:
+        """Return how far intervals of a probability reach to both sides, for each output, in the units of y."""
+        errors, weights = factors.reshape(2, -1, len(self.scale))
+        columns = zip(errors.T, weights.T, strict=True)
+        return self.scale * [conformal_quantile(error, weight, interval) for error, weight in columns]
+
+    def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
+        """Return the absolute errors, and their weights: 0 where a target is unknown."""
+        unknown = np.isnan(targets.values)
+        errors = np.where(unknown, 0.0, np.abs(scores - targets.values))
+        order = np.argsort(errors, axis=0, kind="stable")
+        weights = np.where(unknown, 0.0, targets.weight[:, None])
+        sorted_both = [np.take_along_axis(values, order, axis=0) for values in (errors, weights)]
+        return np.stack(sorted_both).astype(np.float64).ravel()
+
+    def accepts(self, factors: np.ndarray) -> bool:
+        """Return whether there are finite errors and weights for each output."""
+        if factors.ndim != 1 or factors.size % (2 * len(self.scale)) or not np.isfinite(factors).all():
+            return False
+        errors = factors.reshape(2, -1, len(self.scale))[0]
+        return bool((factors >= 0).all() and (np.diff(errors, axis=0) >= 0).all())
+
+    @classmethod
+    def restored(cls, constants: Constants, n_outputs: int) -> NumberOutputs:
+        """Return what `constants` described; raise a ValueError if it is no such thing."""
+        return cls(constant(constants, "location", n_outputs), constant(constants, "scale", n_outputs))
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return mean and standard deviation of each output."""
+        return {"location": self.location, "scale": self.scale}
 
     @classmethod
     def standard(cls, values: np.ndarray) -> NumberOutputs:

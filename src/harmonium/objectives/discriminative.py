@@ -96,7 +96,7 @@ class Discriminative(Objective):
         label = batch.views[name_of_label]
         weight = np.ones(batch.n_rows) if label.missing is None else (~label.missing[:, 0]).astype(np.float64)
         if batch.targets is not None:
-            weight = weight * batch.targets.weight
+            weight = weight * batch.targets.loss_weight
         natural = natural_without(energy, parameters, batch, name_of_label)
         scores = class_scores(energy, parameters, natural, name_of_label)
         log_total = logsumexp(scores, axis=1)

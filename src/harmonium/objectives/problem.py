@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,8 +56,11 @@ class Problem:
         hidden_mean = layer.mean(natural)
         term = Term(batch, hidden_mean, -1.0)
         if self.head is not None and batch.targets is not None:
+            targets = batch.targets
+            if self.head.direct_ is not None:
+                targets = replace(targets, offset=self.head.direct_.scores(self.energy.families, batch))
             loss, term.head_gradient = self.head.add_statistics(
-                into.gradient, parameters, layer, natural, hidden_mean, batch.targets, self.strength
+                into.gradient, parameters, layer, natural, hidden_mean, targets, self.strength
             )
             into.loss += loss if with_loss else 0.0
         into.counts = into.counts + layer.counts(natural, hidden_mean)

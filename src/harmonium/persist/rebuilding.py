@@ -191,7 +191,7 @@ def _head(entry: dict[str, Any] | None, meaning: Meaning | None, constants: dict
     head = decode_part(entry, "head")
     if not isinstance(head, Head) or meaning.kind not in head.kinds:
         raise ValueError(f"the head is {type(head).__name__}, for targets of kind {meaning.kind!r}")
-    return head.restore(meaning, constants)
+    return head.restored(meaning, constants)
 
 
 def _check_parameters(

@@ -4,7 +4,7 @@
 |---|---|---|---|---|---|---|
 | no head | 100 | 0.002 | no limit | linear | 1e-4 | no |
 | no head, units are selected | n / 20, 10 to 100 | 0.09 | no limit | linear | 1e-4 | no |
-| head | n / 20, 10 to 100 | 0.01 | 0.5 | constant | features / n, at most 0.5 | yes |
+| head | n / 100, 10 to 100 | 0.01 | 0.5 | constant | features / n, at most 0.5 | yes |
 | head, units are selected | n / 20, 10 to 100 | 0.03 | 1.5 | constant | 0.5 / 3 | yes |
 
 The first row holds the defaults of `Stochastic`, which are conventions: a step of 0.002 and batches of 100 are those of
@@ -41,10 +41,10 @@ from harmonium.training.stochastic import Stochastic
 def default_driver(layer: HiddenLayer, has_head: bool) -> Driver:
     """Return the driver that suits a layer, with or without something to predict."""
     if not has_head:
-        return Stochastic(batch_size=None, learning_rate=0.09) if layer.selects else Stochastic()
+        return Stochastic(batch_size=0.05, learning_rate=0.09) if layer.selects else Stochastic()
     larger = 3.0 if layer.selects else 1.0
     return Stochastic(
-        batch_size=None,
+        batch_size=0.05 if layer.selects else 0.01,
         learning_rate=0.01 * larger,
         reach=0.5 * larger,
         schedule="constant",

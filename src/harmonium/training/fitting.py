@@ -13,7 +13,7 @@ from harmonium.params import copy_parameters
 from harmonium.training.base import INTERRUPTED, Training, is_second
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
-from harmonium.training.fitting_heads import fit_head, only_weight
+from harmonium.training.fitting_heads import fit_head, only_C
 from harmonium.training.initialise import initial_training
 from harmonium.training.monitor import cost_of_description
 from harmonium.training.plan import Plan
@@ -76,7 +76,7 @@ def begin(problem: Problem, data: Data, rng: np.random.Generator) -> FittedModel
     training = initial_training(problem, data, rng)
     if problem.head is None:
         return FittedModel(problem, training)
-    nats, C = cost_of_description(problem, data), only_weight(problem.head.weights_to_try)
+    nats, C = cost_of_description(problem, data), only_C(problem.head)
     return FittedModel(replace(problem, strength=C * nats), training, nats=nats, C=C)
 
 

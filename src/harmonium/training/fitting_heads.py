@@ -12,9 +12,12 @@ from harmonium.targets import Targets
 from harmonium.training.base import Training, is_second
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
+from harmonium.training.folds import held_out_folds
 from harmonium.training.initialise import initial_training
+from harmonium.training.linear_search import linear_search
+from harmonium.training.mixing import mixture
 from harmonium.training.monitor import cost_of_description
-from harmonium.training.path import Fold, Search, Stage, held_out_folds, search
+from harmonium.training.path import Fold, Search, Stage, of_stage, search
 from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
 from harmonium.training.state import resumable
@@ -93,9 +96,9 @@ def fit_head(
             return model, state.rng
 
 
-def only_weight(weights_to_try: tuple[float, ...]) -> float:
-    """Return the only weight to try; the usual one if there are several and nothing is held out to choose by."""
-    return weights_to_try[0] if len(weights_to_try) == 1 else _USUAL_C
+def only_C(head: Head) -> float:
+    """Return C where nothing is held out to choose it by: the usual one if it was to be chosen."""
+    return _USUAL_C if head.chooses_C else head.first_C
 
 
 def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
@@ -103,9 +106,9 @@ def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
     began, meaning = model.head, model.meaning
     assert began is not None
     assert meaning is not None
-    C = head.weights_to_try[0] if len(head.weights_to_try) == 1 else model.C
+    C = model.C if head.chooses_C else head.first_C
     assert C is not None
-    bound = head.restore(meaning, began.constants())
+    bound = head.restored(meaning, began.constants())
     return replace(model, problem=replace(model.problem, head=bound, strength=C * model.nats), C=C)
 
 
@@ -123,7 +126,8 @@ def _train(
     assert training is not None
     for stage in stages[state.n_done :]:
         weighted, last = replace(problem, strength=stage.C * nats), stage.epochs or None
-        plan.driver.run(weighted, plan.objective, data, training, state.rng, reporter, None, last, checkpoint)
+        staged = of_stage(problem, data, stage)
+        plan.driver.run(weighted, plan.objective, staged, training, state.rng, reporter, None, last, checkpoint)
         state.n_done += 1
         if state.n_done < len(stages):
             training.mark(always=True)
@@ -135,7 +139,7 @@ def _train(
 def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
     """Return what to do on all rows: the stages that were chosen, or one with all epochs."""
     assert problem.head is not None
-    return state.found.stages[: state.found.n_best] or [Stage(only_weight(problem.head.weights_to_try), 0)]
+    return state.found.chosen or [Stage(only_C(problem.head), 0)]
 
 
 def _of_all_rows(problem: Problem, data: Data, nats: float, state: _HeadFit) -> FittedModel:
@@ -143,21 +147,24 @@ def _of_all_rows(problem: Problem, data: Data, nats: float, state: _HeadFit) -> 
     assert problem.head is not None
     assert data.targets is not None
     assert state.training is not None
-    stages, head, record = _stages(problem, state), problem.head, None
+    stages, head, record, training = _stages(problem, state), problem.head, None, state.training
     if state.rows:
+        scores, path, record = np.concatenate(state.found.scores), None, state.found.record
+        if head.sees_inputs:
+            mixed = mixture(linear_search(problem, data, state.rows), state.found.scores)
+            training = replace(training, parameters=mixed.mixed(training.parameters))
+            scores, path = mixed.scores, mixed.path
         held_out = Targets.joined([data.targets.take(held) for _, held in state.rows])
-        head, record = head.calibrated(np.concatenate(state.found.scores), held_out), state.found.record
+        head = head.calibrated(scores, held_out).with_direct(path)
     C = stages[min(state.n_done, len(stages) - 1)].C
-    return FittedModel(
-        replace(problem, head=head, strength=C * nats), state.training, nats=nats, C=C, validation=record
-    )
+    return FittedModel(replace(problem, head=head, strength=C * nats), training, nats=nats, C=C, validation=record)
 
 
 def _best_so_far(problem: Problem, data: Data, nats: float, state: _HeadFit) -> FittedModel | None:
     """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
     assert problem.head is not None
     assert data.targets is not None
-    candidate = state.found.best_so_far(problem.head.weights_to_try)
+    candidate = state.found.best_so_far(problem.head.first_C)
     planned = sum(stage.epochs for stage in _stages(problem, state))
     training = state.training
     n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0

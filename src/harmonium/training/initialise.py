@@ -75,5 +75,5 @@ def initial_training(problem: Problem, data: Data, rng: np.random.Generator) -> 
     parameters = initial_parameters(problem.energy, data.views, problem.reference, rng)
     project(problem.energy, parameters)
     if problem.head is not None:
-        parameters |= problem.head.initial_parameters(problem.energy.hidden)
+        parameters |= problem.head.initial_parameters(problem.energy.hidden, rng)
     return Training(parameters)

@@ -1,8 +1,10 @@
 """Choosing C and the number of epochs on rows held out from training: a warm-started path.
 
-Values of C are tried from large (mostly a model of the label) to small (mostly a model of the views), each from where
-the one before was best, and all but the first for half as many epochs. Errors are averaged over folds, of which small
-data get several. What was chosen is then done again on all rows: the same stages, each with the same number of epochs.
+The first value of C makes mostly a model of the label. Smaller ones, which make more and more a model of the views, are
+tried as long as held-out errors fall; if the first of them is already worse, larger ones are. Each value goes on from
+where the best one before it was best, and all but the first have half as many epochs. If classes are uneven, their
+weights are softened last. Errors are averaged over folds, of which small data get several. What was chosen is then done
+again on all rows: the same stages, each with the same number of epochs.
 """
 
 from __future__ import annotations
@@ -11,11 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters
-from harmonium.targets import Targets
 from harmonium.training.base import INTERRUPTED, Training
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.plan import Plan
@@ -23,23 +23,39 @@ from harmonium.training.progress import Reporter
 from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
-# All four are conventions: no benchmark chooses them. Below this many labelled rows, one set of held-out rows is too
-# small to choose by, and there are several folds.
-_MANY_ROWS = 400
-_FOLDS = 3
-# Errors are averaged over this many epochs, as those of single epochs are noisy.
+# All of these are conventions: no benchmark chooses them. Errors are averaged over this many epochs, as those of single
+# epochs are noisy.
 _WINDOW = 3
 # A stage ends after half of its epochs, and at least this share of those planned, without a smaller error.
 _PATIENCE = 0.25
+# Factor between values of C, and the most of them in either direction.
+_FACTOR, _MOST_STEPS = 4.0, 4
 
 
 @resumable
 @dataclass(frozen=True)
 class Stage:
-    """A number of epochs with one C."""
+    """A number of epochs with one C.
+
+    Attributes
+    ----------
+    C : float
+        Weight of the loss.
+    epochs : int
+        Number of epochs; 0 stands for all that are planned.
+    softened : bool
+        Whether classes weigh less the more rows they have.
+    after : int
+        Number of the stage that it goes on from; -1 if it is the first.
+    error : float
+        Held-out error after it.
+    """
 
     C: float
     epochs: int
+    softened: bool = False
+    after: int = -1
+    error: float = np.inf
 
 
 @resumable
@@ -52,17 +68,21 @@ class Fold:
     training : Training
         The fit to all rows but those held out.
     curve : list of float
-        Held-out errors of this value of C, by epoch.
+        Held-out errors of this stage, by epoch.
     lowest : float
         The smallest of them, averaged over a few epochs.
     waited : int
         Number of epochs since then.
     n_iter : int
-        Number of epochs, iterations or moves until then.
+        Number of epochs of all stages until then.
     parameters : dict of str to ndarray, optional
         Parameters of that epoch.
     scores : ndarray of shape (rows, outputs), optional
         Scores of the held-out rows at that epoch.
+    all_scores : list of ndarray of shape (rows, outputs)
+        Scores of the held-out rows at each epoch of this stage, if several folds have to agree on one.
+    best : dict of str to ndarray, optional
+        Parameters that the next stage goes on from: those of the best stage.
     """
 
     training: Training
@@ -72,12 +92,22 @@ class Fold:
     n_iter: int = 0
     parameters: Parameters | None = None
     scores: np.ndarray | None = None
+    all_scores: list[np.ndarray] = field(default_factory=list)
+    best: Parameters | None = None
 
-    def begin(self) -> None:
-        """Start a new value of C, where the last one was best."""
-        if self.parameters is not None:
-            self.training = Training(copy_parameters(self.parameters))
+    def begin(self, improved: bool) -> None:
+        """Start a new stage where the best one was best; the last one is that if it ``improved``."""
+        if improved:
+            self.best = self.parameters
+        if self.best is not None:
+            self.training = Training(copy_parameters(self.best))
         self.curve, self.lowest, self.waited, self.parameters, self.scores = [], np.inf, 0, None, None
+        self.all_scores = []
+
+    def scores_after(self, epochs: int) -> np.ndarray:
+        """Return the scores of the held-out rows after some epochs of this stage; the best, if no others are kept."""
+        assert self.scores is not None
+        return self.all_scores[epochs - 1] if self.all_scores else self.scores
 
     def candidate(self, C: float) -> Candidate | None:
         """Return the model of the smallest error with this value of C; None before the first epoch is complete."""
@@ -115,17 +145,15 @@ class Search:
     folds : list of Fold
         Where it stands on each fold.
     curves : list of list of float
-        Held-out errors of the folds that are done with the present value of C.
+        Held-out errors of the folds that are done with the present stage.
     stages : list of Stage
-        Values of C that are done on all folds, and the number of epochs that was best for each.
+        Stages that are done on all folds, with the number of epochs that was best for each.
+    best : int
+        Number of the stage of the smallest error; -1 if none is done.
     record : dict of str to list of float
         C, epoch and held-out error of everything that was tried.
-    lowest : float
-        The smallest error, averaged over folds.
-    n_best : int
-        Number of stages up to that error.
     scores : list of ndarray of shape (rows, outputs)
-        Scores of the held-out rows of each fold at that stage, by models that have not seen them.
+        Scores of the held-out rows of each fold at the best stage, by models that have not seen them.
     candidate : Candidate, optional
         The model of the first fold at that stage, for users who do not wait for the end.
     """
@@ -133,64 +161,67 @@ class Search:
     folds: list[Fold]
     curves: list[list[float]] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
+    best: int = -1
     record: dict[str, list[float]] = field(default_factory=lambda: {"C": [], "epoch": [], "error": []})
-    lowest: float = np.inf
-    n_best: int = 0
     scores: list[np.ndarray] = field(default_factory=list)
     candidate: Candidate | None = None
 
-    def add(self, C: float) -> None:
-        """Take note that all folds are done with a value of C."""
+    @property
+    def chosen(self) -> list[Stage]:
+        """The stages that lead to the best one, itself included, in order; none before one is done."""
+        stages, number = [], self.best
+        while number >= 0:
+            stages.append(self.stages[number])
+            number = self.stages[number].after
+        return stages[::-1]
+
+    def next_stage(self, first_C: float, is_chosen: bool, may_soften: bool) -> Stage | None:
+        """Return what to try next, with epochs of zero; None if nothing is left to try."""
+        if not self.stages:
+            return Stage(first_C, 0)
+        best, last = self.stages[self.best], self.stages[-1]
+        if last.softened:
+            return None
+        if is_chosen:
+            improved = self.best == len(self.stages) - 1
+            # downwards first, as long as it helps; upwards if the very first step down did not
+            down = first_C > last.C or len(self.stages) == 1
+            factor = 1 / _FACTOR if down else _FACTOR
+            if not improved and down and self.best == 0:
+                improved, factor = True, _FACTOR
+            C = best.C * factor
+            if improved and abs(np.log(C / first_C)) < (_MOST_STEPS + 0.5) * np.log(_FACTOR):
+                return Stage(C, 0, after=self.best)
+        return Stage(best.C, 0, softened=True, after=self.best) if may_soften else None
+
+    def add(self, stage: Stage) -> None:
+        """Take note that all folds are done with a stage."""
         curve = _smooth(np.mean([c[: min(map(len, self.curves))] for c in self.curves], axis=0))
         epochs = len(curve) - int(np.argmin(curve[::-1]))  # the last one of equals
-        self.stages.append(Stage(C, epochs))
+        self.stages.append(replace(stage, epochs=epochs, error=float(curve[epochs - 1])))
         self.curves = []
-        self._write_down(C, curve)
-        if curve[epochs - 1] < self.lowest:
-            self.lowest, self.n_best = float(curve[epochs - 1]), len(self.stages)
-            self.scores = [fold.scores for fold in self.folds if fold.scores is not None]
-            self.candidate = self.folds[0].candidate(C)
+        self._write_down(stage.C, curve)
+        improved = self.best < 0 or self.stages[-1].error < self.stages[self.best].error
+        if improved:
+            self.best = len(self.stages) - 1
+            self.scores = [fold.scores_after(epochs) for fold in self.folds]
+            self.candidate = self.folds[0].candidate(stage.C)
+        for fold in self.folds:
+            fold.begin(improved)
 
-    def best_so_far(self, path: Sequence[float]) -> Candidate | None:
-        """Return the model of the first fold at the best value of C, or at the first one, though it is not done."""
+    def best_so_far(self, first_C: float) -> Candidate | None:
+        """Return the model of the first fold at the best stage, or at the first one, though it is not done."""
         if self.candidate is not None or not self.folds:
             return self.candidate
-        found = self.folds[0].candidate(path[0])
+        found = self.folds[0].candidate(first_C)
         if found is not None:
-            self._write_down(path[0], _smooth(np.array(self.folds[0].curve)))
+            self._write_down(first_C, _smooth(np.array(self.folds[0].curve)))
         return found
 
     def _write_down(self, C: float, curve: np.ndarray) -> None:
         for epoch, error in enumerate(curve, start=1):
             for name, value in (("C", C), ("epoch", epoch), ("error", float(error))):
                 self.record[name].append(value)
-
-
-def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return (training rows, held-out rows) of each fold.
-
-    Only rows with a target are held out; classes that are frequent enough are held out in proportion.
-    """
-    known = np.flatnonzero(targets.counting)
-    seed = int(rng.integers(2**31 - 1))
-    codes = targets.values[known, 0]
-    several = len(known) < _MANY_ROWS
-    n_held = max(1, round(fraction * len(known)))
-    by_class = np.issubdtype(codes.dtype, np.integer)
-    if by_class:
-        smallest = np.unique(codes, return_counts=True)[1].min()
-        by_class = smallest >= _FOLDS and n_held >= len(np.unique(codes))
-    if several:
-        kind = StratifiedKFold if by_class else KFold
-        splitter = kind(max(2, min(_FOLDS, len(known))), shuffle=True, random_state=seed)
-    else:
-        kind = StratifiedShuffleSplit if by_class else ShuffleSplit
-        splitter = kind(1, test_size=n_held, random_state=seed)
-    everyone = np.arange(len(targets.weight))
-    return [
-        (np.setdiff1d(everyone, known[held]), np.sort(known[held]))
-        for _, held in splitter.split(np.zeros((len(known), 1)), codes if by_class else None)
-    ]
 
 
 def search(
@@ -209,22 +240,30 @@ def search(
     ``nats`` is the unit of C: what an average item costs to describe. ``rows`` are training rows and held-out rows of
     each fold.
     """
-    assert problem.head is not None
-    path, driver = problem.head.weights_to_try, plan.driver
-    watched = [
-        _Held(problem, data.take(train), data.take(held), driver.epochs(len(train)), fold)
-        for (train, held), fold in zip(rows, found.folds, strict=True)
-    ]
-    for C in path[len(found.stages) :]:
-        weighted = replace(problem, strength=C * nats)
-        for held in watched[len(found.curves) :]:
-            fold = held.fold
-            last = None if path[0] == C else -(-held.planned // 2)
-            driver.run(weighted, plan.objective, held.train, fold.training, rng, reporter, held, last, checkpoint)
+    head, driver = problem.head, plan.driver
+    assert head is not None
+    assert data.targets is not None
+    may_soften = head.may_soften(data.targets)
+    while True:
+        stage = found.next_stage(head.first_C, head.chooses_C, may_soften)
+        if stage is None:
+            return
+        weighted, staged = replace(problem, strength=stage.C * nats), of_stage(problem, data, stage)
+        for (train, held_out), fold in list(zip(rows, found.folds, strict=True))[len(found.curves) :]:
+            planned = driver.epochs(len(train))
+            held = _Held(problem, staged.take(held_out), planned, fold, keeps_all=len(found.folds) > 1)
+            last = None if stage.after < 0 else -(-planned // 2)
+            part = staged.take(train)
+            driver.run(weighted, plan.objective, part, fold.training, rng, reporter, held, last, checkpoint)
             found.curves.append(fold.curve)
-        found.add(C)
-        for fold in found.folds:
-            fold.begin()
+        found.add(stage)
+
+
+def of_stage(problem: Problem, data: Data, stage: Stage) -> Data:
+    """Return the data with the emphasis on classes that a stage has."""
+    assert problem.head is not None
+    assert data.targets is not None
+    return replace(data, targets=problem.head.softened(data.targets)) if stage.softened else data
 
 
 def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:
@@ -252,10 +291,10 @@ class _Held:
     """Watches the error on held-out rows and keeps the parameters at which it was smallest."""
 
     problem: Problem
-    train: Data
     held: Data
     planned: int
     fold: Fold
+    keeps_all: bool
 
     def __call__(self, training: Training) -> bool:
         head, targets, fold = self.problem.head, self.held.targets, self.fold
@@ -264,6 +303,8 @@ class _Held:
         scores = held_out_scores(self.problem, self.held, training)
         errors = head.error(scores, targets.values)
         fold.curve.append(float(np.average(errors, weights=targets.weight)))
+        if self.keeps_all:
+            fold.all_scores.append(scores.astype(np.float32))
         error = float(_smooth(np.array(fold.curve))[-1])
         if error <= fold.lowest:
             fold.lowest, fold.waited, fold.n_iter = error, 0, training.n_iter

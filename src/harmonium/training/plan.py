@@ -12,6 +12,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.training.base import Driver, Training
 from harmonium.training.checkpoint import NOWHERE, Checkpoint
 from harmonium.training.fitted import FittedModel
+from harmonium.training.folds import number_of_folds
 from harmonium.training.identity import identity
 from harmonium.views.data import Data
 
@@ -41,7 +42,7 @@ class Plan:
 
     def check_choice(self, head: Head) -> None:
         """Refuse to choose a weight of the loss by rows that are not held out."""
-        if len(head.weights_to_try) > 1 and not self.validation_fraction:
+        if head.chooses_C and not self.validation_fraction:
             raise ValueError(
                 "C='auto' needs rows held out to choose it by; got validation_fraction=0; pass a number for C, or a "
                 "fraction such as 0.15."
@@ -52,8 +53,9 @@ class Plan:
         rows = self.driver.planned_rows(n_rows)
         if problem.head is None or not self.validation_fraction:
             return rows
-        # every stage of the path, on each of the folds and once more on all rows
-        return int(rows * (1 + (len(problem.head.weights_to_try) - 1) / 2) * 3)
+        # most often two stages more than the first, on each of the folds and once more on all rows
+        stages = 1 + (2 if problem.head.chooses_C else 0) / 2
+        return int(rows * stages * (1 + number_of_folds(n_rows)))
 
     def interruption(self, model: FittedModel) -> str:
         """Return what to tell a user who did not wait for the end of the fit; remarks say what the model lacks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from harmonium.views.data import Data
 # Updates that are planned with a step that falls, and with a running average of the parameters, which needs no time for
 # the step to fall: conventions.
 _UPDATES, _UPDATES_AVERAGED = 3000, 1500
-# Epochs that are planned at least and at most, and rows of a batch that follows the number of rows: conventions.
+# Epochs that are planned at least and at most, and rows of a batch that is a share of all rows: conventions.
 _EPOCHS = (10, 300)
-_BATCHES, _BATCH_ROWS = 20, (10, 100)
+_BATCH_ROWS = (10, 100)
 # Largest weight decay that is chosen by itself. It serves text, where features are as many as rows; see defaults.py.
 _LARGEST_DECAY = 0.5
 # Rows by which it is measured how far a step moves naturals: a convention.
@@ -43,6 +43,16 @@ _TIMES_AN_EPOCH = 10
 _CRITERIA = {"reconstruction": "validation_reconstruction", "free_energy_gap": "free_energy_gap"}
 
 
+class BatchSize(Number):
+    """A setting that is a whole number of rows, or a share of them below 1."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse everything else."""
+        super().check(owner, name, value)
+        if value >= 1 and int(value) != value:
+            raise ValueError(f"{owner} needs a whole {name}, or a share below 1; got {value}; {self.remedy}.")
+
+
 class Stochastic(Driver):
     """Training by minibatches: Adam or momentum, schedules, decay, early stopping.
 
@@ -51,8 +61,9 @@ class Stochastic(Driver):
     max_iter : int, optional
         Number of epochs. Default: enough for about 3,000 updates (half of that with ``average``), between 10 and 300
         epochs.
-    batch_size : int, optional, default=100
-        Number of rows in a batch; None takes a twentieth of the rows, between 10 and 100.
+    batch_size : int or float, default=100
+        Number of rows in a batch. A number below 1 is a share of the rows; batches then have 10 rows at least and 100
+        at most.
     learning_rate : float, default=0.002
         Step size at the start, for gradients averaged over the batch.
     optimiser : Optimiser or str, optional
@@ -104,7 +115,7 @@ class Stochastic(Driver):
 
     settings = {
         "max_iter": Whole(remedy="None chooses it by the number of rows", also=(None,)),
-        "batch_size": Whole(remedy="100 is usual", also=(None,)),
+        "batch_size": BatchSize(remedy="100 is usual"),
         "learning_rate": Number(remedy="0.002 is usual with Adam"),
         "optimiser": IsPart(Optimiser, "Adam()"),
         "reach": Number(remedy="None sets no limit", also=(None,)),
@@ -122,7 +133,7 @@ class Stochastic(Driver):
     def __init__(
         self,
         max_iter: int | None = None,
-        batch_size: int | None = 100,
+        batch_size: float = 100,
         learning_rate: float = 0.002,
         optimiser: Optimiser | str | None = None,
         reach: float | None = None,
@@ -169,9 +180,11 @@ class Stochastic(Driver):
         Returns
         -------
         int
-            ``batch_size``, or a twentieth of the rows, between 10 and 100.
+            ``batch_size``, or that share of the rows, between 10 and 100.
         """
-        return int(np.clip(n_rows // _BATCHES, *_BATCH_ROWS)) if self.batch_size is None else self.batch_size
+        if self.batch_size >= 1:
+            return int(self.batch_size)
+        return int(np.clip(self.batch_size * n_rows, *_BATCH_ROWS))
 
     def no_batches(self) -> str | None:
         """Return None: batches are all it needs."""

@@ -1,0 +1,114 @@
+"""The direct path: what a head sees of the inputs themselves, beside the topics.
+
+    scores = E[h | x] V + b + x̃ U
+
+x̃ are the views on a common footing (`harmonium.heads.footing`). U solves the convex problem of a linear model on x̃
+alone, and a share of its scores is mixed with those of the topics; penalty and share are chosen on held-out rows, by
+`harmonium.training.mixing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import scipy.sparse
+
+from harmonium.batch import Batch
+from harmonium.families import Family
+from harmonium.heads.footing import Features, Footing
+
+_PREFIX = "direct/"
+
+
+@dataclass(frozen=True, eq=False)
+class DirectPath:
+    """Weights of the inputs in the scores.
+
+    Attributes
+    ----------
+    footings : dict of str to Footing
+        How the statistics of each view become features.
+    weights : dict of str to ndarray of shape (features, outputs)
+        U, by view.
+    typical : dict of str to ndarray of shape (outputs,)
+        Mean over training rows of what each view adds to the scores, which stands for a view that a row lacks.
+    """
+
+    footings: dict[str, Footing]
+    weights: dict[str, np.ndarray]
+    typical: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, footings: dict[str, Footing], weights: np.ndarray, means: Mapping[str, np.ndarray]) -> Self:
+        """Return the path with weights of all features, those of the views one after the other.
+
+        ``means`` are those of the features of each view, before they are multiplied by weights.
+        """
+        ends = np.cumsum([len(footing.scale) for footing in footings.values()])
+        by_view = dict(zip(footings, np.split(weights, ends[:-1]), strict=True))
+        return cls(footings, by_view, {name: means[name] @ part for name, part in by_view.items()})
+
+    def scores(self, families: Mapping[str, Family], batch: Batch) -> np.ndarray:
+        """Return x̃ U for each row of a batch, in float64."""
+        total = np.zeros((batch.n_rows, len(next(iter(self.typical.values())))))
+        for name, typical in self.typical.items():
+            view = batch.views.get(name)
+            if view is None:
+                total += typical
+                continue
+            part = self.footings[name].features(families[name], view) @ self.weights[name]
+            if view.missing is not None:
+                part[view.missing.all(axis=1)] = typical
+            total += part
+        return total
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return the arrays that a file has to keep."""
+        found: dict[str, np.ndarray] = {}
+        for name, footing in self.footings.items():
+            kept = {
+                "centre": footing.centre,
+                "scale": footing.scale,
+                "kind": np.array([footing.counted, footing.unit_rows], dtype=np.float64),
+                "weights": self.weights[name],
+                "typical": self.typical[name],
+            }
+            found |= {f"{_PREFIX}{name}/{what}": np.asarray(value, dtype=np.float64) for what, value in kept.items()}
+        return found
+
+    @classmethod
+    def restored(cls, constants: Mapping[str, np.ndarray], n_outputs: int) -> Self | None:
+        """Return the path that `constants` described; None if there was none."""
+        kept: dict[str, dict[str, np.ndarray]] = {}
+        for name, value in constants.items():
+            if name.startswith(_PREFIX):
+                view, what = name.removeprefix(_PREFIX).rsplit("/", 1)
+                kept.setdefault(view, {})[what] = value
+        if not kept:
+            return None
+        path = cls({}, {}, {})
+        for view, found in kept.items():
+            if set(found) != {"centre", "scale", "kind", "weights", "typical"} or found["kind"].shape != (2,):
+                raise ValueError(f"the direct path of view {view!r} has {sorted(found)}")
+            width = (len(found["weights"]),)
+            shapes = {"weights": (*width, n_outputs), "centre": width, "scale": width, "typical": (n_outputs,)}
+            if any(found[what].shape != shape for what, shape in shapes.items()):
+                raise ValueError(f"the direct path of view {view!r} must have {n_outputs} weights for each feature")
+            if not all(np.isfinite(value).all() for value in found.values()):
+                raise ValueError(f"the direct path of view {view!r} must have finite numbers")
+            counted, unit_rows = (bool(flag) for flag in found["kind"])
+            path.footings[view] = Footing(found["centre"], found["scale"], counted, unit_rows)
+            path.weights[view], path.typical[view] = found["weights"], found["typical"]
+        return path
+
+
+def side_by_side(parts: list[Features]) -> Features:
+    """Return the features of several views as one matrix, sparse if one of them is."""
+    if len(parts) == 1:
+        return parts[0]
+    if any(scipy.sparse.issparse(part) for part in parts):
+        return scipy.sparse.csr_array(scipy.sparse.hstack(parts, format="csr"))
+    return np.hstack(parts)

@@ -1,0 +1,100 @@
+"""Views on a common footing: the features that a linear model takes, such that no view outweighs another by its width.
+
+A row of every view has a length of about 1. Values that count something (words, tags) have logarithms, rare features
+weigh more than frequent ones, and each row has length 1 exactly, so that long and short texts compare; or they are
+treated as numbers are: less their mean, and divided by the root of the variance of all columns together, which leaves
+columns their own scale within the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from sklearn.preprocessing import normalize
+
+from harmonium.batch import ViewBatch
+from harmonium.families import Family
+from harmonium.kernels.rows import arrays_of, dense, entries, is_sparse
+
+#: dense or sparse features, a row for each item
+Features = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """How the statistics of one view become features.
+
+    Attributes
+    ----------
+    centre : ndarray of shape (features,)
+        What is taken off; zero where the statistics are sparse.
+    scale : ndarray of shape (features,)
+        What they are multiplied by then.
+    counted : bool
+        Whether values count something, so that logarithms are taken.
+    unit_rows : bool
+        Whether each row is brought to length 1.
+
+    Examples
+    --------
+    >>> from harmonium import Bernoulli
+    >>> footing = Footing(np.zeros(2), np.array([3.0, 4.0]), counted=True, unit_rows=True)
+    >>> words = Bernoulli().restore(2, {})
+    >>> footing.features(words, ViewBatch(np.array([[1.0, 1.0], [0.0, 5.0]]))).round(6).tolist()
+    [[0.6, 0.8], [0.0, 1.0]]
+    """
+
+    centre: np.ndarray
+    scale: np.ndarray
+    counted: bool
+    unit_rows: bool
+
+    @classmethod
+    def learned(cls, family: Family, batches: Iterable[ViewBatch], by_rarity: bool) -> Self:
+        """Return what the rows of a view teach; ``by_rarity`` asks for weights of rare features and rows of length 1.
+
+        Families of numbers, which do not count anything, have neither.
+        """
+        counted, sparse = family.counts_something, True
+        n_rows, present, total, square = 0, *np.zeros((3, family.n_features_))
+        for batch in batches:
+            cells = entries(batch.statistic)
+            values = _logarithms(cells.values) if counted else cells.values
+            n_rows += batch.statistic.shape[0]
+            present += cells.column_totals(cells.values != 0)
+            total += cells.column_totals(values.astype(np.float64))
+            square += cells.column_totals(np.square(values, dtype=np.float64))
+            sparse &= is_sparse(batch.statistic)
+        if counted and by_rarity:
+            # the idf of scikit-learn, which keeps words that all rows have
+            idf = np.log((1 + n_rows) / (1 + present)) + 1
+            return cls(np.zeros(family.n_features_), idf, counted, unit_rows=True)
+        n_rows = max(n_rows, 1)
+        centre = np.zeros(family.n_features_) if sparse else total / n_rows
+        spread = float((square / n_rows - np.square(centre)).sum())
+        size = 1 / np.sqrt(spread) if spread > 0 else 1.0
+        return cls(centre, np.full(family.n_features_, size), counted, unit_rows=False)
+
+    def features(self, family: Family, view: ViewBatch) -> Features:
+        """Return the features of the rows of a view, in float64; what is missing is zero, which stands for the mean."""
+        statistic = view.statistic
+        if is_sparse(statistic):
+            starts, columns, values = arrays_of(statistic)
+            values = values.astype(np.float64)
+            values = (_logarithms(values) if self.counted else values) * self.scale[columns]
+            rows = scipy.sparse.csr_array((values, columns, starts), shape=statistic.shape)
+            return normalize(rows, copy=False) if self.unit_rows else rows
+        values = dense(statistic).astype(np.float64)
+        values = ((_logarithms(values) if self.counted else values) - self.centre) * self.scale
+        if view.missing is not None:
+            values[family.spread(view.missing)] = 0.0
+        return normalize(values, copy=False) if self.unit_rows else values
+
+
+def _logarithms(values: np.ndarray) -> np.ndarray:
+    """Return 1 + log x of counts, which leaves zeros and ones as they are."""
+    return np.where(values > 1, 1 + np.log(np.maximum(values, 1.0)), values)

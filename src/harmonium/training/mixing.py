@@ -1,0 +1,110 @@
+"""Mixing the topics with a direct path, so that a model is no worse than the linear model of the same inputs.
+
+Both are judged on rows that neither has seen, as topics know the labels of the rows they were trained on. The share of
+the topics is chosen where the held-out error is smallest: 1 leaves the topics alone, 0 is the linear model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.heads.direct import DirectPath
+from harmonium.heads.outputs import Outputs
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.targets import Targets
+from harmonium.training.linear_search import LinearModel, LinearSearch
+
+# Shares of the topics to choose from.
+_SHARES = np.linspace(0, 1, 21)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A direct path and how to mix it with the topics.
+
+    Attributes
+    ----------
+    path : DirectPath, optional
+        Its scores are to be added to those of the topics; None if the topics alone are best.
+    bias : ndarray of shape (outputs,)
+        What else is to be added.
+    share : float
+        Factor of the weights and the bias of the topics, between 0 and 1.
+    scores : ndarray of shape (rows, outputs)
+        Scores of the held-out rows, one fold after the other; those of a fold by what the other folds choose.
+    """
+
+    path: DirectPath | None
+    bias: np.ndarray
+    share: float
+    scores: np.ndarray
+
+    def mixed(self, parameters: Parameters) -> Parameters:
+        """Return parameters whose head has its share."""
+        weights = (self.share * parameters[HEAD_WEIGHTS]).astype(np.float32)
+        bias = (self.share * parameters[HEAD_BIAS] + self.bias).astype(np.float32)
+        return parameters | {HEAD_WEIGHTS: weights, HEAD_BIAS: bias}
+
+
+def mixture(search: LinearSearch, scores: list[np.ndarray]) -> Mixture:
+    """Return the best direct path and mixture.
+
+    ``scores`` are those of the topics for the held-out rows of each fold, by models that have not seen them.
+    """
+    topics = np.concatenate(scores)
+    everyone = np.arange(len(topics))
+    best = _choice(search, topics, everyone)
+    # held-out rows that help to choose look better than new ones, so each fold is mixed as the others would
+    held_out = best.scores(topics)
+    if len(scores) > 1:
+        ends = np.cumsum([len(part) for part in scores])
+        for end, part in zip(ends, scores, strict=True):
+            fold = everyone[end - len(part) : end]
+            held_out[fold] = _choice(search, topics, np.setdiff1d(everyone, fold)).scores(topics)[fold]
+    if best.share == 1:
+        return Mixture(None, np.zeros(topics.shape[1]), 1.0, held_out)
+    path, bias = search.path(best.linear, (1 - best.share) * best.factor)
+    return Mixture(path, bias + (1 - best.share) * best.move, best.share, held_out)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A linear model, how its scores are brought to the scale of the topics, and the share of the topics."""
+
+    linear: LinearModel
+    factor: np.ndarray
+    move: np.ndarray
+    share: float
+
+    def scores(self, topics: np.ndarray) -> np.ndarray:
+        return self.share * topics + (1 - self.share) * (self.linear.scores * self.factor + self.move)
+
+
+def _choice(search: LinearSearch, topics: np.ndarray, rows: np.ndarray) -> _Choice:
+    """Return what is best on some of the held-out rows."""
+    head, targets = search.head, search.targets.take(rows)
+    linear = search.best(rows)
+    factor, move = _on_the_scale(head.outputs_, topics[rows], linear.scores[rows], targets)
+    choices = [_Choice(linear, factor, move, float(share)) for share in _SHARES]
+    errors = [
+        np.average(head.error(each.scores(topics)[rows], targets.values), weights=targets.weight) for each in choices
+    ]
+    smooth = _smooth(np.array(errors))
+    return choices[len(smooth) - 1 - int(np.argmin(smooth[::-1]))]  # equals go to the topics
+
+
+def _on_the_scale(
+    outputs: Outputs, topics: np.ndarray, linear: np.ndarray, targets: Targets
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return factor and shift that bring linear scores to the scale of those of the topics."""
+    scale, shift = outputs.comparable(topics, targets)
+    own_scale, own_shift = outputs.comparable(linear, targets)
+    return own_scale / scale, (own_shift - shift) / scale
+
+
+def _smooth(errors: np.ndarray) -> np.ndarray:
+    """Return errors averaged with their neighbours, as single ones are noisy."""
+    padded = np.pad(errors, 1, mode="edge")
+    return (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
