@@ -47,6 +47,7 @@ from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.views import Views
 from harmonium.views.data import Data
+from harmonium.views.weights import ViewWeights, weights_given
 
 
 def trains_by_batches(estimator: Harmonium) -> bool:
@@ -83,6 +84,10 @@ class Harmonium(
         views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each
         name; a list has them in the order of the views. A data frame with columns other than numbers is read as a
         table, each column by its role; a `TableViews` sets the roles. ``views_`` shows what was decided.
+    view_weights : "auto", dict of str to float, list of float or None, default="auto"
+        How much each view weighs while the model is trained: its weights take steps as many times as large, as if its
+        values were on a larger scale, so that topics follow it more or less than the others. Only ratios count much.
+        None and, where nothing is predicted, "auto" let all views weigh the same.
     hidden : HiddenLayer or str, optional
         What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
         Default: `BernoulliUnits`.
@@ -112,6 +117,8 @@ class Harmonium(
         Names of the features of each view.
     input_names_ : list of str
         Names of the views that X has.
+    view_weights_ : dict of str to float
+        How much each view weighed while the model was trained.
     n_components_ : int
         Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
     components_ : ndarray of shape (n_components_, n_features)
@@ -176,6 +183,7 @@ class Harmonium(
     settings: ClassVar[Mapping[str, Setting]] = {
         "n_components": Whole(remedy="50 is usual"),
         "views": FamiliesOrTable(),
+        "view_weights": ViewWeights(),
         "hidden": IsPart(HiddenLayer, "BernoulliUnits()"),
         "objective": IsPart(Objective, "SampledCD()"),
         "driver": IsPart(Driver, "Stochastic()"),
@@ -191,6 +199,7 @@ class Harmonium(
         n_components: int = 50,
         *,
         views: Any = "infer",
+        view_weights: Any = "auto",
         hidden: HiddenLayer | str | None = None,
         objective: Objective | str | None = None,
         driver: Driver | str | None = None,
@@ -202,6 +211,7 @@ class Harmonium(
     ) -> None:
         self.n_components = n_components
         self.views = views
+        self.view_weights = view_weights
         self.hidden = hidden
         self.objective = objective
         self.driver = driver
@@ -307,7 +317,8 @@ class Harmonium(
         head = None if labels is None else self._bound_head(labels, before)
         data, added = labelled(views, head, labels)
         if before is None:
-            return replace(prepare(data.views, self.views, layer, added), head=head), data
+            weights = weights_given(self.view_weights, views.names)
+            return replace(prepare(data.views, self.views, layer, added), head=head, view_weights=weights), data
         began = before.energy.hidden
         if not layer.goes_on_from(began):
             raise ValueError(

@@ -70,6 +70,11 @@ class Inspection:
         return self._model.input_names
 
     @property
+    def view_weights_(self) -> dict[str, float]:
+        """How much each view weighed while the model was trained."""
+        return {name: float(self._model.problem.view_weights.get(name, 1.0)) for name in self._model.input_names}
+
+    @property
     def n_components_(self) -> int:
         """Number of hidden units; for layers that select units, of those that were kept."""
         return self._model.n_units

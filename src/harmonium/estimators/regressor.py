@@ -47,6 +47,10 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each
         name; a list has them in the order of the views. A data frame with columns other than numbers is read as a
         table, each column by its role; a `TableViews` sets the roles. ``views_`` shows what was decided.
+    view_weights : "auto", dict of str to float, list of float or None, default="auto"
+        How much each view weighs while the model is trained: its weights take steps as many times as large, as if its
+        values were on a larger scale, so that topics follow it more or less than the others. "auto" finds out on
+        held-out rows, by linear models, how much each view has to say; None lets all weigh the same.
     hidden : HiddenLayer or str, optional
         What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
         Default: `BernoulliUnits`.
@@ -88,6 +92,8 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         weights of that view.
     output_names_ : ndarray of str
         Names of the columns of y. Only if y was a data frame, or a Series with a name.
+    view_weights_ : dict of str to float
+        How much each view weighed while the model was trained.
     families_ : dict of str to Family
         Family of each view.
     views_ : DataFrame

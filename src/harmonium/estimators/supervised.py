@@ -49,6 +49,7 @@ class Supervised(Beside):
         n_components: int = 50,
         *,
         views: Any = "infer",
+        view_weights: Any = "auto",
         hidden: HiddenLayer | str | None = None,
         objective: Objective | str | None = None,
         head: Head | str | None = None,
@@ -63,6 +64,7 @@ class Supervised(Beside):
         super().__init__(
             n_components,
             views=views,
+            view_weights=view_weights,
             hidden=hidden,
             objective=objective,
             driver=driver,
@@ -77,7 +79,8 @@ class Supervised(Beside):
 
     # ---- fitting -------------------------------------------------------------------------------------------------
     def _plan(self) -> Plan:
-        return replace(super()._plan(), validation_fraction=self.validation_fraction)
+        chooses = isinstance(self.view_weights, str)
+        return replace(super()._plan(), validation_fraction=self.validation_fraction, chooses_view_weights=chooses)
 
     def _default_head(self, kind: Kind) -> Head:
         """Return the head for targets of a kind."""

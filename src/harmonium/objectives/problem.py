@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -29,12 +30,15 @@ class Problem:
         What is predicted.
     strength : float
         Weight of the head's loss in nats: C times what an average item costs to describe.
+    view_weights : mapping of str to float
+        How much each view weighs while the model is trained; those that are not named weigh 1.
     """
 
     energy: Energy
     reference: dict[str, np.ndarray]
     head: Head | None = None
     strength: float = 0.0
+    view_weights: Mapping[str, float] = field(default_factory=dict)
 
     def complete(self, parameters: Parameters, batch: Batch) -> Batch:
         """Return the batch with its missing part inferred.

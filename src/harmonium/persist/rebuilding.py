@@ -96,7 +96,7 @@ def _fitted(
     if (C is None) != (head is None):
         raise ValueError("a weight C of the loss goes with a head, and a head with one")
     model = FittedModel(
-        Problem(Energy(families, hidden), reference, head, float(C or 0.0) * nats),
+        Problem(Energy(families, hidden), reference, head, float(C or 0.0) * nats, _view_weights(facts, families)),
         Training(
             parameters,
             n_iter=int(facts["n_iter"]),
@@ -134,6 +134,14 @@ def _fitted(
             f"A model file may only hold tensors of its parts; {unknown[0]!r} belongs to none; save the model again."
         )
     return model
+
+
+def _view_weights(facts: dict[str, Any], families: dict[str, Family]) -> dict[str, float]:
+    """Return the weights of the views; refuse those of others, and what is no weight."""
+    weights = {str(view): float(weight) for view, weight in facts["view_weights"].items()}
+    if not set(weights) <= set(families) or not all(0 < weight < np.inf for weight in weights.values()):
+        raise ValueError("view_weights must be numbers above 0, of views that the model has")
+    return weights
 
 
 def _table(columns: Any, families: dict[str, Family]) -> Table:

@@ -119,7 +119,8 @@ def MMH(
     It has one or more views, and a hinge or ε-insensitive head. The paper has Gaussian units, mean-field contrastive
     divergence and an SVM solved in turn with L-BFGS steps; pass ``hidden=GaussianUnits()``,
     ``objective=MeanFieldCD(5)``, ``head=Hinge(solver="alternate")`` and ``driver=LBFGS()`` for that. The defaults here
-    are binary units and joint stochastic steps with sampled CD.
+    are binary units and joint stochastic steps with sampled CD. As in the paper, all that is predicted goes through the
+    topics: there is no direct path.
 
     Parameters
     ----------
@@ -146,11 +147,11 @@ def MMH(
     Examples
     --------
     >>> MMH(20, C=1.0).head
-    Hinge(C=1.0)
+    Hinge(C=1.0, direct=False)
     >>> MMH(20, task="regression").head
-    EpsilonInsensitive()
+    EpsilonInsensitive(direct=False)
     """
-    head: Head = Hinge(C) if task == "classification" else EpsilonInsensitive(C)
+    head: Head = Hinge(C, direct=False) if task == "classification" else EpsilonInsensitive(C, direct=False)
     return assemble(
         {
             "n_components": n_components,

@@ -185,6 +185,8 @@ class Driver(Part):
         File to which the state of a fit is written now and then; None for drivers that have no such setting.
     unit : str
         What ``n_iter_`` counts, in a word.
+    weighs_views : bool
+        Whether views can weigh more or less while the driver trains a model.
 
     Examples
     --------
@@ -204,6 +206,8 @@ class Driver(Part):
     checkpoint: str | os.PathLike[str] | None = None
     #: what `Training.n_iter` counts
     unit: str = "epoch"
+    #: whether views can weigh more or less while it trains a model
+    weighs_views: bool = False
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse a model or an objective that the driver cannot train.

@@ -14,7 +14,7 @@ from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
 from harmonium.training.folds import held_out_folds
 from harmonium.training.initialise import initial_training
-from harmonium.training.linear_search import linear_search
+from harmonium.training.linear_search import LinearSearch, linear_search
 from harmonium.training.mixing import mixture
 from harmonium.training.monitor import cost_of_description
 from harmonium.training.path import Fold, Search, Stage, of_stage, search
@@ -82,15 +82,19 @@ def fit_head(
         return _HeadFit(rng, seed, rows, Search([Fold(start(seed)) for _ in rows]))
 
     with checkpoint.level("fit", begin) as state:
-        found = state.found
+        found, linear = state.found, None
         try:
+            if state.rows and (head.sees_inputs or plan.weighs_views_of(problem)):
+                linear = linear_search(problem, data, state.rows)
+                if plan.weighs_views_of(problem):
+                    problem = replace(problem, view_weights=linear.best().settings.weights)
             if found.folds:
                 search(found, problem, plan, data, nats, state.rows, state.rng, reporter, checkpoint)
                 found.folds = []  # what it takes to go on with them is no longer needed
             state.training = state.training or start(state.seed)
-            return _train(problem, data, plan, nats, state, reporter, checkpoint), state.rng
+            return _train(problem, data, plan, nats, state, linear, reporter, checkpoint), state.rng
         except KeyboardInterrupt as interrupt:
-            model = None if is_second(interrupt) else _best_so_far(problem, data, nats, state)
+            model = None if is_second(interrupt) else _best_so_far(problem, data, nats, state, linear)
             if model is None:
                 raise
             return model, state.rng
@@ -118,6 +122,7 @@ def _train(
     plan: Plan,
     nats: float,
     state: _HeadFit,
+    linear: LinearSearch | None,
     reporter: Reporter,
     checkpoint: Checkpoint,
 ) -> FittedModel:
@@ -133,7 +138,7 @@ def _train(
             training.mark(always=True)
             # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
             training.slots, training.n_updates, training.dual = None, 0, None
-    return _of_all_rows(problem, data, nats, state)
+    return _of_all_rows(problem, data, nats, state, linear)
 
 
 def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
@@ -142,7 +147,9 @@ def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
     return state.found.chosen or [Stage(only_C(problem.head), 0)]
 
 
-def _of_all_rows(problem: Problem, data: Data, nats: float, state: _HeadFit) -> FittedModel:
+def _of_all_rows(
+    problem: Problem, data: Data, nats: float, state: _HeadFit, linear: LinearSearch | None
+) -> FittedModel:
     """Return the model of all rows as it stands, calibrated on those that were held out when C was chosen."""
     assert problem.head is not None
     assert data.targets is not None
@@ -150,8 +157,8 @@ def _of_all_rows(problem: Problem, data: Data, nats: float, state: _HeadFit) -> 
     stages, head, record, training = _stages(problem, state), problem.head, None, state.training
     if state.rows:
         scores, path, record = np.concatenate(state.found.scores), None, state.found.record
-        if head.sees_inputs:
-            mixed = mixture(linear_search(problem, data, state.rows), state.found.scores)
+        if head.sees_inputs and linear is not None:
+            mixed = mixture(linear, state.found.scores)
             training = replace(training, parameters=mixed.mixed(training.parameters))
             scores, path = mixed.scores, mixed.path
         held_out = Targets.joined([data.targets.take(held) for _, held in state.rows])
@@ -160,7 +167,9 @@ def _of_all_rows(problem: Problem, data: Data, nats: float, state: _HeadFit) -> 
     return FittedModel(replace(problem, head=head, strength=C * nats), training, nats=nats, C=C, validation=record)
 
 
-def _best_so_far(problem: Problem, data: Data, nats: float, state: _HeadFit) -> FittedModel | None:
+def _best_so_far(
+    problem: Problem, data: Data, nats: float, state: _HeadFit, linear: LinearSearch | None
+) -> FittedModel | None:
     """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
     assert problem.head is not None
     assert data.targets is not None
@@ -169,7 +178,7 @@ def _best_so_far(problem: Problem, data: Data, nats: float, state: _HeadFit) -> 
     training = state.training
     n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
     if n_records and (candidate is None or n_records >= _ENOUGH * planned):
-        return _of_all_rows(problem, data, nats, state)
+        return _of_all_rows(problem, data, nats, state, linear)
     if candidate is None:
         return None
     head = problem.head.calibrated(candidate.scores, data.targets.take(state.rows[0][1]))

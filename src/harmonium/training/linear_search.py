@@ -171,7 +171,7 @@ class LinearSearch:
                 if max(lighter.values()) < 1:
                     break
                 other = self._along_C(replace(found.settings, weights=lighter))
-                if other.error >= found.error:
+                if _as_good(found.errors - other.errors, self.targets.weight):  # no better than chance would have it
                     break
                 found = other
 

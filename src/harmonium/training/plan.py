@@ -29,16 +29,24 @@ class Plan:
         How parameters move.
     validation_fraction : float
         Share of the labelled rows held out to choose C and the number of epochs; 0 holds none out.
+    chooses_view_weights : bool
+        Whether held-out rows say how much each view weighs.
     """
 
     objective: Objective
     driver: Driver
     validation_fraction: float = 0.0
+    chooses_view_weights: bool = False
 
     def check_model(self, problem: Problem) -> None:
         """Refuse a problem that objective or driver cannot train, before anything is computed."""
         self.objective.check_model(problem)
         self.driver.check_model(problem, self.objective)
+        if len(set(problem.view_weights.values())) > 1 and not self.driver.weighs_views:
+            raise ValueError(
+                "view_weights need a driver that takes steps of its own for each view; got "
+                f"{type(self.driver).__name__}; leave them out, or pass Stochastic()."
+            )
 
     def check_choice(self, head: Head) -> None:
         """Refuse to choose a weight of the loss by rows that are not held out."""
@@ -47,6 +55,13 @@ class Plan:
                 "C='auto' needs rows held out to choose it by; got validation_fraction=0; pass a number for C, or a "
                 "fraction such as 0.15."
             )
+
+    def weighs_views_of(self, problem: Problem) -> bool:
+        """Return whether weights of views are to be chosen, and can be."""
+        head = problem.head
+        assert head is not None
+        n_inputs = len(set(problem.energy.families) - set(head.view_names))
+        return self.chooses_view_weights and self.driver.weighs_views and n_inputs > 1 and bool(head.direct_losses)
 
     def planned_rows(self, problem: Problem, n_rows: int) -> int:
         """Return the largest number of rows that a fit visits, for the progress bar."""
