@@ -20,7 +20,7 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart, Part, as_part
 from harmonium.queries.latent import Output
-from harmonium.queries.prediction import scores
+from harmonium.queries.prediction import score_parts, scores
 from harmonium.targets import KINDS, Kind, Labels, Meaning
 from harmonium.training import Driver, FittedModel
 from harmonium.training.fitting_heads import with_settings_of
@@ -149,6 +149,24 @@ class Supervised(Beside):
         views = known_views(self, X)
         with compute(self.n_jobs):
             return scores(self.fitted_, views)
+
+    def score_parts(self, X: Any) -> dict[str, np.ndarray]:
+        """Return what the scores of each row are the sum of.
+
+        Parameters
+        ----------
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_rows, n_outputs)
+            "topics", "bias" and, if the head has a direct path, the name of each view.
+            `harmonium.report.decision_table` makes shares of them.
+        """
+        views = known_views(self, X)
+        with compute(self.n_jobs):
+            return score_parts(self.fitted_, views)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]  # y is needed
         """Return how well y is predicted: accuracy of classes, R² of numbers.

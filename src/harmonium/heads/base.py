@@ -452,6 +452,25 @@ class Head(Part):
         """
         raise NotImplementedError
 
+    def score_parts(self, energy: Energy, parameters: Parameters, batch: Batch) -> dict[str, np.ndarray]:
+        """Return what the scores of the rows of a batch are the sum of.
+
+        Parameters
+        ----------
+        energy : Energy
+            Structure of the model.
+        parameters : dict of str to ndarray
+            All parameters of the model.
+        batch : Batch
+            Rows whose missing part has been filled in.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (rows, n_outputs_)
+            "topics"; if there is any, "bias"; and the name of each view that adds to the scores directly.
+        """
+        return {"topics": self.scores(energy, parameters, batch)}
+
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the error of each row, by which settings are chosen on held-out rows.
 

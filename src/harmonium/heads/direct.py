@@ -53,17 +53,20 @@ class DirectPath:
 
     def scores(self, families: Mapping[str, Family], batch: Batch) -> np.ndarray:
         """Return x̃ U for each row of a batch, in float64."""
-        total = np.zeros((batch.n_rows, len(next(iter(self.typical.values())))))
+        return np.sum(list(self.parts(families, batch).values()), axis=0)
+
+    def parts(self, families: Mapping[str, Family], batch: Batch) -> dict[str, np.ndarray]:
+        """Return what each view adds to the scores of each row."""
+        found = {}
         for name, typical in self.typical.items():
             view = batch.views.get(name)
             if view is None:
-                total += typical
+                found[name] = np.tile(typical, (batch.n_rows, 1))
                 continue
-            part = self.footings[name].features(families[name], view) @ self.weights[name]
+            found[name] = self.footings[name].features(families[name], view) @ self.weights[name]
             if view.missing is not None:
-                part[view.missing.all(axis=1)] = typical
-            total += part
-        return total
+                found[name][view.missing.all(axis=1)] = typical
+        return found
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""

@@ -139,6 +139,13 @@ class LinearHead(Head):
         """Return V, transposed."""
         return parameters[HEAD_WEIGHTS].T
 
+    def score_parts(self, energy: Energy, parameters: Parameters, batch: Batch) -> dict[str, np.ndarray]:
+        """Return E[h | x] V, b, and what each view adds directly."""
+        direct = {} if self.direct_ is None else self.direct_.parts(energy.families, batch)
+        total = self.scores(energy, parameters, batch)
+        bias = np.broadcast_to(parameters[HEAD_BIAS].astype(np.float64), total.shape)
+        return {"topics": total - bias - sum(direct.values(), np.zeros(total.shape)), "bias": bias, **direct}
+
     def scores(self, energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
         """Return E[h | x] V + b."""
         # in double precision rounding does not depend on where in the batch a row stands

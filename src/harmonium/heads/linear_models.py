@@ -54,7 +54,7 @@ def weigh_classes(features: Features, classes: np.ndarray, weight: np.ndarray, n
     if len(there) < 2:
         bias[there] = 0.0
         return weights, bias
-    model = LogisticRegression(C=C, tol=_TOLERANCE, max_iter=_MOST_ITERATIONS).fit(features, classes, weight)
+    model = LogisticRegression(C=C, max_iter=_MOST_ITERATIONS).fit(features, classes, weight)
     sides = np.array([[-0.5, 0.5]]) if len(there) == 2 else np.eye(len(there))
     weights[:, there], bias[there] = model.coef_.T @ sides, model.intercept_ @ sides
     return weights, bias

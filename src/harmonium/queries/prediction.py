@@ -34,6 +34,14 @@ def scores(model: FittedModel, views: Views) -> np.ndarray:
     return np.concatenate(parts).astype(np.float64, copy=False)
 
 
+def score_parts(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
+    """Return what the scores of each row are the sum of, in float64."""
+    head = model.head
+    assert head is not None
+    found = [head.score_parts(model.energy, model.parameters, batch) for _, batch in completed_blocks(model, views)]
+    return {name: np.concatenate([part[name] for part in found]).astype(np.float64, copy=False) for name in found[0]}
+
+
 def expected_view(model: FittedModel, view: str, views: Views, n_iterations: int = 10) -> np.ndarray:
     """Return E[view | other views], in the units of the data; the mean over posterior draws if there are any."""
     draws, parts = model.draws, []

@@ -15,6 +15,7 @@ Examples
 'Figure'
 """
 
+from harmonium.report.decisions import decision_table
 from harmonium.report.displays import ClassTopicsDisplay, ExplainedDisplay, FeatureWeightsDisplay
 from harmonium.report.displays_curves import RetrievalDisplay, SensitivityDisplay
 from harmonium.report.displays_map import MapDisplay
@@ -39,6 +40,7 @@ __all__ = [
     "UsageDisplay",
     "class_profiles",
     "class_table",
+    "decision_table",
     "explained_table",
     "feature_examples",
     "feature_table",
