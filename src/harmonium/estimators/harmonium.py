@@ -307,7 +307,7 @@ class Harmonium(
         head = None if labels is None else self._bound_head(labels, before)
         data, added = labelled(views, head, labels)
         if before is None:
-            return replace(prepare(data.views, self.views, layer, added), head=head), data
+            return prepare(data.views, self.views, layer, added, head), data
         began = before.energy.hidden
         if not layer.goes_on_from(began):
             raise ValueError(
