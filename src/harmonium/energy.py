@@ -2,6 +2,7 @@
 
     log p(x, h) = Σ_v [θ_v·φ(x_v) + log r_v(x_v)] + λ·h + log s(h) + Σ_v φ(x_v)ᵀ W_v h - log Z
 
+In views whose family has a `pull`, the coupling φ(x_v)ᵀ W_v h is multiplied by that of the row's size, which is given.
 Everything else follows from the log-partitions of the families and of the hidden layer.
 """
 
@@ -52,25 +53,40 @@ class Energy:
 
     # ---- naturals ------------------------------------------------------------------------------------------------
     def hidden_natural(self, parameters: Parameters, batch: Batch, with_bias: bool = True) -> np.ndarray:
-        """Return λ + Σ_v φ(x_v) W_v, of shape (rows, units)."""
+        """Return λ + Σ_v φ(x_v) W_v, of shape (rows, units); the term of a view is multiplied by its pull, if any."""
         bias = parameters[HIDDEN_BIAS]
         natural = np.zeros((batch.n_rows, len(bias)), dtype=bias.dtype)
         if with_bias:
             natural += bias
         for name, view in batch.views.items():
             weights = parameters[weights_of(name)]
+            pull = self.families[name].pull(view.size)
+            total = natural if pull is None else np.zeros_like(natural)
             if view.projection is not None:
-                natural += view.projection
+                total += view.projection
             else:
-                add_statistic_times_weights(view.statistic, weights, natural)
+                add_statistic_times_weights(view.statistic, weights, total)
             if view.fill is not None:
                 rows, values = view.fill
-                natural[rows] += values @ weights
+                total[rows] += values @ weights
+            if pull is not None:
+                natural += _times_rows(total, pull)
         return natural
 
-    def view_natural(self, parameters: Parameters, view: str, hidden: np.ndarray) -> np.ndarray:
-        """Return θ_v + W_v h, of shape (rows, features)."""
-        return hidden_times_weights(hidden, parameters[weights_of(view)], parameters[bias_of(view)])
+    def view_natural(
+        self, parameters: Parameters, view: str, hidden: np.ndarray, size: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return θ_v + W_v h, of shape (rows, features); W_v h is multiplied by the pull of the sizes, if any."""
+        pulling = self.pulled(view, hidden, size)
+        return hidden_times_weights(pulling, parameters[weights_of(view)], parameters[bias_of(view)])
+
+    def pulled(self, view: str, hidden: np.ndarray, size: np.ndarray | None) -> np.ndarray:
+        """Return what hidden units are to the rows of a view: their values times the pull of each row, if any.
+
+        Whatever else has a row for each row of the view and a column for each unit is multiplied likewise.
+        """
+        pull = self.families[view].pull(size)
+        return hidden if pull is None else _times_rows(hidden, pull)
 
     def own(self, parameters: Parameters, view: str) -> dict[str, np.ndarray]:
         """Return the own parameters of a view's family."""
@@ -118,11 +134,16 @@ class Energy:
         base = self.layer(parameters).log_base(hidden)
         total = (parameters[HIDDEN_BIAS] * hidden + base).sum(axis=1, dtype=np.float64)
         for name, family in self.families.items():
-            natural = self.view_natural(parameters, name, hidden)
             size = (sizes or {}).get(name)
+            natural = self.view_natural(parameters, name, hidden, size)
             log_partition = family.log_partition(natural, self.own(parameters, name), size)
             total += log_partition.sum(axis=1, dtype=np.float64)
         return total
+
+
+def _times_rows(values: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Return each row of an array of real numbers times its factor, in the precision of the array."""
+    return values * factors[:, None].astype(values.dtype, copy=False)
 
 
 def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:

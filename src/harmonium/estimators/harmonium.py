@@ -318,7 +318,7 @@ class Harmonium(
         data, added = labelled(views, head, labels)
         if before is None:
             weights = weights_given(self.view_weights, views.names)
-            return replace(prepare(data.views, self.views, layer, added), head=head, view_weights=weights), data
+            return replace(prepare(data.views, self.views, layer, added, head), view_weights=weights), data
         began = before.energy.hidden
         if not layer.goes_on_from(began):
             raise ValueError(

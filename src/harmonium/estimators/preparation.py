@@ -258,7 +258,13 @@ def check_supports(views: Views, families: dict[str, Family], hidden: HiddenLaye
         check_largest(name, views.source(name), families[name])
 
 
-def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Family] | None = None) -> Problem:
+def prepare(
+    views: Views,
+    spec: Any,
+    hidden: HiddenLayer,
+    added: Mapping[str, Family] | None = None,
+    head: Head | None = None,
+) -> Problem:
     """Choose and bind the families, check the data against them, and return the problem.
 
     ``added`` holds families of views that the user's ``spec`` does not know about, such as labels.
@@ -280,11 +286,13 @@ def prepare(views: Views, spec: Any, hidden: HiddenLayer, added: Mapping[str, Fa
             family = infer_family(summary, hidden)
             tell_of_large_counts(name, summary)
         check_support(name, source, family, hidden)
+        if head is not None and head.levels_rows:
+            family = family.for_prediction(summary)
         families[name] = family.bind(summary)
         reference[name] = mean_statistic(views, name, families[name], summary)
         features = names_of_features(name, source.columns, families[name])
         tell_of_large_means(name, families[name], reference[name], features)
-    return Problem(Energy(families, hidden), reference)
+    return Problem(Energy(families, hidden), reference, head)
 
 
 def labelled(views: Views, head: Head | None, labels: Labels | None) -> tuple[Data, dict[str, Family]]:

@@ -173,6 +173,23 @@ class Family(Part):
         return None
 
     # ---- between the user's data and the statistic -------------------------------------------------------------
+    def for_prediction(self, summary: Any) -> Self:
+        """Return the family as it serves a model that predicts from its hidden means.
+
+        It is asked before `bind`.
+
+        Parameters
+        ----------
+        summary : harmonium.views.source.Summary
+            Column statistics of the training data.
+
+        Returns
+        -------
+        Family
+            The family itself, or a copy in which settings that depend on it are decided.
+        """
+        return self
+
     def bind(self, summary: Any) -> Self:
         """Return a fitted copy, which knows the width and the constants of the data.
 
@@ -745,5 +762,22 @@ class Family(Part):
         -------
         ndarray of shape (n_rows,), or None
             The same size for all rows; None if rows of the family have none.
+        """
+        return None
+
+    def pull(self, size: np.ndarray | None) -> np.ndarray | None:
+        """Return by how much hidden units and rows of a size pull at each other.
+
+        The coupling φ(x)ᵀ W h of a row is multiplied by it.
+
+        Parameters
+        ----------
+        size : ndarray of shape (rows,), optional
+            Sizes of the rows.
+
+        Returns
+        -------
+        ndarray of shape (rows,), or None
+            Positive factors, 1 for the typical size; None if all of them are 1.
         """
         return None

@@ -7,13 +7,22 @@ from typing import Any
 import numpy as np
 
 from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import Counts, are_binary
+from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, are_binary
 from harmonium.kernels.elementwise import logistic
 from harmonium.laws import BernoulliLaw, Law
 
 
 class Bernoulli(Counts):
     """Family of zeros and ones, with the log-odds as natural parameter.
+
+    Parameters
+    ----------
+    level_rows : bool or "auto", default="auto"
+        Whether rows of different totals (texts of different lengths) are brought to one footing: the coupling of a row
+        with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
+        not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
+        in models whose head sees the hidden means (not `LabelView`), if the view has at least 20 columns and at most
+        half of its cells are above zero.
 
     Examples
     --------
@@ -22,6 +31,11 @@ class Bernoulli(Counts):
     """
 
     meant_for = "zeros and ones"
+
+    settings = {"level_rows": LEVEL_ROWS}
+
+    def __init__(self, level_rows: LevelRows = "auto") -> None:
+        self.level_rows = level_rows
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:

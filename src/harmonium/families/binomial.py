@@ -19,6 +19,10 @@ class Binomial(Counts):
     n : int
         Number of trials.
 
+    Notes
+    -----
+    Rows are not levelled, as those of other counts can be: a total of pixel levels is no length.
+
     Examples
     --------
     >>> Binomial(16).mean(np.array([[0.0]])).tolist()

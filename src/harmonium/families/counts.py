@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from harmonium.families.base import Family
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
+from harmonium.kernels.products import Matrix
+from harmonium.kernels.rows import entries
 from harmonium.kernels.sampling import drop_zeros, flag_bytes, sampled_candidates
 from harmonium.kernels.sparse import Columns
 from harmonium.kernels.threads import scratch
 from harmonium.support import Support
+from harmonium.validation import Choice
 
 # larger whole numbers are taken to be measurements (times, identifiers); a convention, not far below e¹², the largest
 # rate that Poisson can express
@@ -27,6 +31,16 @@ _FAR_FROM_ZERO, _SMALL_DISPERSION = 1000.0, 0.5
 # the share of columns that have to look like counts for a view to be one of counts; the others may be features that
 # happen to be frequent
 _SHARE_OF_COLUMNS = 0.5
+
+#: whether rows of different totals are brought to one footing
+LevelRows = bool | Literal["auto"]
+LEVEL_ROWS = Choice((True, False, "auto"))
+# The largest pull, that of rows with a sixteenth of the typical total or less: a convention, as one word alone should
+# not pull as much as a whole text does.
+LARGEST_PULL = 4.0
+# Where "auto" levels rows: a total of fewer columns is information itself, and where more than half of the cells are
+# above zero it is no length of a text. Both are conventions.
+_FEWEST_COLUMNS, _LARGEST_DENSITY = 20, 0.5
 
 
 def looks_like_counts(summary: Any, largest: float = LARGEST_COUNT) -> np.ndarray:
@@ -82,6 +96,13 @@ def _are_whole(summary: Any, largest: float) -> bool:
     return bool(summary.whole.all() and summary.minimum.min() >= 0 and summary.maximum.max() <= largest)
 
 
+def are_sparse_counts(summary: Any) -> bool:
+    """Tell whether counts are like those of words: at least 20 columns, and at most half of the cells above zero."""
+    observed = max(float(summary.n_observed.sum()), 1.0)
+    density = float(((1 - summary.zeros) * summary.n_observed).sum()) / observed
+    return summary.n_columns >= _FEWEST_COLUMNS and density <= _LARGEST_DENSITY
+
+
 def without_bound(units: Support, reason: str) -> str | None:
     """Return why counts need units with a largest value, and what to use instead; None if the units have one."""
     if units.bounded:
@@ -93,10 +114,73 @@ class Counts(Family):
     """Base of families of independent counts, which can be drawn sparsely.
 
     A subclass states an upper limit of the probability of a count above zero, and which count a uniform number gives.
+    One whose totals are lengths of texts, or the like, takes ``level_rows`` as a setting: rows are then levelled.
+
+    Attributes
+    ----------
+    typical_size_ : ndarray of shape (), optional
+        The mean total of the training data, at least 1, if rows are levelled; None if they are not.
+
+    Notes
+    -----
+    In a levelled view the coupling of a row with the hidden units is multiplied by its pull, the root of the typical
+    total divided by that of the row, but at most 4. The total is given, as that of `ReplicatedSoftmax` is, so the model
+    stays an exponential family. The power of one half is a compromise: with 0 a text of twice the length tells the
+    units twice as much, with 1 just as much.
     """
 
     role = "family"  # named here, as this is no family by itself
     counts_something = True
+    level_rows: LevelRows = False
+    typical_size_: np.ndarray | None = None
+
+    # ---- rows of different totals on one footing ------------------------------------------------------------------
+    def for_prediction(self, summary: Any) -> Self:
+        """Return a copy that levels rows if that is left open and the data are sparse."""
+        if self.level_rows != "auto" or not are_sparse_counts(summary):
+            return self
+        return type(self)(**self.get_params(deep=False) | {"level_rows": True})
+
+    def bind(self, summary: Any) -> Self:
+        """Return a fitted copy that knows the mean total, if rows are levelled."""
+        typical = np.array(max(1.0, float(summary.mean.sum()))) if self.level_rows is True else None
+        return self.with_fitted(n_features_=summary.n_columns, typical_size_=typical)
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return the mean total, if rows are levelled."""
+        return {} if self.typical_size_ is None else {"typical_size": self.typical_size_}
+
+    def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
+        """Return a fitted copy; refuse a mean total that cannot be one."""
+        typical = constants.get("typical_size")
+        if typical is not None and not (np.shape(typical) == () and 1 <= float(typical) < np.inf):
+            raise ValueError("typical_size must be one number of at least 1")
+        return super().restore(n_features, constants)
+
+    def sizes(self, statistic: Matrix) -> np.ndarray | None:
+        """Return the total of each row, if rows are levelled."""
+        if self.typical_size_ is None:
+            return None
+        cells = entries(statistic)
+        return cells.row_totals(cells.values)
+
+    def typical_sizes(self, n_rows: int) -> np.ndarray | None:
+        """Return the mean total of the training data, if rows are levelled."""
+        return None if self.typical_size_ is None else np.full(n_rows, float(self.typical_size_))
+
+    def pull(self, size: np.ndarray | None) -> np.ndarray | None:
+        """Return the root of the typical total divided by the total, at most 4."""
+        if self.typical_size_ is None or size is None:
+            return None
+        # in an empty row there is nothing to pull at, but filled-in cells may have totals below 1
+        return np.minimum(np.sqrt(float(self.typical_size_) / np.maximum(size, 1.0)), LARGEST_PULL)
+
+    @property
+    def largest_pull(self) -> float:
+        """Largest pull that a row may have."""
+        return 1.0 if self.typical_size_ is None else LARGEST_PULL
+
+    # ---- sparse draws ---------------------------------------------------------------------------------------------
 
     def tail_factor(self) -> float:
         """Return a constant c with P(x > 0) <= c exp(natural).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import Counts, without_bound
+from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, without_bound
 from harmonium.families.inversion import invert_survival
 from harmonium.families.pole import keep_below_pole
 from harmonium.laws import Law, NegativeBinomialLaw
@@ -23,6 +23,13 @@ class NegativeBinomial(Counts):
     r : float, default=1.0
         Number of failures. The smaller it is, the longer the tail; `Poisson` is the limit of large values. The default
         is a convention, the geometric distribution.
+    level_rows : bool or "auto", default="auto"
+        Whether rows of different totals (texts of different lengths) are brought to one footing: the coupling of a row
+        with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
+        not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
+        in models whose head sees the hidden means (not `LabelView`), if the view has at least 20 columns and at most
+        half of its cells are above zero. Natural parameters have to stay below 0 at the largest pull, too, so weights
+        above 0 have less room in a levelled view.
 
     Examples
     --------
@@ -34,10 +41,11 @@ class NegativeBinomial(Counts):
     # the upper limit is a convention: means are at most about 10,000 r
     natural_limits = (-30.0, -1e-4)
 
-    settings = {"r": Number(remedy="small values such as 0.5 give long tails")}
+    settings = {"r": Number(remedy="small values such as 0.5 give long tails"), "level_rows": LEVEL_ROWS}
 
-    def __init__(self, r: float = 1.0) -> None:
+    def __init__(self, r: float = 1.0, level_rows: LevelRows = "auto") -> None:
         self.r = r
+        self.level_rows = level_rows
 
     def conflict(self, units: Support) -> str | None:
         """Refuse unbounded units, which take natural parameters above 0."""
@@ -45,8 +53,8 @@ class NegativeBinomial(Counts):
         return without_bound(units, reason)
 
     def project(self, weights: np.ndarray, bias: np.ndarray, own: Own, units: Support) -> None:
-        """Keep all natural parameters below 0, whatever the values of the units."""
-        keep_below_pole(weights, bias, units.upper)
+        """Keep all natural parameters below 0, whatever the values of the units and the totals of rows."""
+        keep_below_pole(weights, bias, units.upper * self.largest_pull)
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
         """Return the negative binomial law."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import pdtrik
 
 from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import Counts, are_counts, without_bound
+from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, are_counts, without_bound
 from harmonium.families.inversion import invert_survival
 from harmonium.laws import Law, PoissonLaw
 from harmonium.support import Support
@@ -20,6 +20,15 @@ _LARGE_RATE = 50.0
 class Poisson(Counts):
     """Family of counts from 0 up, with the log-rate as natural parameter.
 
+    Parameters
+    ----------
+    level_rows : bool or "auto", default="auto"
+        Whether rows of different totals (texts of different lengths) are brought to one footing: the coupling of a row
+        with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
+        not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
+        in models whose head sees the hidden means (not `LabelView`), if the view has at least 20 columns and at most
+        half of its cells are above zero.
+
     Examples
     --------
     >>> Poisson().mean(np.array([[0.0]])).tolist()
@@ -29,6 +38,11 @@ class Poisson(Counts):
     meant_for = "counts"
     # the upper limit is a convention: rates up to e¹², about 160,000
     natural_limits = (-30.0, 12.0)
+
+    settings = {"level_rows": LEVEL_ROWS}
+
+    def __init__(self, level_rows: LevelRows = "auto") -> None:
+        self.level_rows = level_rows
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:

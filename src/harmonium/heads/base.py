@@ -65,6 +65,8 @@ class Head(Part):
     view_names: tuple[str, ...] = ()
     #: whether rows can weigh more or less in what it learns from
     weighs_rows: bool = True
+    #: whether families that leave it open bring rows of different totals to one footing for it
+    levels_rows: bool = False
     n_outputs_: int
     outputs_: Outputs
     factors_: np.ndarray = UNCALIBRATED

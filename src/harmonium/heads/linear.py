@@ -71,6 +71,7 @@ class LinearHead(Head):
     """
 
     role = "head"  # another abstract base
+    levels_rows = True
     #: whether scores may have a direct part; heads that can have one take it as a setting
     direct: Direct = False
     settings = {

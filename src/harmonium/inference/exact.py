@@ -54,10 +54,10 @@ def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | No
     log_partition, states, probability, rows = _enumerate(energy, parameters, sizes)
     statistics: Parameters = {HIDDEN_BIAS: probability @ states}
     for name, family in energy.families.items():
-        own = energy.own(parameters, name)
-        mean = family.mean(energy.view_natural(parameters, name, states), own, rows.get(name))
+        own, size = energy.own(parameters, name), rows.get(name)
+        mean = family.mean(energy.view_natural(parameters, name, states, size), own, size)
         statistics[bias_of(name)] = probability @ mean
-        statistics[weights_of(name)] = (mean * probability[:, None]).T @ states
+        statistics[weights_of(name)] = (mean * probability[:, None]).T @ energy.pulled(name, states, size)
         for own_name, value in family.own_statistics(mean, own, is_sample=False).items():
             statistics[own_of(name, own_name)] = probability @ value
     return Expectations(log_partition, statistics)

@@ -18,7 +18,7 @@ def mean_views(
     views, naturals = {}, {}
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
-        naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean))
+        naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean, size))
         views[name] = ViewBatch(family.mean(naturals[name], energy.own(parameters, name), size), size)
     return Batch(views, len(hidden_mean)), naturals
 
@@ -51,12 +51,12 @@ def fill_missing(
     for _ in range(n_iterations):
         natural = observed_natural.copy()
         for name, fill in fills.items():
-            natural += fill @ parameters[weights_of(name)]
+            natural += energy.pulled(name, fill @ parameters[weights_of(name)], part.views[name].size)
         hidden_mean = layer.mean(natural)
         for name, mask in masks.items():
-            family = energy.families[name]
-            naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean))
-            mean = family.mean(naturals[name], energy.own(parameters, name), part.views[name].size)
+            family, size = energy.families[name], part.views[name].size
+            naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean, size))
+            mean = family.mean(naturals[name], energy.own(parameters, name), size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
     views = dict(batch.views)
     for name, natural in naturals.items():

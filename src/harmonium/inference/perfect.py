@@ -25,7 +25,7 @@ _ROUNDING = 1e-6
 def perfect_sample(
     energy: Energy, parameters: Parameters, n_samples: int, rng: np.random.Generator, max_sweeps: int = 2**14
 ) -> tuple[Batch, np.ndarray]:
-    """Draw all views exactly and independently.
+    """Draw all views exactly and independently, as rows of typical size, whose pull is 1.
 
     Parameters
     ----------
@@ -83,7 +83,8 @@ def perfect_sample(
     views, first = {}, 0
     for name, family in energy.families.items():
         values = states[:, first : first + family.n_features_]
-        views[name] = ViewBatch(values.astype(parameters[weights_of(name)].dtype))
+        sizes = family.typical_sizes(n_samples)
+        views[name] = ViewBatch(values.astype(parameters[weights_of(name)].dtype), sizes)
         first += family.n_features_
     return Batch(views, n_samples), sweeps
 

@@ -22,6 +22,12 @@ def canonical_signs(
             f"Signs are free for BernoulliUnits and BinomialUnits; got {type(energy.hidden).__name__}, "
             "whose sign can be chosen by negating a column of every view's weights."
         )
+    levelled = _levelled(energy)
+    if levelled is not None:
+        raise ValueError(
+            f"Signs are free where all rows pull alike; view {levelled!r} is levelled, so what turning a unit over "
+            "adds to the bias would differ from row to row; fit the model with level_rows=False."
+        )
     aligned = sum(reference[name] @ parameters[weights_of(name)] for name in energy.families)
     turned = np.asarray(aligned) < 0
     return turn_over(energy, parameters, turned), turned
@@ -45,8 +51,8 @@ def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Par
 def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Parameters:
     """Return parameters of the same p(x) whose weights are nearest to those of ``reference``.
 
-    Gaussian units are rotated (orthogonal Procrustes), bounded ones reordered and turned over. The model must not have
-    a head.
+    Gaussian units are rotated (orthogonal Procrustes), bounded ones reordered and, unless a view is levelled, turned
+    over. The model must not have a head.
 
     Examples
     --------
@@ -62,12 +68,20 @@ def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Para
     if not energy.hidden.bounded:
         left, _, right = np.linalg.svd(agreement)
         return _mapped(energy, parameters, left @ right)
+    if _levelled(energy) is not None:  # units that cannot be turned over must agree as they are
+        agreement = np.maximum(agreement, 0)
     units, places = linear_sum_assignment(-np.abs(agreement))
     turned = np.zeros(len(units), dtype=bool)
     turned[units] = agreement[units, places] < 0
     order = np.zeros_like(agreement)
     order[units, places] = 1
     return _mapped(energy, turn_over(energy, parameters, turned), order)
+
+
+def _levelled(energy: Energy) -> str | None:
+    """Return the name of a view in which rows of different sizes pull differently; None if there is none."""
+    pulling = (name for name, family in energy.families.items() if family.pull(family.typical_sizes(1)) is not None)
+    return next(pulling, None)
 
 
 def _stacked(energy: Energy, parameters: Parameters) -> np.ndarray:

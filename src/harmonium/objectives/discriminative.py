@@ -116,8 +116,9 @@ class Discriminative(Objective):
         for name, view in batch.views.items():
             if name == name_of_label:
                 continue
-            pairs = [(view.statistic, by_natural)]
+            pulling = energy.pulled(name, by_natural, view.size)
+            pairs = [(view.statistic, pulling)]
             if view.fill is not None:
                 rows, values = view.fill
-                pairs.append((values, by_natural[rows]))
+                pairs.append((values, pulling[rows]))
             add_outer_products(pairs, into.gradient[weights_of(name)])

@@ -82,6 +82,7 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
 
     These are Σ_terms sign · Σ_rows of φ(x) m(x)ᵀ, φ(x), m(x), and those of the families' own parameters. The gradient
     of a head enters through the hidden naturals, which do not depend on biases and own parameters of the views.
+    Where rows of a view pull, m(x) of a row is multiplied by its pull where it meets φ(x).
     """
     gradient = into.gradient
     dtype = gradient[HIDDEN_BIAS].dtype
@@ -92,11 +93,12 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
         pairs: list[tuple[Matrix, np.ndarray]] = []
         for term, hidden in zip(terms, signed, strict=True):
             view = term.batch.views[name]
-            pairs.append((view.statistic, hidden))
+            pulling = energy.pulled(name, hidden, view.size)
+            pairs.append((view.statistic, pulling))
             add_column_totals(view.statistic, term.sign, gradient[bias_of(name)])
             if view.fill is not None:
                 rows, values = view.fill
-                pairs.append((values, hidden[rows]))
+                pairs.append((values, pulling[rows]))
                 gradient[bias_of(name)] += term.sign * values.sum(axis=0)
             for own_name, (lower, upper) in family.own_bounds().items():
                 if lower < upper:

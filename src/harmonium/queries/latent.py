@@ -72,7 +72,7 @@ def data_given_hidden(
 ) -> np.ndarray:
     """Return one view as expected at hidden means and some parameters, in the units of the data."""
     family = model.families[view]
-    natural = family.clamp(model.energy.view_natural(parameters, view, hidden_mean))
+    natural = family.clamp(model.energy.view_natural(parameters, view, hidden_mean, size))
     return family.expected(natural, model.energy.own(parameters, view), size)
 
 

@@ -94,7 +94,7 @@ def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: n
     best = []
     for name, view in batch.views.items():
         family = model.families_[name]
-        natural = family.clamp(energy.view_natural(parameters, name, latent))
+        natural = family.clamp(energy.view_natural(parameters, name, latent, view.size))
         best.append(saturated_loss(family, view, natural, energy.own(parameters, name)).sum())
     return np.array([*losses, best])
 

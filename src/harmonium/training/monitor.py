@@ -141,7 +141,7 @@ def view_losses(
     losses = {}
     for name, view in batch.views.items():
         family = energy.families[name]
-        natural = family.clamp(energy.view_natural(parameters, name, hidden_mean))
+        natural = family.clamp(energy.view_natural(parameters, name, hidden_mean, view.size))
         losses[name] = loss_of_view(family, view, natural, energy.own(parameters, name))
     return losses
 

@@ -223,7 +223,7 @@ class Source:
             return ViewBatch(statistic, family.sizes(statistic))
         np.nan_to_num(statistic, copy=False, nan=0.0)
         size = family.sizes(statistic)
-        return ViewBatch(statistic, _with_typical(size, missing[:, 0], family), missing)
+        return ViewBatch(statistic, _with_typical(size, missing, family), missing)
 
     def _dense_rows(self, rows: np.ndarray) -> np.ndarray:
         """Return the values of some rows; absent rows are NaN, as zero need not lie in the support."""
@@ -240,13 +240,17 @@ class Source:
         if not absent.any():
             return ViewBatch(statistic, size)
         missing = np.broadcast_to(absent[:, None], (len(rows), family.n_sites))
-        return ViewBatch(statistic, _with_typical(size, absent, family), missing)
+        return ViewBatch(statistic, _with_typical(size, missing, family), missing)
 
 
-def _with_typical(size: np.ndarray | None, absent: np.ndarray, family: Family) -> np.ndarray | None:
-    """Return sizes in which rows that lack the view have the typical one, which inference fills them in with."""
+def _with_typical(size: np.ndarray | None, missing: np.ndarray, family: Family) -> np.ndarray | None:
+    """Return sizes in which what is missing counts as in a typical row, as inference will fill something in there.
+
+    Rows that lack the view have the typical size; those that lack some sites, that share of it beside what is observed.
+    """
     if size is None:
         return None
     typical = family.typical_sizes(len(size))
     assert typical is not None
-    return np.where(absent, typical, size)
+    share = missing.mean(axis=1)
+    return np.where(share < 1, size + share * typical, typical)
