@@ -150,7 +150,8 @@ def test_candidates_are_the_cells_that_may_be_non_zero() -> None:
     natural = RNG.normal(size=(50, 37)).astype(np.float32)
     bias = np.linspace(-8, 2, 50).astype(np.float32)
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
-    indptr, rows, uniform, kept = candidates(natural, bias, 2.0, np.uint32(9), 1000, flags)
+    first_cells = (1000 + 37 * np.arange(50)).astype(np.uint32)
+    indptr, rows, uniform, kept = candidates(natural, bias, 2.0, np.uint32(9), first_cells, flags)
     cells = np.zeros((50, 37), dtype=bool)
     cells[np.repeat(np.arange(50), np.diff(indptr)), rows] = True
     total = natural + bias[:, None]
@@ -166,8 +167,9 @@ def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
     """With naturals of 0 every cell is a candidate, so all its numbers can be looked at."""
     natural = np.zeros((400, 500), dtype=np.float32)
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
+    bias, starts = np.zeros(400, dtype=np.float32), (500 * np.arange(400)).astype(np.uint32)
     draws = [
-        candidates(natural, np.zeros(400, dtype=np.float32), 1.0, np.uint32(key), first, flags)[2].astype(np.float64)
+        candidates(natural, bias, 1.0, np.uint32(key), starts + np.uint32(first), flags)[2].astype(np.float64)
         for key, first in ((1, 0), (2, 0), (1, 400 * 500))
     ]
     n = natural.size

@@ -8,9 +8,9 @@ import numpy as np
 
 from harmonium.families.base import Family
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
-from harmonium.kernels.sampling import drop_zeros, flag_bytes, sampled_candidates
+from harmonium.kernels.sampling import drop_zeros
 from harmonium.kernels.sparse import Columns
-from harmonium.kernels.threads import scratch
+from harmonium.kernels.thinning import thinned_candidates
 from harmonium.support import Support
 
 # larger whole numbers are taken to be measurements (times, identifiers); a convention, not far below e¹², the largest
@@ -133,16 +133,13 @@ class Counts(Family):
         size: np.ndarray | None = None,
     ) -> SparseDraw | None:
         """Find candidates for counts above zero with a kernel, and draw these exactly."""
-        n_rows = len(hidden)
-        key = np.uint32(rng.integers(2**32))
+        keys = rng.integers(2**32, size=2).astype(np.uint32)
         factor = self.tail_factor()
 
         def draw(first: int, last: int) -> tuple[Columns]:
-            natural = scratch("natural", (last - first, n_rows), np.float32)
-            flags = scratch("flags", (flag_bytes(natural.size),), np.uint8)
-            indptr, rows, uniform, kept = sampled_candidates(
-                weights[first:last], hidden.T, bias[first:last], factor, key, first * n_rows, natural, flags
+            indptr, rows, uniform, natural = thinned_candidates(
+                weights[first:last], bias[first:last], hidden, factor, keys, first
             )
-            return (drop_zeros(indptr, rows, self.tail_quantile(uniform, self.clamp(kept))),)
+            return (drop_zeros(indptr, rows, self.tail_quantile(uniform, self.clamp(natural))),)
 
-        return draw_in_blocks(weights, len(weights), n_rows, draw)
+        return draw_in_blocks(weights, len(weights), len(hidden), draw)
