@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.families.base import Family
+from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
+from harmonium.kernels.products import sum_over_features
 from harmonium.kernels.sampling import drop_zeros
 from harmonium.kernels.sparse import Columns
 from harmonium.kernels.thinning import thinned_candidates
@@ -123,6 +124,13 @@ class Counts(Family):
             The number of k >= 0 with P(x > k) > uniform.
         """
         raise NotImplementedError
+
+    def log_partition_totals(
+        self, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Own = NOTHING
+    ) -> np.ndarray | None:
+        """Add up the log-partitions of some features at a time."""
+        law = self.law(own)
+        return sum_over_features(hidden, weights, bias, lambda natural: law.log_partition(self.clamp(natural)))
 
     def sample_sparsely(
         self,

@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from harmonium.kernels.sparse import SparseRows, add_row_totals, add_rows_times_dense
-from harmonium.kernels.threads import block_bounds, run_blocks
+from harmonium.kernels.sparse import SparseRows, add_row_totals, add_rows_times_dense, dot_at_entries, mark_filled_rows
+from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
 Matrix = np.ndarray | SparseRows
 
@@ -77,6 +78,38 @@ def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarr
     return result.T
 
 
+def sum_over_features(
+    hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray, function: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the sum over features of an elementwise function of bias + hidden @ weights^T, by row, in float64.
+
+    The function may overwrite its argument, which is a part of the product that stays in the cache.
+    """
+    n_features, n_rows = len(weights), len(hidden)
+    dtype = np.result_type(weights, hidden)
+    n_blocks = block_count(n_features * n_rows * dtype.itemsize, _CACHED_BYTES)
+    totals = np.zeros((n_blocks, n_rows))
+
+    @_without_false_alarm
+    def task(block: int) -> None:
+        features = slice(*block_bounds(n_features, n_blocks, block))
+        product = scratch("product", (features.stop - features.start, n_rows), dtype.type)
+        np.dot(weights[features], hidden.T, out=product)
+        product += bias[features, None]
+        function(product).sum(axis=0, dtype=np.float64, out=totals[block])
+
+    run_blocks(task, n_blocks)
+    result: np.ndarray = totals.sum(axis=0)
+    return result
+
+
+def products_at_entries(statistic: SparseRows, hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """Return bias + hidden @ weights^T where a sparse matrix has its entries."""
+    result = np.empty(statistic.n_stored, dtype=np.result_type(weights, hidden))
+    dot_at_entries(statistic.indptr, statistic.indices, hidden, weights, bias, result)
+    return result
+
+
 def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) -> None:
     """Compute out += Σ statistic^T @ hidden over the pairs, in one pass over blocks of features."""
     n_features = len(out)
@@ -109,6 +142,14 @@ def add_column_totals(statistic: Matrix, sign: float, out: np.ndarray) -> None:
         add_row_totals(columns.indptr, columns.data, sign, out)
     else:
         out += sign * statistic.sum(axis=0)
+
+
+def mark_columns(statistic: Matrix, out: np.ndarray) -> None:
+    """Set out to True for all columns with an entry, which of a dense matrix are all."""
+    if isinstance(statistic, SparseRows):
+        mark_filled_rows(statistic.by_column.indptr, out)
+    else:
+        out[:] = True
 
 
 def _by_column(statistic: Matrix) -> Matrix:

@@ -106,6 +106,13 @@ def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.
 
 
 @compiled()
+def mark_filled_rows(indptr: np.ndarray, out: np.ndarray) -> None:
+    """Set out to True for rows that are not empty."""
+    for row in range(len(out)):
+        out[row] |= indptr[row + 1] > indptr[row]
+
+
+@compiled()
 def _transpose(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -203,3 +210,17 @@ def add_columns_times_dense(
             row = indices[entry]
             for k in range(n_units):
                 out[row, k] += value * dense[column, k]
+
+
+@compiled(fastmath=True)
+def dot_at_entries(
+    indptr: np.ndarray, indices: np.ndarray, left: np.ndarray, right: np.ndarray, bias: np.ndarray, out: np.ndarray
+) -> None:
+    """Compute out = bias + left @ right^T at the entries of a compressed-row matrix."""
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            column = indices[entry]
+            total = left[row, 0] * right[column, 0]
+            for k in range(1, left.shape[1]):
+                total += left[row, k] * right[column, k]
+            out[entry] = total + bias[column]

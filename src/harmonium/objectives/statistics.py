@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.kernels.products import Matrix, add_column_totals, add_outer_products
+from harmonium.kernels.products import Matrix, add_column_totals, add_outer_products, mark_columns
 from harmonium.kernels.rows import entries
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
@@ -27,12 +27,16 @@ class Statistics:
         Number of rows.
     counts : ndarray of shape (units,), or 0
         What the prior of the hidden units learns from (`HiddenLayer.counts`): how many rows have each unit.
+    touched : dict of str to ndarray of bool of shape (features,)
+        Rows of the weights' gradients to which sufficient statistics were added, by the name of the weights. For words
+        they are few: those of the batch and those that were drawn.
     """
 
     gradient: Parameters
     loss: float = 0.0
     count: float = 0.0
     counts: np.ndarray | float = 0.0
+    touched: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def zeros_like(cls, parameters: Parameters) -> Statistics:
@@ -42,7 +46,11 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         """Return the statistics of both batches together."""
         gradient = {name: value + other.gradient[name] for name, value in self.gradient.items()}
-        return Statistics(gradient, self.loss + other.loss, self.count + other.count, self.counts + other.counts)
+        touched = {**other.touched, **self.touched}
+        for name in self.touched.keys() & other.touched.keys():
+            touched[name] = self.touched[name] | other.touched[name]
+        loss, count, counts = self.loss + other.loss, self.count + other.count, self.counts + other.counts
+        return Statistics(gradient, loss, count, counts, touched)
 
 
 @dataclass
@@ -102,7 +110,11 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
                 if lower < upper:
                     totals = _own_totals(energy, parameters, name, own_name, view, term.are_samples)
                     gradient[own_of(name, own_name)] += term.sign * totals
-        add_outer_products(pairs, gradient[weights_of(name)])
+        weights = gradient[weights_of(name)]
+        add_outer_products(pairs, weights)
+        touched = into.touched.setdefault(weights_of(name), np.zeros(len(weights), dtype=bool))
+        for statistic, _ in pairs:
+            mark_columns(statistic, touched)
 
 
 def _own_totals(
