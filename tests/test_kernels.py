@@ -18,6 +18,7 @@ from harmonium.kernels.products import (
     add_column_totals,
     add_outer_products,
     add_statistic_times_weights,
+    add_sums,
     hidden_times_weights,
 )
 from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
@@ -51,6 +52,11 @@ def test_products(n_jobs: int, shape: tuple[int, int, int]) -> None:
             totals = np.ones(n_features, dtype=np.float32)
             add_column_totals(statistic, -1.0, totals)
             np.testing.assert_allclose(totals, 1 - dense.sum(axis=0), atol=1e-4)
+            outer, totals, touched = np.zeros_like(outer), np.zeros_like(totals), np.zeros(n_features, dtype=bool)
+            add_sums([(statistic, hidden, -1.0), (statistic, hidden, 3.0)], outer, totals, touched)
+            np.testing.assert_allclose(outer, 2 * dense.T @ hidden, rtol=1e-3, atol=1e-3)
+            np.testing.assert_allclose(totals, 2 * dense.sum(axis=0), atol=1e-4)
+            assert (touched | ~dense.any(axis=0)).all() and (statistic is dense or (touched == dense.any(axis=0)).all())
         natural = hidden_times_weights(hidden, weights, bias)
         np.testing.assert_allclose(natural, hidden @ weights.T + bias, rtol=1e-3, atol=1e-3)
 

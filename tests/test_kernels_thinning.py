@@ -9,6 +9,7 @@ from scipy.stats import poisson
 
 from harmonium.families import Bernoulli, Poisson
 from harmonium.families.counts import Counts
+from harmonium.kernels.sampling import nonzero_columns
 from harmonium.kernels.thinning import natural_limits, thinned_candidates
 from harmonium.kernels.threads import compute
 
@@ -45,8 +46,7 @@ def test_candidates_have_the_law_of_numbers_below_a_limit(gaussian: bool) -> Non
     rng = np.random.default_rng(2)
     for _ in range(n_draws):
         keys = rng.integers(2**32, size=2).astype(np.uint32)
-        indptr, rows, uniforms, naturals = thinned_candidates(weights, bias, hidden, 2.0, keys, 5)
-        features = np.repeat(np.arange(N_FEATURES), np.diff(indptr))
+        features, rows, uniforms, naturals = thinned_candidates(weights, bias, hidden, 2.0, keys, 5)
         below = uniforms < limit[features, rows]
         np.add.at(found, (features[below], rows[below]), 1)
         below = uniforms < limit[features, rows] / 4
@@ -106,13 +106,24 @@ def test_strange_arguments_are_survived() -> None:
     """No rows; weights that are not numbers, which the driver will refuse; more candidates than expected."""
     weights, bias, hidden = _model(7)
     keys = np.array([1, 2], dtype=np.uint32)
-    indptr, rows, *_ = thinned_candidates(weights, bias, hidden[:0], 1.0, keys, 0)
-    assert not indptr.any() and not len(rows)
+    features, rows, *_ = thinned_candidates(weights, bias, hidden[:0], 1.0, keys, 0)
+    assert not len(features) and not len(rows)
     weights[3], weights[50] = np.nan, np.inf
     thinned_candidates(weights, bias, hidden, 1.0, keys, 0)
     many = np.zeros((2000, N_UNITS), dtype=np.float32)
-    indptr, rows, *_ = thinned_candidates(
-        np.zeros((40, N_UNITS), np.float32), np.full(40, -2.6, np.float32), many, 1.0, keys, 0
-    )
+    rare = np.zeros((40, N_UNITS), dtype=np.float32), np.full(40, -2.6, dtype=np.float32)
+    features, rows, *_ = thinned_candidates(*rare, many, 1.0, keys, 0)
     assert abs(len(rows) / (40 * 2000 * np.exp(-2.6)) - 1) < 0.1
-    assert (np.diff(rows)[np.diff(np.repeat(np.arange(40), np.diff(indptr))) == 0] > 0).all()
+    assert (np.diff(features.astype(np.int64) * 2000 + rows) > 0).all()
+
+
+def test_columns_of_entries_that_are_not_zero() -> None:
+    rng = np.random.default_rng(8)
+    dense = rng.integers(3, size=(30, 20)).astype(np.float32)
+    features, rows = (array.ravel().astype(np.int32) for array in np.indices(dense.shape))
+    order = rng.permutation(dense.size)
+    start, kept_rows, kept = nonzero_columns(features[order], rows[order], dense.ravel()[order], 30)
+    result = np.zeros_like(dense)
+    result[np.repeat(np.arange(30), np.diff(start)), kept_rows] = kept
+    np.testing.assert_array_equal(result, dense)
+    assert (kept != 0).all()

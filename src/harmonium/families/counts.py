@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.kernels.products import sum_over_features
-from harmonium.kernels.sampling import drop_zeros
+from harmonium.kernels.sampling import nonzero_columns
 from harmonium.kernels.sparse import Columns
 from harmonium.kernels.thinning import thinned_candidates
 from harmonium.support import Support
@@ -145,9 +145,10 @@ class Counts(Family):
         factor = self.tail_factor()
 
         def draw(first: int, last: int) -> tuple[Columns]:
-            indptr, rows, uniform, natural = thinned_candidates(
+            features, rows, uniform, natural = thinned_candidates(
                 weights[first:last], bias[first:last], hidden, factor, keys, first
             )
-            return (drop_zeros(indptr, rows, self.tail_quantile(uniform, self.clamp(natural))),)
+            counts = self.tail_quantile(uniform, self.clamp(natural))
+            return (nonzero_columns(features, rows, counts, last - first),)
 
         return draw_in_blocks(weights, len(weights), len(hidden), draw)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harmonium.kernels.sparse import SparseRows, add_row_totals, add_rows_times_dense, dot_at_entries, mark_filled_rows
+from harmonium.kernels.sparse import SparseRows, add_row_totals, add_rows_times_dense, add_sums_of_rows, dot_at_entries
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
 Matrix = np.ndarray | SparseRows
@@ -110,29 +110,45 @@ def products_at_entries(statistic: SparseRows, hidden: np.ndarray, weights: np.n
     return result
 
 
-def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) -> None:
-    """Compute out += Σ statistic^T @ hidden over the pairs, in one pass over blocks of features."""
-    n_features = len(out)
+def add_sums(
+    terms: list[tuple[Matrix, np.ndarray, float]], outer: np.ndarray, totals: np.ndarray, touched: np.ndarray
+) -> None:
+    """Add what terms of statistic, hidden values and a sign contribute to weights and biases, in one pass.
+
+    Compute outer += Σ statistic^T @ hidden and totals += Σ sign * (sums of columns), and set ``touched`` to True for
+    columns with an entry, block by block of features.
+    """
+    n_features = len(outer)
     work = 0.0
-    for statistic, hidden in pairs:
+    for statistic, hidden, _ in terms:
         if isinstance(statistic, SparseRows):
             work += _SPARSE_COST * statistic.n_stored * hidden.shape[1] / n_features
         else:
             work += hidden.size
-    by_feature = [(_by_column(statistic), hidden) for statistic, hidden in pairs]
-    # a block of the result stays in the cache while all pairs are added to it
-    n_blocks = max(_blocks(n_features, work), min(out.nbytes // _CACHED_BYTES, 64))
+    by_feature = [(_by_column(statistic), hidden, sign) for statistic, hidden, sign in terms]
+    # a block of the result stays in the cache while all terms are added to it
+    n_blocks = max(_blocks(n_features, work), min(outer.nbytes // _CACHED_BYTES, 64))
 
     @_without_false_alarm
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
-        for statistic, hidden in by_feature:
+        for statistic, hidden, sign in by_feature:
             if isinstance(statistic, SparseRows):
-                add_rows_times_dense(statistic.indptr, statistic.indices, statistic.data, hidden, out, first, last)
+                arrays = (statistic.indptr, statistic.indices, statistic.data, hidden)
+                add_sums_of_rows(*arrays, sign, outer, totals, touched, first, last)
             else:
-                out[first:last] += statistic[first:last] @ hidden
+                part = statistic[first:last]
+                outer[first:last] += part @ hidden
+                totals[first:last] += sign * part.sum(axis=1)
+                touched[first:last] = True
 
     run_blocks(task, n_blocks)
+
+
+def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) -> None:
+    """Compute out += Σ statistic^T @ hidden over the pairs, in one pass over blocks of features."""
+    unused = np.zeros(len(out), dtype=out.dtype), np.zeros(len(out), dtype=bool)
+    add_sums([(statistic, hidden, 0.0) for statistic, hidden in pairs], out, *unused)
 
 
 def add_column_totals(statistic: Matrix, sign: float, out: np.ndarray) -> None:
@@ -142,14 +158,6 @@ def add_column_totals(statistic: Matrix, sign: float, out: np.ndarray) -> None:
         add_row_totals(columns.indptr, columns.data, sign, out)
     else:
         out += sign * statistic.sum(axis=0)
-
-
-def mark_columns(statistic: Matrix, out: np.ndarray) -> None:
-    """Set out to True for all columns with an entry, which of a dense matrix are all."""
-    if isinstance(statistic, SparseRows):
-        mark_filled_rows(statistic.by_column.indptr, out)
-    else:
-        out[:] = True
 
 
 def _by_column(statistic: Matrix) -> Matrix:

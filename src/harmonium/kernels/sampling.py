@@ -156,6 +156,28 @@ def drop_zeros(
     return start, kept_columns[:kept], kept_values[:kept]
 
 
+@compiled()
+def nonzero_columns(
+    features: np.ndarray, rows: np.ndarray, values: np.ndarray, n_features: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where each column begins, rows and values of the entries that are not zero, given in any order."""
+    start = np.zeros(n_features + 1, dtype=np.int64)
+    for entry in range(len(values)):
+        start[features[entry] + 1] += values[entry] != 0
+    for feature in range(n_features):
+        start[feature + 1] += start[feature]
+    place = start[:-1].copy()
+    kept_rows = np.empty(start[-1], dtype=np.int32)
+    kept_values = np.empty(start[-1], dtype=values.dtype)
+    for entry in range(len(values)):
+        if values[entry] != 0:
+            target = place[features[entry]]
+            place[features[entry]] += 1
+            kept_rows[target] = rows[entry]
+            kept_values[target] = values[entry]
+    return start, kept_rows, kept_values
+
+
 @compiled(fastmath=True, error_model="numpy")
 def _weights_of_row(natural: np.ndarray, largest: np.float32, out: np.ndarray) -> None:
     for word in range(len(natural)):

@@ -106,13 +106,6 @@ def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.
 
 
 @compiled()
-def mark_filled_rows(indptr: np.ndarray, out: np.ndarray) -> None:
-    """Set out to True for rows that are not empty."""
-    for row in range(len(out)):
-        out[row] |= indptr[row + 1] > indptr[row]
-
-
-@compiled()
 def _transpose(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -196,6 +189,30 @@ def add_rows_times_dense(
             for k in range(n_units):
                 out[row, k] += a * dense[i, k]
             entry += 1
+
+
+@compiled()
+def add_sums_of_rows(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    dense: np.ndarray,
+    sign: float,
+    out: np.ndarray,
+    totals: np.ndarray,
+    filled: np.ndarray,
+    first: int,
+    last: int,
+) -> None:
+    """Do `add_rows_times_dense` and, with a sign, `add_row_totals`, and mark rows that are not empty."""
+    for row in range(first, last):
+        if indptr[row + 1] > indptr[row]:
+            total = 0.0
+            for entry in range(indptr[row], indptr[row + 1]):
+                total += data[entry]
+            totals[row] += sign * total
+            filled[row] = True
+            add_rows_times_dense(indptr, indices, data, dense, out, row, row + 1)
 
 
 @compiled(fastmath=True)

@@ -213,37 +213,14 @@ def _thinned(
         entries[2][found : found + len(rows)] = uniforms
         entries[3][found : found + len(rows)] = naturals
         found += len(rows)
-    return _by_feature(n_features, found, entries)
-
-
-@compiled()
-def _by_feature(
-    n_features: int, found: int, entries: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return entries in the order of their features, with where each feature begins."""
     features, rows, uniforms, naturals = entries
-    indptr = np.zeros(n_features + 1, dtype=np.int64)
-    for entry in range(found):
-        indptr[features[entry] + 1] += 1
-    for feature in range(n_features):
-        indptr[feature + 1] += indptr[feature]
-    place = indptr[:-1].copy()
-    sorted_rows = np.empty(found, dtype=np.int32)
-    sorted_uniforms = np.empty(found, dtype=np.float32)
-    sorted_naturals = np.empty(found, dtype=np.float32)
-    for entry in range(found):
-        target = place[features[entry]]
-        place[features[entry]] += 1
-        sorted_rows[target] = rows[entry]
-        sorted_uniforms[target] = uniforms[entry]
-        sorted_naturals[target] = naturals[entry]
-    return indptr, sorted_rows, sorted_uniforms, sorted_naturals
+    return features[:found], rows[:found], uniforms[:found], naturals[:found]
 
 
 def thinned_candidates(
     weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, factor: float, keys: np.ndarray, first: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the cells that may be non-zero, of some features in order.
+    """Return the cells that may be non-zero, of some features; those of each feature follow each other.
 
     Parameters
     ----------
@@ -262,8 +239,8 @@ def thinned_candidates(
 
     Returns
     -------
-    indptr : ndarray of int64 of shape (n_features + 1,)
-        Where the cells of each feature begin.
+    features : ndarray of int32
+        Feature of each cell.
     rows : ndarray of int32
         Row of each cell.
     uniforms : ndarray of float32
@@ -274,7 +251,7 @@ def thinned_candidates(
     n_rows, n_units = hidden.shape
     if not n_rows:
         nothing = np.zeros(0, dtype=np.float32)
-        return np.zeros(len(weights) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32), nothing, nothing
+        return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), nothing, nothing
     tile = max(1, min(len(weights), _TILE_CELLS // n_rows))
     return _thinned(
         weights,

@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.kernels.products import Matrix, add_column_totals, add_outer_products, mark_columns
+from harmonium.kernels.products import Matrix, add_sums
 from harmonium.kernels.rows import entries
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
@@ -97,24 +97,20 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
     for hidden in signed:
         gradient[HIDDEN_BIAS] += hidden.sum(axis=0)
     for name, family in energy.families.items():
-        pairs: list[tuple[Matrix, np.ndarray]] = []
+        sums: list[tuple[Matrix, np.ndarray, float]] = []
         for term, hidden in zip(terms, signed, strict=True):
             view = term.batch.views[name]
-            pairs.append((view.statistic, hidden))
-            add_column_totals(view.statistic, term.sign, gradient[bias_of(name)])
+            sums.append((view.statistic, hidden, term.sign))
             if view.fill is not None:
                 rows, values = view.fill
-                pairs.append((values, hidden[rows]))
-                gradient[bias_of(name)] += term.sign * values.sum(axis=0)
+                sums.append((values, hidden[rows], term.sign))
             for own_name, (lower, upper) in family.own_bounds().items():
                 if lower < upper:
                     totals = _own_totals(energy, parameters, name, own_name, view, term.are_samples)
                     gradient[own_of(name, own_name)] += term.sign * totals
         weights = gradient[weights_of(name)]
-        add_outer_products(pairs, weights)
         touched = into.touched.setdefault(weights_of(name), np.zeros(len(weights), dtype=bool))
-        for statistic, _ in pairs:
-            mark_columns(statistic, touched)
+        add_sums(sums, weights, gradient[bias_of(name)], touched)
 
 
 def _own_totals(
