@@ -47,7 +47,7 @@ def _momentum(
 
 # NumPy's division, because a check for zero in each element would keep the loop from being vectorised
 @compiled(fastmath=True, error_model="numpy")
-def adam_step(
+def _adam(
     value: np.ndarray,
     gradient: np.ndarray,
     first: np.ndarray,
@@ -59,7 +59,6 @@ def adam_step(
     epsilon: np.float32,
     decay: np.float32,
 ) -> None:
-    """Take a step of Adam, one number after the other; see `adam_update`."""
     for i in range(len(value)):
         g = scale * gradient[i]
         m = beta1 * first[i] + (np.float32(1) - beta1) * g
@@ -173,7 +172,7 @@ def adam_update(
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(v), n_blocks, block))
-        adam_step(v[part], g[part], m1[part], m2[part], *constants)
+        _adam(v[part], g[part], m1[part], m2[part], *constants)
 
     with uninterrupted:
         run_blocks(task, n_blocks)
