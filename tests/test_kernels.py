@@ -18,6 +18,7 @@ from harmonium.kernels.products import (
     add_column_totals,
     add_outer_products,
     add_statistic_times_weights,
+    add_sums,
     hidden_times_weights,
 )
 from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
@@ -51,6 +52,11 @@ def test_products(n_jobs: int, shape: tuple[int, int, int]) -> None:
             totals = np.ones(n_features, dtype=np.float32)
             add_column_totals(statistic, -1.0, totals)
             np.testing.assert_allclose(totals, 1 - dense.sum(axis=0), atol=1e-4)
+            outer, totals, touched = np.zeros_like(outer), np.zeros_like(totals), np.zeros(n_features, dtype=bool)
+            add_sums([(statistic, hidden, -1.0), (statistic, hidden, 3.0)], outer, totals, touched)
+            np.testing.assert_allclose(outer, 2 * dense.T @ hidden, rtol=1e-3, atol=1e-3)
+            np.testing.assert_allclose(totals, 2 * dense.sum(axis=0), atol=1e-4)
+            assert (touched | ~dense.any(axis=0)).all() and (statistic is dense or (touched == dense.any(axis=0)).all())
         natural = hidden_times_weights(hidden, weights, bias)
         np.testing.assert_allclose(natural, hidden @ weights.T + bias, rtol=1e-3, atol=1e-3)
 
@@ -150,7 +156,8 @@ def test_candidates_are_the_cells_that_may_be_non_zero() -> None:
     natural = RNG.normal(size=(50, 37)).astype(np.float32)
     bias = np.linspace(-8, 2, 50).astype(np.float32)
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
-    indptr, rows, uniform, kept = candidates(natural, bias, 2.0, np.uint32(9), 1000, flags)
+    first_cells = (1000 + 37 * np.arange(50)).astype(np.uint32)
+    indptr, rows, uniform, kept = candidates(natural, bias, 2.0, np.uint32(9), first_cells, flags)
     cells = np.zeros((50, 37), dtype=bool)
     cells[np.repeat(np.arange(50), np.diff(indptr)), rows] = True
     total = natural + bias[:, None]
@@ -166,8 +173,9 @@ def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
     """With naturals of 0 every cell is a candidate, so all its numbers can be looked at."""
     natural = np.zeros((400, 500), dtype=np.float32)
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
+    bias, starts = np.zeros(400, dtype=np.float32), (500 * np.arange(400)).astype(np.uint32)
     draws = [
-        candidates(natural, np.zeros(400, dtype=np.float32), 1.0, np.uint32(key), first, flags)[2].astype(np.float64)
+        candidates(natural, bias, 1.0, np.uint32(key), starts + np.uint32(first), flags)[2].astype(np.float64)
         for key, first in ((1, 0), (2, 0), (1, 400 * 500))
     ]
     n = natural.size

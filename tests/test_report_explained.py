@@ -6,8 +6,23 @@ import scipy.sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from harmonium import Bernoulli, Gaussian, Harmonium, LabelView, Poisson, ReplicatedSoftmax, Stochastic, Views
-from harmonium.batch import ViewBatch
+from harmonium import (
+    Bernoulli,
+    BernoulliUnits,
+    Binomial,
+    Gaussian,
+    Harmonium,
+    LabelView,
+    NegativeBinomial,
+    Poisson,
+    ReplicatedSoftmax,
+    Stochastic,
+    Views,
+)
+from harmonium.batch import Batch, ViewBatch
+from harmonium.energy import Energy
+from harmonium.kernels.sparse import SparseRows
+from harmonium.objectives.problem import Problem
 from harmonium.parts import registered
 from harmonium.report import explained_table, latent_means
 from harmonium.report.explained import saturated_loss
@@ -30,6 +45,32 @@ def test_losses_by_row_are_those_that_training_watches(case):
     watched = reconstruct(problem, parameters, batch).reconstruction
     assert {name: loss.shape for name, loss in losses.items()} == {"words": (N_ROWS,), "colour": (N_ROWS,)}
     assert {name: float(loss.mean()) for name, loss in losses.items()} == watched
+
+
+@pytest.mark.parametrize("family", [Bernoulli(), Poisson(), NegativeBinomial(), Binomial(n=3)], ids=repr)
+def test_losses_of_sparse_rows_are_those_of_dense_ones(family):
+    """Many features, so that they are added up in several blocks; a row that is missing costs nothing."""
+    rng = np.random.default_rng(0)
+    n_rows, n_features, n_units = 40, 9000, 6
+    bound = family.restore(n_features, {})
+    energy = Energy({"x": bound}, BernoulliUnits().bind(n_units))
+    parameters = {
+        "hidden.bias": np.zeros(n_units, np.float32),
+        "x.weights": rng.normal(scale=0.3, size=(n_features, n_units)).astype(np.float32),
+        "x.bias": rng.uniform(-6, -3, size=n_features).astype(np.float32),
+    }
+    problem = Problem(energy, {"x": np.full(n_features, 0.01)})
+    values = (rng.random((n_rows, n_features)) < 0.02).astype(np.float32)
+    values[7] = 0
+    missing = np.zeros((n_rows, n_features), dtype=bool)
+    missing[7] = True
+    hidden = rng.random((n_rows, n_units)).astype(np.float32)
+    losses = [
+        view_losses(problem, parameters, Batch({"x": ViewBatch(statistic, missing=missing)}, n_rows), hidden)["x"]
+        for statistic in (values, SparseRows.from_dense(values))
+    ]
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-5)
+    assert losses[1][7] == 0
 
 
 def test_explained_share_of_a_gaussian_view_is_r_squared():

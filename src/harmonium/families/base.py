@@ -501,6 +501,31 @@ class Family(Part):
         """
         return self.law(own).log_partition(natural)
 
+    def log_partition_totals(
+        self, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Own = NOTHING
+    ) -> np.ndarray | None:
+        """Return the sum of each row's log-partitions, without naturals of all cells.
+
+        They are taken at the clamped natural parameters ``bias + hidden @ weights.T``.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (features, units)
+            Weights of the view.
+        bias : ndarray of shape (features,)
+            Bias of the view.
+        hidden : ndarray of shape (rows, units)
+            Values of the hidden units.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+
+        Returns
+        -------
+        ndarray of shape (rows,), or None
+            Sums in float64; None if the family has no other way than `log_partition`.
+        """
+        return None
+
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Return the expected statistic, the gradient of the log-partition.
 

@@ -7,13 +7,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.base import Family
+from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
-from harmonium.kernels.products import Matrix
+from harmonium.kernels.products import Matrix, sum_over_features
 from harmonium.kernels.rows import entries
-from harmonium.kernels.sampling import drop_zeros, flag_bytes, sampled_candidates
+from harmonium.kernels.sampling import nonzero_columns
 from harmonium.kernels.sparse import Columns
-from harmonium.kernels.threads import scratch
+from harmonium.kernels.thinning import thinned_candidates
 from harmonium.support import Support
 from harmonium.validation import Choice
 
@@ -209,6 +209,13 @@ class Counts(Family):
         """
         raise NotImplementedError
 
+    def log_partition_totals(
+        self, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Own = NOTHING
+    ) -> np.ndarray | None:
+        """Add up the log-partitions of some features at a time."""
+        law = self.law(own)
+        return sum_over_features(hidden, weights, bias, lambda natural: law.log_partition(self.clamp(natural)))
+
     def sample_sparsely(
         self,
         weights: np.ndarray,
@@ -218,16 +225,14 @@ class Counts(Family):
         size: np.ndarray | None = None,
     ) -> SparseDraw | None:
         """Find candidates for counts above zero with a kernel, and draw these exactly."""
-        n_rows = len(hidden)
-        key = np.uint32(rng.integers(2**32))
+        keys = rng.integers(2**32, size=2).astype(np.uint32)
         factor = self.tail_factor()
 
         def draw(first: int, last: int) -> tuple[Columns]:
-            natural = scratch("natural", (last - first, n_rows), np.float32)
-            flags = scratch("flags", (flag_bytes(natural.size),), np.uint8)
-            indptr, rows, uniform, kept = sampled_candidates(
-                weights[first:last], hidden.T, bias[first:last], factor, key, first * n_rows, natural, flags
+            features, rows, uniform, natural = thinned_candidates(
+                weights[first:last], bias[first:last], hidden, factor, keys, first
             )
-            return (drop_zeros(indptr, rows, self.tail_quantile(uniform, self.clamp(kept))),)
+            counts = self.tail_quantile(uniform, self.clamp(natural))
+            return (nonzero_columns(features, rows, counts, last - first),)
 
-        return draw_in_blocks(weights, len(weights), n_rows, draw)
+        return draw_in_blocks(weights, len(weights), len(hidden), draw)

@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from harmonium.kernels.sparse import SparseRows, add_row_totals, add_rows_times_dense
-from harmonium.kernels.threads import block_bounds, run_blocks
+from harmonium.kernels.sparse import SparseRows, add_row_totals, add_rows_times_dense, add_sums_of_rows, dot_at_entries
+from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
 Matrix = np.ndarray | SparseRows
 
@@ -77,29 +78,77 @@ def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarr
     return result.T
 
 
-def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) -> None:
-    """Compute out += Σ statistic^T @ hidden over the pairs, in one pass over blocks of features."""
-    n_features = len(out)
+def sum_over_features(
+    hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray, function: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the sum over features of an elementwise function of bias + hidden @ weights^T, by row, in float64.
+
+    The function may overwrite its argument, which is a part of the product that stays in the cache.
+    """
+    n_features, n_rows = len(weights), len(hidden)
+    dtype = np.result_type(weights, hidden)
+    n_blocks = block_count(n_features * n_rows * dtype.itemsize, _CACHED_BYTES)
+    totals = np.zeros((n_blocks, n_rows))
+
+    @_without_false_alarm
+    def task(block: int) -> None:
+        features = slice(*block_bounds(n_features, n_blocks, block))
+        product = scratch("product", (features.stop - features.start, n_rows), dtype.type)
+        np.dot(weights[features], hidden.T, out=product)
+        product += bias[features, None]
+        function(product).sum(axis=0, dtype=np.float64, out=totals[block])
+
+    run_blocks(task, n_blocks)
+    result: np.ndarray = totals.sum(axis=0)
+    return result
+
+
+def products_at_entries(statistic: SparseRows, hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """Return bias + hidden @ weights^T where a sparse matrix has its entries."""
+    result = np.empty(statistic.n_stored, dtype=np.result_type(weights, hidden))
+    dot_at_entries(statistic.indptr, statistic.indices, hidden, weights, bias, result)
+    return result
+
+
+def add_sums(
+    terms: list[tuple[Matrix, np.ndarray, float]], outer: np.ndarray, totals: np.ndarray, touched: np.ndarray
+) -> None:
+    """Add what terms of statistic, hidden values and a sign contribute to weights and biases, in one pass.
+
+    Compute outer += Σ statistic^T @ hidden and totals += Σ sign * (sums of columns), and set ``touched`` to True for
+    columns with an entry, block by block of features.
+    """
+    n_features = len(outer)
     work = 0.0
-    for statistic, hidden in pairs:
+    for statistic, hidden, _ in terms:
         if isinstance(statistic, SparseRows):
             work += _SPARSE_COST * statistic.n_stored * hidden.shape[1] / n_features
         else:
             work += hidden.size
-    by_feature = [(_by_column(statistic), hidden) for statistic, hidden in pairs]
-    # a block of the result stays in the cache while all pairs are added to it
-    n_blocks = max(_blocks(n_features, work), min(out.nbytes // _CACHED_BYTES, 64))
+    by_feature = [(_by_column(statistic), hidden, sign) for statistic, hidden, sign in terms]
+    # a block of the result stays in the cache while all terms are added to it
+    n_blocks = max(_blocks(n_features, work), min(outer.nbytes // _CACHED_BYTES, 64))
 
     @_without_false_alarm
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
-        for statistic, hidden in by_feature:
+        for statistic, hidden, sign in by_feature:
             if isinstance(statistic, SparseRows):
-                add_rows_times_dense(statistic.indptr, statistic.indices, statistic.data, hidden, out, first, last)
+                arrays = (statistic.indptr, statistic.indices, statistic.data, hidden)
+                add_sums_of_rows(*arrays, sign, outer, totals, touched, first, last)
             else:
-                out[first:last] += statistic[first:last] @ hidden
+                part = statistic[first:last]
+                outer[first:last] += part @ hidden
+                totals[first:last] += sign * part.sum(axis=1)
+                touched[first:last] = True
 
     run_blocks(task, n_blocks)
+
+
+def add_outer_products(pairs: list[tuple[Matrix, np.ndarray]], out: np.ndarray) -> None:
+    """Compute out += Σ statistic^T @ hidden over the pairs, in one pass over blocks of features."""
+    unused = np.zeros(len(out), dtype=out.dtype), np.zeros(len(out), dtype=bool)
+    add_sums([(statistic, hidden, 0.0) for statistic, hidden in pairs], out, *unused)
 
 
 def add_column_totals(statistic: Matrix, sign: float, out: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.products import Matrix
+from harmonium.kernels.products import Matrix, hidden_times_weights, products_at_entries
 from harmonium.kernels.sparse import SparseRows, gather_rows
 
 #: numbers of some rows, and what is to be added to them
@@ -35,6 +35,10 @@ class Entries:
 
     def at(self, coefficients: np.ndarray) -> np.ndarray:
         """What is given by column, or for every cell, at each entry (dense: to be broadcast)."""
+        raise NotImplementedError
+
+    def products(self, hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        """The product bias + hidden @ weights^T at each entry."""
         raise NotImplementedError
 
     def row_totals(self, terms: np.ndarray) -> np.ndarray:
@@ -83,6 +87,9 @@ class _DenseEntries(Entries):
 
     def at(self, coefficients: np.ndarray) -> np.ndarray:
         return coefficients
+
+    def products(self, hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        return hidden_times_weights(hidden, weights, bias)
 
     def row_totals(self, terms: np.ndarray) -> np.ndarray:
         return terms.sum(axis=1, dtype=np.float64)
@@ -133,6 +140,9 @@ class _StoredEntries(Entries):
         if coefficients.ndim == 1:
             return coefficients[self.columns]
         return coefficients[self._matrix.row_of_entry(), self.columns]
+
+    def products(self, hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        return products_at_entries(self._matrix, hidden, weights, bias)
 
     def row_totals(self, terms: np.ndarray) -> np.ndarray:
         return self._matrix.row_totals(terms)

@@ -1,8 +1,9 @@
-"""Sampling of views that are nearly all zeros, without random numbers and exponentials for all cells in Python.
+"""Sampling of views that are nearly all zeros: finding the cells that may be anything else.
 
 The uniform number of a cell is a hash of (key, cell), so that blocks can be drawn in any order and on any thread. A
-cell can be non-zero only if its number is below ``factor * exp(natural)``. The kernel finds these candidates, for words
-a few in a hundred, and the family decides about them exactly.
+cell can be non-zero only if its number is below ``factor * exp(natural)``. The kernels find these candidates, for words
+a few in a hundred, and the family decides about them exactly. Here all cells are looked at; `kernels/thinning.py` looks
+at few cells of features that are rare.
 """
 
 from __future__ import annotations
@@ -37,14 +38,19 @@ def least_above_exp2(x):  # type: ignore[no-untyped-def]
 
 @compiled(fastmath=True, error_model="numpy")
 def _flag(
-    natural: np.ndarray, bias: np.ndarray, threshold: np.float32, first_cell: int, key: np.uint32, flags: np.ndarray
+    natural: np.ndarray,
+    bias: np.ndarray,
+    threshold: np.float32,
+    first_cells: np.ndarray,
+    key: np.uint32,
+    flags: np.ndarray,
 ) -> None:
     # a separate function, so that nothing keeps the compiler from vectorising the inner loop
     n_features, n_rows = natural.shape
     log2_e = float32(1.4426950408889634)
     for feature in range(n_features):
         shift = bias[feature] * log2_e + threshold
-        base = uint32(first_cell + feature * n_rows)
+        base = first_cells[feature]
         for r in range(n_rows):
             x = min(max(natural[feature, r] * log2_e + shift, float32(-100)), float32(1))
             flags[feature, r] = uniform(uint32(base + uint32(r)), key) < least_above_exp2(x)
@@ -79,7 +85,7 @@ def flag_bytes(n_cells: int) -> int:
 
 @compiled()
 def candidates(
-    natural: np.ndarray, bias: np.ndarray, factor: float, key: np.uint32, first_cell: int, padded: np.ndarray
+    natural: np.ndarray, bias: np.ndarray, factor: float, key: np.uint32, first_cells: np.ndarray, padded: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the cells that may be non-zero, in order.
 
@@ -93,8 +99,8 @@ def candidates(
         A constant with P(x > 0) <= factor * exp(natural).
     key : uint32
         A new one for every call with the same cells.
-    first_cell : int
-        Number of the first cell, so that the blocks of one matrix draw different numbers.
+    first_cells : ndarray of uint32 of shape (n_features,)
+        Number of the first cell of each feature, so that all cells of a matrix draw different numbers.
     padded : ndarray of uint8
         Scratch memory of `flag_bytes` bytes.
 
@@ -111,7 +117,7 @@ def candidates(
     """
     n_features, n_rows = natural.shape
     padded[natural.size :] = 0
-    _flag(natural, bias, np.float32(np.log2(factor)), first_cell, key, padded[: natural.size].reshape(natural.shape))
+    _flag(natural, bias, np.float32(np.log2(factor)), first_cells, key, padded[: natural.size].reshape(natural.shape))
     cells = collect_flagged(padded, natural.size)
     found = len(cells)
     indptr = np.zeros(n_features + 1, dtype=np.int64)
@@ -124,30 +130,11 @@ def candidates(
         while entry < found and cells[entry] < start + n_rows:
             cell = cells[entry]
             rows[entry] = cell - start
-            uniforms[entry] = uniform(uint32(uint32(first_cell) + uint32(cell)), key)
+            uniforms[entry] = uniform(uint32(first_cells[feature] + uint32(cell - start)), key)
             kept[entry] = natural[feature, cell - start] + bias[feature]
             entry += 1
         indptr[feature + 1] = entry
     return indptr, rows, uniforms, kept
-
-
-@compiled()
-def sampled_candidates(
-    weights: np.ndarray,
-    hidden_by_unit: np.ndarray,
-    bias: np.ndarray,
-    factor: float,
-    key: np.uint32,
-    first_cell: int,
-    natural: np.ndarray,
-    padded: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the `candidates` of the naturals weights @ hidden^T, for which ``natural`` is scratch memory.
-
-    This is one kernel, because each return to the interpreter may have to wait for another thread.
-    """
-    np.dot(weights, hidden_by_unit, natural)
-    return candidates(natural, bias, factor, key, first_cell, padded)
 
 
 @compiled()
@@ -167,6 +154,28 @@ def drop_zeros(
                 kept += 1
         start[row + 1] = kept
     return start, kept_columns[:kept], kept_values[:kept]
+
+
+@compiled()
+def nonzero_columns(
+    features: np.ndarray, rows: np.ndarray, values: np.ndarray, n_features: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where each column begins, rows and values of the entries that are not zero, given in any order."""
+    start = np.zeros(n_features + 1, dtype=np.int64)
+    for entry in range(len(values)):
+        start[features[entry] + 1] += values[entry] != 0
+    for feature in range(n_features):
+        start[feature + 1] += start[feature]
+    place = start[:-1].copy()
+    kept_rows = np.empty(start[-1], dtype=np.int32)
+    kept_values = np.empty(start[-1], dtype=values.dtype)
+    for entry in range(len(values)):
+        if values[entry] != 0:
+            target = place[features[entry]]
+            place[features[entry]] += 1
+            kept_rows[target] = rows[entry]
+            kept_values[target] = values[entry]
+    return start, kept_rows, kept_values
 
 
 @compiled(fastmath=True, error_model="numpy")

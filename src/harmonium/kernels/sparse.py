@@ -191,6 +191,30 @@ def add_rows_times_dense(
             entry += 1
 
 
+@compiled()
+def add_sums_of_rows(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    dense: np.ndarray,
+    sign: float,
+    out: np.ndarray,
+    totals: np.ndarray,
+    filled: np.ndarray,
+    first: int,
+    last: int,
+) -> None:
+    """Do `add_rows_times_dense` and, with a sign, `add_row_totals`, and mark rows that are not empty."""
+    for row in range(first, last):
+        if indptr[row + 1] > indptr[row]:
+            total = 0.0
+            for entry in range(indptr[row], indptr[row + 1]):
+                total += data[entry]
+            totals[row] += sign * total
+            filled[row] = True
+            add_rows_times_dense(indptr, indices, data, dense, out, row, row + 1)
+
+
 @compiled(fastmath=True)
 def add_columns_times_dense(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray
@@ -203,3 +227,17 @@ def add_columns_times_dense(
             row = indices[entry]
             for k in range(n_units):
                 out[row, k] += value * dense[column, k]
+
+
+@compiled(fastmath=True)
+def dot_at_entries(
+    indptr: np.ndarray, indices: np.ndarray, left: np.ndarray, right: np.ndarray, bias: np.ndarray, out: np.ndarray
+) -> None:
+    """Compute out = bias + left @ right^T at the entries of a compressed-row matrix."""
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            column = indices[entry]
+            total = left[row, 0] * right[column, 0]
+            for k in range(1, left.shape[1]):
+                total += left[row, k] * right[column, k]
+            out[entry] = total + bias[column]

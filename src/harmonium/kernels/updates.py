@@ -12,13 +12,13 @@ from harmonium.kernels.compiling import compiled
 from harmonium.kernels.interrupts import uninterrupted
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 
-# numbers in a block: enough to make handing it to a thread cheap
-_BLOCK = 250_000
-# Moments below these are set to zero, before they become denormal numbers (below 1e-38), whose products can be twenty
-# times slower (benchmarks/denormals.py). What they would still add to a parameter is far below its precision.
+#: numbers in a block: enough to make handing it to a thread cheap
+BLOCK = 250_000
+#: Moments below these are set to zero, before they become denormal numbers (below 1e-38), whose products can be twenty
+#: times slower (benchmarks/denormals.py). What they would still add to a parameter is far below its precision.
 _SMALLEST_VELOCITY = np.float32(1e-25)
-_SMALLEST_FIRST = np.float32(1e-18)
-_SMALLEST_SECOND = np.float32(1e-36)
+SMALLEST_FIRST = np.float32(1e-18)
+SMALLEST_SECOND = np.float32(1e-36)
 
 
 @compiled(fastmath=True)
@@ -63,8 +63,8 @@ def _adam(
         g = scale * gradient[i]
         m = beta1 * first[i] + (np.float32(1) - beta1) * g
         v = beta2 * second[i] + (np.float32(1) - beta2) * g * g
-        m = m if abs(m) > _SMALLEST_FIRST else np.float32(0)
-        v = v if v > _SMALLEST_SECOND else np.float32(0)
+        m = m if abs(m) > SMALLEST_FIRST else np.float32(0)
+        v = v if v > SMALLEST_SECOND else np.float32(0)
         first[i] = m
         second[i] = v
         value[i] -= step * m / (np.sqrt(v) + epsilon) + decay * value[i]
@@ -93,21 +93,39 @@ def _shared_adam(
             size = abs(gradient[i, k])
             largest = size if size > largest else largest
         v = beta2 * second[i] + (np.float32(1) - beta2) * (scale * largest) * (scale * largest)
-        v = v if v > _SMALLEST_SECOND else np.float32(0)
+        v = v if v > SMALLEST_SECOND else np.float32(0)
         second[i] = v
         rate = step / (np.sqrt(v) + epsilon)
         for k in range(value.shape[1]):
             m = beta1 * first[i, k] + (np.float32(1) - beta1) * scale * gradient[i, k]
-            m = m if abs(m) > _SMALLEST_FIRST else np.float32(0)
+            m = m if abs(m) > SMALLEST_FIRST else np.float32(0)
             first[i, k] = m
             value[i, k] -= rate * m + decay * value[i, k]
             gradient[i, k] = 0
 
 
+@compiled(fastmath=True)
+def _approach(value: np.ndarray, goal: np.ndarray, share: np.float32) -> None:
+    for i in range(len(value)):
+        value[i] += share * (goal[i] - value[i])
+
+
+def approach(value: np.ndarray, goal: np.ndarray, share: float) -> None:
+    """Compute value += share · (goal - value)."""
+    v, g = value.reshape(-1), goal.reshape(-1)
+    n_blocks = block_count(len(v), BLOCK)
+
+    def task(block: int) -> None:
+        part = slice(*block_bounds(len(v), n_blocks, block))
+        _approach(v[part], g[part], np.float32(share))
+
+    run_blocks(task, n_blocks)
+
+
 def descent_update(value: np.ndarray, gradient: np.ndarray, step: float, decay: float) -> None:
     """Compute value -= step · gradient + decay · value."""
     v, g = value.reshape(-1), gradient.reshape(-1)
-    n_blocks = block_count(len(v), _BLOCK)
+    n_blocks = block_count(len(v), BLOCK)
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(v), n_blocks, block))
@@ -122,7 +140,7 @@ def momentum_update(
 ) -> None:
     """Compute velocity = momentum · velocity - step · gradient, then value += velocity - decay · value."""
     v, g, s = value.reshape(-1), gradient.reshape(-1), velocity.reshape(-1)
-    n_blocks = block_count(len(v), _BLOCK)
+    n_blocks = block_count(len(v), BLOCK)
     constants = (np.float32(step), np.float32(momentum), np.float32(decay))
 
     def task(block: int) -> None:
@@ -149,7 +167,7 @@ def adam_update(
     ``scale`` multiplies the gradient, and ``step`` already includes the bias correction.
     """
     v, g, m1, m2 = (array.reshape(-1) for array in (value, gradient, first, second))
-    n_blocks = block_count(len(v), _BLOCK)
+    n_blocks = block_count(len(v), BLOCK)
     constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
 
     def task(block: int) -> None:
@@ -190,7 +208,7 @@ def shared_adam_update(
     if centre is None:
         centre = np.zeros(len(value), np.float32), np.zeros(value.shape[1], np.float32)
     mean, by_bias = centre
-    n_blocks = block_count(value.size, _BLOCK)
+    n_blocks = block_count(value.size, BLOCK)
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(value), n_blocks, block))

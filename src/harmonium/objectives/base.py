@@ -29,6 +29,9 @@ class Objective(Part):
         Whether `accumulate` can add a loss that goes with its gradient; line searches (`LBFGS`) need it.
     weighs_labels : bool
         Whether labels that are a view count by the weights of their rows.
+    marks_rows : bool
+        Whether all that `accumulate` adds to the gradients of views' weights lies in rows that it marks as ``touched``
+        in the statistics, as `add_sufficient_statistics` does.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class Objective(Part):
     suffix = "CD"
     has_loss: bool = False
     weighs_labels: bool = False
+    marks_rows: bool = False
 
     @property
     def remembers(self) -> bool:

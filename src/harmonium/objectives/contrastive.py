@@ -21,7 +21,7 @@ class SampledCD(Objective):
     """Contrastive divergence with Gibbs steps from the data (Hinton 2002).
 
     The statistics hold expectations of the hidden units, not samples (Rao-Blackwellisation; Gehler et al. 2006). Sparse
-    views are sampled as sparse ones, so that the cost of a step is one dense product.
+    views are sampled as sparse ones, so that the cost of a step is that of the words in the data and in the sample.
 
     Parameters
     ----------
@@ -41,6 +41,7 @@ class SampledCD(Objective):
 
     settings = {"n_steps": STEPS}
     also_called = ("CD",)
+    marks_rows = True
 
     def __init__(self, n_steps: int = 1) -> None:
         self.n_steps = n_steps
@@ -99,6 +100,7 @@ class PersistentCD(Objective):
 
     settings = {"n_steps": STEPS, "n_chains": Whole(remedy="100 is usual")}
     also_called = ("PCD",)
+    marks_rows = True
 
     def __init__(self, n_steps: int = 1, n_chains: int = 100) -> None:
         self.n_steps = n_steps

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.kernels.products import Matrix, add_column_totals, add_outer_products
+from harmonium.kernels.products import Matrix, add_sums
 from harmonium.kernels.rows import entries
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
@@ -27,12 +27,16 @@ class Statistics:
         Number of rows.
     counts : ndarray of shape (units,), or 0
         What the prior of the hidden units learns from (`HiddenLayer.counts`): how many rows have each unit.
+    touched : dict of str to ndarray of bool of shape (features,)
+        Rows of the weights' gradients to which sufficient statistics were added, by the name of the weights. For words
+        they are few: those of the batch and those that were drawn.
     """
 
     gradient: Parameters
     loss: float = 0.0
     count: float = 0.0
     counts: np.ndarray | float = 0.0
+    touched: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def zeros_like(cls, parameters: Parameters) -> Statistics:
@@ -42,7 +46,11 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         """Return the statistics of both batches together."""
         gradient = {name: value + other.gradient[name] for name, value in self.gradient.items()}
-        return Statistics(gradient, self.loss + other.loss, self.count + other.count, self.counts + other.counts)
+        touched = {**other.touched, **self.touched}
+        for name in self.touched.keys() & other.touched.keys():
+            touched[name] = self.touched[name] | other.touched[name]
+        loss, count, counts = self.loss + other.loss, self.count + other.count, self.counts + other.counts
+        return Statistics(gradient, loss, count, counts, touched)
 
 
 @dataclass
@@ -90,21 +98,21 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
     for hidden in signed:
         gradient[HIDDEN_BIAS] += hidden.sum(axis=0)
     for name, family in energy.families.items():
-        pairs: list[tuple[Matrix, np.ndarray]] = []
+        sums: list[tuple[Matrix, np.ndarray, float]] = []
         for term, hidden in zip(terms, signed, strict=True):
             view = term.batch.views[name]
             pulling = energy.pulled(name, hidden, view.size)
-            pairs.append((view.statistic, pulling))
-            add_column_totals(view.statistic, term.sign, gradient[bias_of(name)])
+            sums.append((view.statistic, pulling, term.sign))
             if view.fill is not None:
                 rows, values = view.fill
-                pairs.append((values, pulling[rows]))
-                gradient[bias_of(name)] += term.sign * values.sum(axis=0)
+                sums.append((values, pulling[rows], term.sign))
             for own_name, (lower, upper) in family.own_bounds().items():
                 if lower < upper:
                     totals = _own_totals(energy, parameters, name, own_name, view, term.are_samples)
                     gradient[own_of(name, own_name)] += term.sign * totals
-        add_outer_products(pairs, gradient[weights_of(name)])
+        weights = gradient[weights_of(name)]
+        touched = into.touched.setdefault(weights_of(name), np.zeros(len(weights), dtype=bool))
+        add_sums(sums, weights, gradient[bias_of(name)], touched)
 
 
 def _own_totals(

@@ -37,6 +37,11 @@ class Centring:
         }
         self.centres = self._means if everywhere else {}
 
+    @property
+    def needed(self) -> bool:
+        """Whether a view is centred."""
+        return bool(self._means)
+
     def natural_of_mean_item(self, parameters: Parameters) -> np.ndarray | None:
         """Return the part of the mean item's hidden natural that comes from centred views; None if none is."""
         if not self._means:

@@ -11,8 +11,9 @@ from harmonium.energy import log_weight
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
 from harmonium.families.base import Own
+from harmonium.kernels.rows import entries, is_sparse
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters, first_not_finite, weights_of
+from harmonium.params import Parameters, bias_of, first_not_finite, weights_of
 from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
@@ -140,10 +141,32 @@ def view_losses(
     energy = problem.energy
     losses = {}
     for name, view in batch.views.items():
-        family = energy.families[name]
+        family, own = energy.families[name], energy.own(parameters, name)
+        if is_sparse(view.statistic):
+            pulling = energy.pulled(name, hidden_mean, view.size)
+            loss = _loss_at_entries(family, view, parameters[weights_of(name)], parameters[bias_of(name)], pulling, own)
+            if loss is not None:
+                losses[name] = loss
+                continue
         natural = family.clamp(energy.view_natural(parameters, name, hidden_mean, view.size))
-        losses[name] = loss_of_view(family, view, natural, energy.own(parameters, name))
+        losses[name] = loss_of_view(family, view, natural, own)
     return losses
+
+
+def _loss_at_entries(
+    family: Family, view: ViewBatch, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Own
+) -> np.ndarray | None:
+    """Return what `loss_of_view` does, with naturals where there are entries; None if the family needs all of them."""
+    log_partition = family.log_partition_totals(weights, bias, hidden, own)
+    if log_partition is None:
+        return None
+    if view.missing is not None:  # only whole rows can be missing, and these have no entries
+        log_partition[view.missing.all(axis=1)] = 0
+    cells = entries(view.statistic)
+    natural = family.clamp(cells.products(hidden, weights, bias))
+    terms = natural * cells.values + family.log_base(cells.values, own, cells.columns)
+    loss: np.ndarray = log_partition - cells.row_totals(terms)
+    return loss
 
 
 def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
@@ -161,7 +184,11 @@ def cost_of_description(problem: Problem, data: Data) -> float:
     total = 0.0
     for name, view in data.spaced(_SAMPLE, families).views.items():
         family, own = families[name], families[name].own_parameters()
-        natural = family.natural_from_mean(problem.reference[name].astype(np.float64))
-        everywhere = np.broadcast_to(family.clamp(natural), view.statistic.shape)
-        total += float(loss_of_view(family, view, everywhere, own).mean())
+        natural = family.clamp(family.natural_from_mean(problem.reference[name].astype(np.float64)))
+        if is_sparse(view.statistic) and view.size is None and view.missing is None:
+            # the log-partition of all rows is that of one
+            loss = family.log_partition(natural[None], own).sum() - log_weight(family, view, natural, own)
+        else:
+            loss = loss_of_view(family, view, np.broadcast_to(natural, view.statistic.shape), own)
+        total += float(loss.mean())
     return max(total, 1.0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
+from harmonium.kernels.lazy import Moments, adam_update_of_rows, later_by_a_step, nothing_waits, settle
 from harmonium.kernels.updates import adam_update, descent_update, momentum_update, shared_adam_update
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, record
@@ -15,6 +17,9 @@ from harmonium.parts import Part
 from harmonium.validation import Flag, Number
 
 Slots = dict[str, dict[str, np.ndarray]]
+# Steps that rows without a gradient wait for at most: a convention, not much more than the memory of Adam's first
+# moment, 1 / (1 - 0.9). A pass over all rows is then shared by as many steps.
+_LONGEST_WAIT = 16
 
 
 class Optimiser(Part):
@@ -62,6 +67,7 @@ class Optimiser(Part):
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
+        touched: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """Move the parameters by one step, in place.
 
@@ -85,8 +91,22 @@ class Optimiser(Part):
         centres : mapping of str to ndarray, optional
             Means of views, by the name of their weights. Such weights move by the gradient of a model whose view is
             centred there.
+        touched : mapping of str to ndarray of bool, optional
+            Rows of weights outside of which the gradient is zero, by the name of the weights. An optimiser may leave
+            the other rows of these weights as they are until `settle` is called; it need not.
         """
         raise NotImplementedError
+
+    def settle(self, parameters: Parameters, slots: Slots) -> None:
+        """Do what `update` has left for later.
+
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            The parameters that were given to `update`.
+        slots : dict of str to dict of str to ndarray
+            What `start` returned; changed in place.
+        """
 
 
 def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:
@@ -138,6 +158,7 @@ class Momentum(Optimiser):
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
+        touched: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """Update the velocities, then the parameters."""
         take_off_centres(statistics, centres)
@@ -166,6 +187,13 @@ class Adam(Optimiser):
         Whether units share their second moment, that of the unit with the largest gradient. Then units with small
         gradients take small steps; if each weight has its own, all take steps of the same size, and noise gives every
         unit something to do.
+
+    Notes
+    -----
+    Weights of features that are neither in a batch nor in what was drawn have a gradient of zero. They wait until they
+    are, or for 16 steps, and then catch up with what their moments and the decay would have done: the same steps, taken
+    later, but for ``epsilon``, which is taken to fade as the second moment does. In between, draws are made with the
+    weights that wait.
 
     References
     ----------
@@ -211,25 +239,64 @@ class Adam(Optimiser):
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
+        touched: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
-        """Update the moments, then the parameters."""
+        """Update the moments, then the parameters.
+
+        Rows that are not touched wait, unless units share their moments.
+        """
         correction = float(np.sqrt(1 - self.beta2**step))
         if not self.shared:
             take_off_centres(statistics, centres)
         by_bias = statistics.gradient[HIDDEN_BIAS].copy()
         for name, value in parameters.items():
             own = rate * shares.get(name, 1.0)
+            constants: dict[str, Any] = {
+                "scale": 1.0 / statistics.count,
+                "step": own * correction / (1 - self.beta1**step),
+                "betas": (self.beta1, self.beta2),
+                "epsilon": self.epsilon * correction,
+                "decay": _decay(name, rate, decay),
+            }
+            if name in touched and not self.shared and name not in centres and self.beta2:
+                self._update_rows(name, value, statistics.gradient[name], touched[name], slots, constants)
+                continue
+            self._settle(name, value, slots)
             axis = record(name).unit_axis if self.shared else None
             centre = (centres[name], by_bias) if name in centres else None
             update = adam_update if axis is None else partial(shared_adam_update, axis=axis, centre=centre)
-            update(
-                value,
-                statistics.gradient[name],
-                slots["first"][name],
-                slots["second"][name],
-                scale=1.0 / statistics.count,
-                step=own * correction / (1 - self.beta1**step),
-                betas=(self.beta1, self.beta2),
-                epsilon=self.epsilon * correction,
-                decay=_decay(name, rate, decay),
-            )
+            update(value, statistics.gradient[name], slots["first"][name], slots["second"][name], **constants)
+
+    def settle(self, parameters: Parameters, slots: Slots) -> None:
+        """Let all rows that wait catch up."""
+        for name, value in parameters.items():
+            self._settle(name, value, slots)
+
+    def _update_rows(
+        self,
+        name: str,
+        value: np.ndarray,
+        gradient: np.ndarray,
+        touched: np.ndarray,
+        slots: Slots,
+        constants: dict[str, Any],
+    ) -> None:
+        """Move some rows; the others wait, but not for too long."""
+        tables, since = slots.setdefault("waiting", {}), slots.setdefault("since", {})
+        table = tables.setdefault(name, nothing_waits())
+        since.setdefault(name, np.zeros(len(value), dtype=np.int32))
+        adam_update_of_rows(value, gradient, self._moments(name, slots), touched, table, **constants)
+        tables[name] = later_by_a_step(table, constants["step"], constants["betas"], constants["decay"])
+        if len(tables[name]) > _LONGEST_WAIT:
+            self._settle(name, value, slots)
+
+    def _settle(self, name: str, value: np.ndarray, slots: Slots) -> None:
+        """Let the rows of one array catch up, if any wait."""
+        table = slots.get("waiting", {}).get(name)
+        if table is not None and len(table) > 1:
+            settle(value, self._moments(name, slots), table, (self.beta1, self.beta2), self.epsilon)
+            slots["waiting"][name] = nothing_waits()
+
+    @staticmethod
+    def _moments(name: str, slots: Slots) -> Moments:
+        return Moments(slots["first"][name], slots["second"][name], slots["since"][name])

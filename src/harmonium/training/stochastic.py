@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harmonium.hidden.selection import Selection
+from harmonium.kernels.updates import approach
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
@@ -311,13 +312,20 @@ class Stochastic(Driver):
         every = max(1, n_batches // _TIMES_AN_EPOCH)
         moving = problem.moving(training.parameters)
         decay = self._decay(problem, len(order))
+        # layers that select units add to the gradient of all rows, and a mean item is kept by looking at all weights
+        may_wait = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed
         n_counted = 0
+
+        def settle() -> None:
+            optimiser.settle(moving, training.slots)
+            project(problem.energy, training.parameters)
+
         for number in range(n_batches):
             items = order[number * batch_size : (number + 1) * batch_size]
             batch = data.batch(items, problem.energy.families)
             if training.chains is None:
                 training.chains = objective.start(problem, batch, rng)
-            statistics.count = 0.0
+            statistics.count, statistics.touched = 0.0, {}
             n_counted += len(items)
             training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
@@ -327,7 +335,10 @@ class Stochastic(Driver):
                 selection.charge(statistics.gradient, training.parameters, len(items), is_last)
                 before = centring.natural_of_mean_item(training.parameters)
                 step = training.n_updates
-                optimiser.update(moving, statistics, training.slots, rate, decay, step, shares, centring.centres)
+                touched = statistics.touched if may_wait else {}
+                optimiser.update(
+                    moving, statistics, training.slots, rate, decay, step, shares, centring.centres, touched
+                )
                 centring.keep(training.parameters, before)
                 project(problem.energy, training.parameters)
             except ValueError:
@@ -335,12 +346,14 @@ class Stochastic(Driver):
                 check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
                 raise
             if (number + 1) % every == 0:
+                settle()
                 selection.settle(training.parameters, statistics.counts, n_counted, training.n_settled)
                 statistics.counts, n_counted = 0.0, 0
                 training.n_settled += 1
                 if self.average:
                     self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
             reporter.batch(len(items))
+        settle()
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 
     def _optimiser(self, problem: Problem) -> Optimiser:
@@ -373,9 +386,9 @@ class Stochastic(Driver):
         if training.average is None:
             training.average = copy_parameters(training.parameters)
         training.n_averaged += 1
-        share = np.float32(max(1.0 / training.n_averaged, 1.0 / horizon))
+        share = max(1.0 / training.n_averaged, 1.0 / horizon)
         for name, value in training.parameters.items():
-            training.average[name] += share * (value - training.average[name])
+            approach(training.average[name], value, share)
 
     def _share(self, fraction: float, position: tuple[int, int] | None) -> float:
         """Return the share of the learning rate that the schedule leaves."""

@@ -1,0 +1,190 @@
+"""Adam for weights most of whose rows have a gradient of zero: such rows wait, and catch up in one go.
+
+With a gradient of zero for k steps, the moments fade to β1^k m and β2^k v, and the value moves along m / √v alone: by
+how much depends on the steps, but neither on the row nor on the weight. So a row that catches up needs two numbers
+beside the powers, which are tabulated by the step at which it was last up to date: what decay has left of its value
+(``keep``), and the sum of the steps with all that fades (``move``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from harmonium.kernels.compiling import compiled
+from harmonium.kernels.interrupts import uninterrupted
+from harmonium.kernels.threads import block_bounds, block_count, run_blocks
+from harmonium.kernels.updates import BLOCK, SMALLEST_FIRST, SMALLEST_SECOND
+
+#: by the step at which rows were last up to date: ``keep``, ``move``, and what is left of both moments
+ByStep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class Moments(NamedTuple):
+    """What Adam remembers of an array: both moments and, for each row, the step at which they were up to date."""
+
+    first: np.ndarray
+    second: np.ndarray
+    since: np.ndarray
+
+
+def nothing_waits() -> np.ndarray:
+    """Return a table for rows that are all up to date: one line for step 0, with ``keep`` and ``move``."""
+    return np.array([[1.0, 0.0]])
+
+
+def later_by_a_step(table: np.ndarray, step: float, betas: tuple[float, float], decay: float) -> np.ndarray:
+    """Return the table after one more step, whose last line is for rows that take part in it."""
+    ages = np.arange(len(table), 0, -1)
+    keep = (1 - decay) * table[:, 0]
+    move = (1 - decay) * table[:, 1] + step * (betas[0] / np.sqrt(betas[1])) ** ages
+    return np.vstack([np.column_stack([keep, move]), nothing_waits()])
+
+
+def _by_step(table: np.ndarray, betas: tuple[float, float]) -> ByStep:
+    """Return ``keep``, ``move`` and what is left of both moments, for rows last up to date at each step."""
+    ages = np.arange(len(table) - 1, -1, -1)
+    keep, move, fade1, fade2 = np.stack([*table.T, betas[0] ** ages, betas[1] ** ages]).astype(np.float32)
+    return keep, move, fade1, fade2
+
+
+# NumPy's division, because a check for zero in each element would keep the loop from being vectorised
+@compiled(fastmath=True, error_model="numpy")
+def _catch_up(
+    value: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    keep: np.float32,
+    move: np.float32,
+    fade1: np.float32,
+    fade2: np.float32,
+    epsilon: np.float32,
+) -> None:
+    for k in range(len(value)):
+        m, v = first[k], second[k]
+        value[k] = keep * value[k] - move * m / (np.sqrt(v) + epsilon)
+        m, v = fade1 * m, fade2 * v
+        first[k] = m if abs(m) > SMALLEST_FIRST else np.float32(0)
+        second[k] = v if v > SMALLEST_SECOND else np.float32(0)
+
+
+@compiled(fastmath=True, error_model="numpy")
+def _catch_up_and_step(
+    value: np.ndarray,
+    gradient: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    keep: np.float32,
+    move: np.float32,
+    fade1: np.float32,
+    fade2: np.float32,
+    scale: np.float32,
+    step: np.float32,
+    beta1: np.float32,
+    beta2: np.float32,
+    epsilon: np.float32,
+    decay: np.float32,
+) -> None:
+    # what `_catch_up` and then a step of `adam_update` do, in one pass over memory that is in no cache
+    for k in range(len(value)):
+        g = scale * gradient[k]
+        m, v = first[k], second[k]
+        present = keep * value[k] - move * m / (np.sqrt(v) + epsilon)
+        m = beta1 * fade1 * m + (np.float32(1) - beta1) * g
+        v = beta2 * fade2 * v + (np.float32(1) - beta2) * g * g
+        m = m if abs(m) > SMALLEST_FIRST else np.float32(0)
+        v = v if v > SMALLEST_SECOND else np.float32(0)
+        first[k] = m
+        second[k] = v
+        value[k] = present - (step * m / (np.sqrt(v) + epsilon) + decay * present)
+        gradient[k] = 0
+
+
+@compiled()
+def _move_rows(
+    value: np.ndarray,
+    gradient: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    since: np.ndarray,
+    touched: np.ndarray,
+    by_step: ByStep,
+    scale: np.float32,
+    step: np.float32,
+    beta1: np.float32,
+    beta2: np.float32,
+    epsilon: np.float32,
+    decay: np.float32,
+) -> None:
+    keep, move, fade1, fade2 = by_step
+    present = len(keep) - 1
+    for row in range(len(value)):
+        if touched[row]:
+            p = since[row]
+            waited = (keep[p], move[p], fade1[p], fade2[p])
+            rows = (value[row], gradient[row], first[row], second[row])
+            _catch_up_and_step(*rows, *waited, scale, step, beta1, beta2, epsilon, decay)
+            since[row] = present + 1
+
+
+@compiled()
+def _settle_rows(
+    value: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    since: np.ndarray,
+    by_step: ByStep,
+    epsilon: np.float32,
+) -> None:
+    keep, move, fade1, fade2 = by_step
+    present = len(keep) - 1
+    for row in range(len(value)):
+        p = since[row]
+        if p < present:
+            _catch_up(value[row], first[row], second[row], keep[p], move[p], fade1[p], fade2[p], epsilon)
+        since[row] = 0
+
+
+def adam_update_of_rows(
+    value: np.ndarray,
+    gradient: np.ndarray,
+    moments: Moments,
+    touched: np.ndarray,
+    table: np.ndarray,
+    scale: float,
+    step: float,
+    betas: tuple[float, float],
+    epsilon: float,
+    decay: float,
+) -> None:
+    """Take a step of Adam in the rows that are ``touched``, after they have caught up with all before them.
+
+    The gradient of the others has to be zero, and ``table`` to be as it was before the step. The other arguments are
+    those of `adam_update`.
+    """
+    n_blocks = block_count(value.size, BLOCK)
+    by_step = _by_step(table, betas)
+    constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
+
+    def task(block: int) -> None:
+        part = slice(*block_bounds(len(value), n_blocks, block))
+        first, second, since = (array[part] for array in moments)
+        _move_rows(value[part], gradient[part], first, second, since, touched[part], by_step, *constants)
+
+    with uninterrupted:
+        run_blocks(task, n_blocks)
+
+
+def settle(value: np.ndarray, moments: Moments, table: np.ndarray, betas: tuple[float, float], epsilon: float) -> None:
+    """Let all rows catch up; the table of what follows is that of `nothing_waits`."""
+    n_blocks = block_count(value.size, BLOCK)
+    by_step = _by_step(table, betas)
+
+    def task(block: int) -> None:
+        part = slice(*block_bounds(len(value), n_blocks, block))
+        first, second, since = (array[part] for array in moments)
+        _settle_rows(value[part], first, second, since, by_step, np.float32(epsilon))
+
+    with uninterrupted:
+        run_blocks(task, n_blocks)

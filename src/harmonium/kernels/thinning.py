@@ -1,0 +1,266 @@
+"""Candidates for non-zero cells at the cost of what is drawn: features that are rare in all rows are hardly looked at.
+
+Given hidden units that lie between ``middle - reach`` and ``middle + reach``, no natural of a feature is above
+``bias + Σ w middle + Σ |w| reach``. So no cell of it is non-zero with a probability above some bound. Cells are chosen
+with the probability of the bound, by jumping from one to the next, and only for these the natural is computed, and a
+uniform number below the bound drawn. That is the law of numbers below the bound among those of all cells, so whoever
+turns them into counts by inversion gets the same distribution. Features whose bound is high are done cell by cell.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import float32, njit, uint32
+
+from harmonium.kernels.compiling import compiled
+from harmonium.kernels.elementwise import twice_artanh
+from harmonium.kernels.sampling import candidates, flag_bytes, least_above_exp2, uniform
+from harmonium.kernels.threads import scratch
+
+# A cell that is jumped to takes as long as about this many that are looked at one after the other (measured). Features
+# with a higher bound are done cell by cell.
+_COST_OF_A_JUMP = 12
+# Bounds below this are taken to be this, as uniform numbers have 24 bits and cannot tell smaller ones apart: with 100
+# rows, the chance of a jump into them is still met to 1 in 10,000. A convention.
+_LOWEST_BOUND = 2.0**-16
+# Bounds take in the rounding of sums of a few hundred float32 products, about 1e-6 of the sum of their sizes.
+_ROUNDING = 1e-5
+# Cells that are looked at in one go: their naturals stay in the processor's cache. A convention.
+_TILE_CELLS = 2**16
+_LOG2_E = math.log2(math.e)
+
+
+@compiled()
+def _range_of_units(hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the middle of the values of each unit, and how far they reach from there."""
+    n_rows, n_units = hidden.shape
+    low, high = hidden[0].copy(), hidden[0].copy()
+    for row in range(1, n_rows):
+        for unit in range(n_units):
+            low[unit] = min(low[unit], hidden[row, unit])
+            high[unit] = max(high[unit], hidden[row, unit])
+    size = np.maximum(np.abs(low), np.abs(high))
+    return (low + high) / float32(2), (high - low) / float32(2) + float32(_ROUNDING) * size
+
+
+@compiled(fastmath=True)
+def natural_limits(
+    weights: np.ndarray, bias: np.ndarray, middle: np.ndarray, reach: np.ndarray, out: np.ndarray
+) -> None:
+    """Compute out = bias + weights @ middle + |weights| @ reach."""
+    for feature in range(len(weights)):
+        total = float32(0)
+        for unit in range(weights.shape[1]):
+            total += weights[feature, unit] * middle[unit] + abs(weights[feature, unit]) * reach[unit]
+        out[feature] = bias[feature] + total
+
+
+@njit(inline="always", error_model="numpy")
+def _log(x):  # type: ignore[no-untyped-def]
+    """Return the logarithm of a positive float32 number with an error of 1e-7, by its exponent bits and a series."""
+    bits = np.float32(x).view(np.int32)
+    exponent = (bits >> 23) - 127
+    fraction = np.int32((bits & 0x7FFFFF) | 0x3F800000).view(np.float32)  # between 1 and 2
+    return float32(exponent) * float32(math.log(2)) + twice_artanh((fraction - float32(1)) / (fraction + float32(1)))
+
+
+@njit(inline="always", error_model="numpy")
+def _log_of_one_minus(x):  # type: ignore[no-untyped-def]
+    """Return log(1 - x) for 0 < x < 0.1 with a relative error of 1e-7, by eight terms of the series."""
+    p = float32(1 / 8)
+    for k in range(7, 0, -1):
+        p = p * x + float32(1) / float32(k)
+    return -p * x
+
+
+@njit(inline="always", error_model="numpy")
+def _passed_over(u, rate):  # type: ignore[no-untyped-def]
+    """Return a geometric number, with P(at least k) = exp(k / rate), for a uniform one."""
+    # the number may have been rounded to 1
+    return int(_log(max(float32(1) - u, float32(2.0**-24))) * rate)
+
+
+# sums may be taken in any order, but comparisons with what is not a number must hold
+@compiled(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+def _jump(
+    weights: np.ndarray,
+    bias: np.ndarray,
+    hidden: np.ndarray,
+    limits: np.ndarray,
+    log2_factor: np.float32,
+    keys: np.ndarray,
+    first: int,
+    begin: int,
+    entries: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    found: int,
+) -> tuple[int, int]:
+    """Append the candidates of rare features from ``begin`` on; return where there was no more room, and their number.
+
+    A function of its own, in which no array is replaced: counting references to them would take most of the time.
+    """
+    features, rows, uniforms, naturals = entries
+    n_features, n_rows, n_units = len(weights), len(hidden), weights.shape[1]
+    highest, lowest = float32(-np.log2(_COST_OF_A_JUMP)), float32(np.log2(_LOWEST_BOUND))
+    for feature in range(begin, n_features):
+        limit = limits[feature] * float32(_LOG2_E) + log2_factor
+        if not limit < highest:
+            continue
+        bound = least_above_exp2(max(limit, lowest))
+        # a stream of its own for each feature, one number longer than the feature has cells
+        number = uint32((first + feature) * (n_rows + 1))
+        u = uniform(number, keys[0])
+        # without a logarithm for features with no jump: (1 - bound)^rows >= 1 - bound * rows
+        if u >= bound * float32(n_rows):
+            continue
+        if found + n_rows > len(rows):
+            return feature, found
+        cell = uint32((first + feature) * n_rows)
+        rate = float32(1) / _log_of_one_minus(bound)
+        row = _passed_over(u, rate)
+        while row < n_rows:
+            x = float32(0)
+            for unit in range(n_units):
+                x += weights[feature, unit] * hidden[row, unit]
+            x += bias[feature]
+            u = bound * uniform(uint32(cell + uint32(row)), keys[1])
+            if u < least_above_exp2(min(max(x * float32(_LOG2_E) + log2_factor, float32(-100)), float32(1))):
+                features[found] = feature
+                rows[found] = row
+                uniforms[found] = u
+                naturals[found] = x
+                found += 1
+            number = uint32(number + uint32(1))
+            row += 1 + _passed_over(uniform(number, keys[0]), rate)
+    return n_features, found
+
+
+@compiled()
+def _frequent(limits: np.ndarray, log2_factor: np.float32) -> np.ndarray:
+    """Return the features that `_jump` leaves out, those whose limit is not a number among them."""
+    highest = float32(-np.log2(_COST_OF_A_JUMP))
+    found = 0
+    result = np.empty(len(limits), dtype=np.int64)
+    for feature in range(len(limits)):
+        result[found] = feature
+        found += not limits[feature] * float32(_LOG2_E) + log2_factor < highest
+    return result[:found]
+
+
+@compiled()
+def _longer(array: np.ndarray, length: int) -> np.ndarray:
+    result = np.empty(length, dtype=array.dtype)
+    result[: len(array)] = array
+    return result
+
+
+@compiled()
+def _with_room(
+    entries: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], needed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    features, rows, uniforms, naturals = entries
+    if needed <= len(rows):
+        return entries
+    length = 2 * needed
+    return _longer(features, length), _longer(rows, length), _longer(uniforms, length), _longer(naturals, length)
+
+
+@compiled()
+def _thinned(
+    weights: np.ndarray,
+    bias: np.ndarray,
+    hidden: np.ndarray,
+    factor: float,
+    keys: np.ndarray,
+    first: int,
+    packed: np.ndarray,
+    natural: np.ndarray,
+    padded: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    # one kernel, because each return to the interpreter may have to wait for another thread
+    n_features, n_rows = len(weights), len(hidden)
+    middle, reach = _range_of_units(hidden)
+    limits = np.empty(n_features, dtype=np.float32)
+    natural_limits(weights, bias, middle, reach, limits)
+    log2_factor = np.float32(np.log2(factor))
+    room = max(2 * n_rows, n_features)
+    entries = (
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.float32),
+        np.empty(room, dtype=np.float32),
+    )
+    reached, found = 0, 0
+    while reached < n_features:
+        entries = _with_room(entries, found + n_rows)
+        reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
+    frequent = _frequent(limits, log2_factor)
+    for begin in range(0, len(frequent), len(packed)):
+        chosen = frequent[begin : begin + len(packed)]
+        number = len(chosen)
+        for i in range(number):
+            packed[i] = weights[chosen[i]]
+        np.dot(packed[:number], hidden.T, natural[:number])
+        cells = ((first + chosen) * n_rows).astype(np.uint32)
+        start, rows, uniforms, naturals = candidates(
+            natural[:number], bias[chosen], factor, keys[1], cells, padded[: -(-number * n_rows // 8) * 8]
+        )
+        entries = _with_room(entries, found + len(rows))
+        for i in range(number):
+            entries[0][found + start[i] : found + start[i + 1]] = chosen[i]
+        entries[1][found : found + len(rows)] = rows
+        entries[2][found : found + len(rows)] = uniforms
+        entries[3][found : found + len(rows)] = naturals
+        found += len(rows)
+    features, rows, uniforms, naturals = entries
+    return features[:found], rows[:found], uniforms[:found], naturals[:found]
+
+
+def thinned_candidates(
+    weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, factor: float, keys: np.ndarray, first: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the cells that may be non-zero, of some features; those of each feature follow each other.
+
+    Parameters
+    ----------
+    weights : ndarray of float32 of shape (n_features, n_units)
+        Weights of the features.
+    bias : ndarray of float32 of shape (n_features,)
+        Bias of each feature.
+    hidden : ndarray of float32 of shape (n_rows, n_units)
+        Values of the hidden units.
+    factor : float
+        A constant with P(x > 0) <= factor * exp(natural).
+    keys : ndarray of uint32 of shape (2,)
+        New ones for every matrix that is drawn.
+    first : int
+        Number of the first feature, so that the blocks of one matrix draw different numbers.
+
+    Returns
+    -------
+    features : ndarray of int32
+        Feature of each cell.
+    rows : ndarray of int32
+        Row of each cell.
+    uniforms : ndarray of float32
+        Uniform number of each cell: the cells that are left out have numbers at which their counts are zero.
+    naturals : ndarray of float32
+        Natural parameter of each cell.
+    """
+    n_rows, n_units = hidden.shape
+    if not n_rows:
+        nothing = np.zeros(0, dtype=np.float32)
+        return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), nothing, nothing
+    tile = max(1, min(len(weights), _TILE_CELLS // n_rows))
+    return _thinned(
+        weights,
+        bias,
+        np.ascontiguousarray(hidden),
+        factor,
+        keys,
+        first,
+        scratch("packed", (tile, n_units), np.float32),
+        scratch("natural", (tile, n_rows), np.float32),
+        scratch("flags", (flag_bytes(tile * n_rows),), np.uint8),
+    )
