@@ -53,7 +53,7 @@ class NegativeBinomial(Counts):
         return without_bound(units, reason)
 
     def project(self, weights: np.ndarray, bias: np.ndarray, own: Own, units: Support) -> None:
-        """Keep all natural parameters below 0, whatever the values of the units and the totals of rows."""
+        """Keep naturals below 0, whatever the units and the totals of rows."""
         keep_below_pole(weights, bias, units.upper * self.largest_pull)
 
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
