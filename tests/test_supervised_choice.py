@@ -22,7 +22,8 @@ from harmonium import (
     Stochastic,
 )
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
-from harmonium.training.path import Search
+from harmonium.training.base import Training
+from harmonium.training.path import Fold, Search, Stage
 
 from .head_cases import labelled
 from .supervised_cases import (
@@ -73,6 +74,21 @@ def test_the_weight_is_searched_in_both_directions() -> None:
     assert [C for C, _ in tried({1.0: 5.0, 0.25: 4.0, 0.0625: 3.0})] == [1.0, 0.25, 0.0625, 0.015625]
     assert [C for C, _ in tried({1.0: 5.0, 4.0: 4.0, 16.0: 3.0})] == [1.0, 0.25, 4.0, 16.0, 64.0]
     assert tried({1.0: 5.0}, may_soften=True) == [(1.0, False), (0.25, False), (4.0, False), (1.0, True)]
+
+
+def test_hopeless_values_are_given_up_after_one_fold() -> None:
+    model = HarmoniumClassifier(**QUICK).fit(X, Y)
+    record = pd.DataFrame(model.validation_).groupby("C", sort=False)["error"].min()
+    assert record.idxmin() == model.C_
+    search = Search([Fold(Training({})) for _ in range(3)], curves=[[0.5, 0.4]], best=0, lowest_first=0.2)
+    search.stages = [Stage(1.6, 3, error=0.3)]
+    search.folds[0].lowest = 0.4
+    assert search.is_hopeless
+    search.give_up(Stage(0.4, 0, after=0))
+    assert search.best == 0 and search.stages[1].error == np.inf and search.curves == []
+    np.testing.assert_allclose(search.record["error"], [0.6, 0.55])  # as far from the best as on the first fold
+    search.folds[0].lowest = 0.204
+    assert not search.is_hopeless
 
 
 def test_a_fixed_weight_is_not_searched() -> None:

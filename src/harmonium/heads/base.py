@@ -272,6 +272,21 @@ class Head(Part):
         """Whether the weight of the loss is chosen on held-out rows."""
         return False
 
+    def is_uneven(self, targets: Targets) -> bool:
+        """Return whether some classes have many times as many rows as others.
+
+        Parameters
+        ----------
+        targets : Targets
+            Targets of all training rows.
+
+        Returns
+        -------
+        bool
+            False if there are no classes.
+        """
+        return False
+
     def may_soften(self, targets: Targets) -> bool:
         """Return whether weights of classes are to be tried on held-out rows.
 

@@ -141,12 +141,11 @@ class Hinge(LinearHead):
         return _with_weights(targets, weights)
 
     def may_soften(self, targets: Targets) -> bool:
-        """Return whether ``class_weight`` is "auto" and classes are uneven.
+        """Return whether ``class_weight`` is "auto" and classes are uneven."""
+        return isinstance(self.class_weight, str) and self.class_weight == "auto" and self.is_uneven(targets)
 
-        They are if the largest has many times as many rows as the smallest.
-        """
-        if self.class_weight != "auto":
-            return False
+    def is_uneven(self, targets: Targets) -> bool:
+        """Return whether the largest class has five times as many rows as the smallest."""
         sizes = [np.bincount(codes[codes >= 0]) for codes in targets.values[targets.counting].T]
         return any(counts.max() >= _UNEVEN * counts[counts > 0].min() for counts in sizes if counts.any())
 

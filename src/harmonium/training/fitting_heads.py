@@ -11,6 +11,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.targets import Targets
 from harmonium.training.base import Training, is_second
 from harmonium.training.checkpoint import Checkpoint
+from harmonium.training.finishing import Finish, finish
 from harmonium.training.fitted import FittedModel
 from harmonium.training.folds import held_out_folds
 from harmonium.training.initialise import initial_training
@@ -52,6 +53,8 @@ class _HeadFit:
         The fit to all rows, once C is chosen.
     n_done : int
         Number of its stages that are done.
+    finish : Finish, optional
+        How the head is finished then, if it is.
     """
 
     rng: np.random.Generator
@@ -60,6 +63,7 @@ class _HeadFit:
     found: Search
     training: Training | None = None
     n_done: int = 0
+    finish: Finish | None = None
 
 
 def fit_head(
@@ -90,6 +94,8 @@ def fit_head(
                     problem = replace(problem, view_weights=linear.best().settings.weights)
             if found.folds:
                 search(found, problem, plan, data, nats, state.rows, state.rng, reporter, checkpoint)
+                if head.is_uneven(targets) and not head.is_solved:
+                    state.finish = finish(problem, data, state.rows, found.trained, found.scores)
                 found.folds = []  # what it takes to go on with them is no longer needed
             state.training = state.training or start(state.seed)
             return _train(problem, data, plan, nats, state, linear, reporter, checkpoint), state.rng
@@ -156,9 +162,12 @@ def _of_all_rows(
     assert state.training is not None
     stages, head, record, training = _stages(problem, state), problem.head, None, state.training
     if state.rows:
-        scores, path, record = np.concatenate(state.found.scores), None, state.found.record
+        by_fold, path, record = state.found.scores, None, state.found.record
+        if state.finish is not None:
+            training, by_fold = state.finish.of(problem, data, training), state.finish.scores
+        scores = np.concatenate(by_fold)
         if head.sees_inputs and linear is not None:
-            mixed = mixture(linear, state.found.scores)
+            mixed = mixture(linear, by_fold)
             training = replace(training, parameters=mixed.mixed(training.parameters))
             scores, path = mixed.scores, mixed.path
         held_out = Targets.joined([data.targets.take(held) for _, held in state.rows])

@@ -25,6 +25,7 @@ from harmonium.heads.footing import Features, Footing
 from harmonium.heads.linear_models import Solution
 from harmonium.objectives.problem import Problem
 from harmonium.targets import Targets
+from harmonium.training.comparing import is_better, mean_error
 from harmonium.views.data import Data
 
 # C: where the search begins, its factor, and the most steps in a direction. Conventions; rows have a length of about 1
@@ -116,13 +117,13 @@ class LinearSearch:
     def best(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
         """Return the model with the smallest error on some of the held-out rows, or one with a smaller C as good."""
         weight = self.targets.weight[rows]
-        means = [_mean(model.errors[rows], weight) for model in self.tried]
+        means = [mean_error(model.errors[rows], weight) for model in self.tried]
         first = self.tried[int(np.argmin(means))]
         alike = [
             model
             for model in self.tried
             if replace(model.settings, C=first.settings.C) == first.settings
-            and _as_good(model.errors[rows] - first.errors[rows], weight)
+            and not is_better(first.errors[rows], model.errors[rows], weight)
         ]
         return min(alike, key=lambda model: model.settings.C)
 
@@ -171,7 +172,7 @@ class LinearSearch:
                 if max(lighter.values()) < 1:
                     break
                 other = self._along_C(replace(found.settings, weights=lighter))
-                if _as_good(found.errors - other.errors, self.targets.weight):  # no better than chance would have it
+                if not is_better(other.errors, found.errors, self.targets.weight):
                     break
                 found = other
 
@@ -185,7 +186,7 @@ class LinearSearch:
             parts.append(features[held] @ weights + bias)
         scores = np.concatenate(parts)
         errors = self.head.error(scores, self.targets.values)
-        self.tried.append(LinearModel(settings, scores, errors, _mean(errors, self.targets.weight)))
+        self.tried.append(LinearModel(settings, scores, errors, mean_error(errors, self.targets.weight)))
         return self.tried[-1]
 
     def _solve(self, settings: Settings, features: Features, rows: np.ndarray) -> Solution:
@@ -247,17 +248,5 @@ def _most_rows(features: Features) -> int:
     return max(1, int(_MOST_NUMBERS * n_rows / max(size, 1)))
 
 
-def _mean(errors: np.ndarray, weight: np.ndarray) -> float:
-    return float(np.average(errors, weights=weight)) if weight.any() else 0.0
-
-
 def _error(model: LinearModel) -> float:
     return model.error
-
-
-def _as_good(more: np.ndarray, weight: np.ndarray) -> bool:
-    """Return whether the mean of how much larger errors are is within one standard error of zero."""
-    mean = _mean(more, weight)
-    spread = _mean(np.square(more - mean), weight)
-    rows = weight.sum() ** 2 / max(float(np.square(weight).sum()), 1e-300)  # as many rows of equal weight tell as much
-    return mean <= np.sqrt(spread / max(rows, 1.0))

@@ -29,7 +29,9 @@ _WINDOW = 3
 # A stage ends after half of its epochs, and at least this share of those planned, without a smaller error.
 _PATIENCE = 0.25
 # Factor between values of C, and the most of them in either direction.
-_FACTOR, _MOST_STEPS = 4.0, 4
+_FACTOR, _MOST_STEPS = 4.0, 5
+# A stage is given up after the first fold if its error there is this many times that of the best stage so far.
+_HOPELESS = 1.03
 
 
 @resumable
@@ -156,6 +158,8 @@ class Search:
         Scores of the held-out rows of each fold at the best stage, by models that have not seen them.
     candidate : Candidate, optional
         The model of the first fold at that stage, for users who do not wait for the end.
+    lowest_first : float
+        Smallest error of the first fold at that stage.
     """
 
     folds: list[Fold]
@@ -165,6 +169,12 @@ class Search:
     record: dict[str, list[float]] = field(default_factory=lambda: {"C": [], "epoch": [], "error": []})
     scores: list[np.ndarray] = field(default_factory=list)
     candidate: Candidate | None = None
+    lowest_first: float = np.inf
+
+    @property
+    def trained(self) -> list[Parameters]:
+        """Parameters of each fold at the best stage."""
+        return [fold.best for fold in self.folds if fold.best is not None]
 
     @property
     def chosen(self) -> list[Stage]:
@@ -194,6 +204,20 @@ class Search:
                 return Stage(C, 0, after=self.best)
         return Stage(best.C, 0, softened=True, after=self.best) if may_soften else None
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the first fold, which alone is done with the present stage, says that others need not try it."""
+        return len(self.folds) > 1 and self.folds[0].lowest > _HOPELESS * self.lowest_first
+
+    def give_up(self, stage: Stage) -> None:
+        """Take note that a stage is not worth trying on the other folds."""
+        # errors of one fold are written down as those of all would be if they were as much worse
+        curve = _smooth(np.array(self.curves[0])) + self.stages[self.best].error - self.lowest_first
+        self.stages.append(replace(stage, epochs=len(curve)))
+        self.curves = []
+        self._write_down(stage.C, curve)
+        self.folds[0].begin(improved=False)
+
     def add(self, stage: Stage) -> None:
         """Take note that all folds are done with a stage."""
         curve = _smooth(np.mean([c[: min(map(len, self.curves))] for c in self.curves], axis=0))
@@ -206,6 +230,7 @@ class Search:
             self.best = len(self.stages) - 1
             self.scores = [fold.scores_after(epochs) for fold in self.folds]
             self.candidate = self.folds[0].candidate(stage.C)
+            self.lowest_first = self.folds[0].lowest
         for fold in self.folds:
             fold.begin(improved)
 
@@ -256,7 +281,12 @@ def search(
             part = staged.take(train)
             driver.run(weighted, plan.objective, part, fold.training, rng, reporter, held, last, checkpoint)
             found.curves.append(fold.curve)
-        found.add(stage)
+            if len(found.curves) == 1 and found.is_hopeless:
+                break
+        if len(found.curves) < len(found.folds):
+            found.give_up(stage)
+        else:
+            found.add(stage)
 
 
 def of_stage(problem: Problem, data: Data, stage: Stage) -> Data:
