@@ -97,12 +97,14 @@ class Comparison:
         """Keep a rival that was tuned."""
         return self.add(name, found.setting, [found.predicted], found.seconds, found.predicting, is_rival=True)
 
-    def add_rivals(self, rivals: Mapping[str, Rival], train: Views, y: np.ndarray, test: Views, classes: bool) -> None:
-        """Tune and keep rivals, after what one predicts without looking."""
+    def add_rivals(
+        self, rivals: Mapping[str, Rival], train: Views, y: np.ndarray, test: Views, classes: bool, suffix: str = ""
+    ) -> None:
+        """Tune and keep rivals, after what one predicts without looking; the suffix is put behind their names."""
         plain = trivial(y, len(self.truth), classes)
-        self.add("most frequent class" if classes else "mean", plain.setting, [plain.predicted], 0.0)
+        self.add(("most frequent class" if classes else "mean") + suffix, plain.setting, [plain.predicted], 0.0)
         for name, rival in rivals.items():
-            self.add_tuned(name, tuned(rival, train, y, test))
+            self.add_tuned(name + suffix, tuned(rival, train, y, test))
 
     def add_seeds(self, name: str, models: Iterable[Any], train: Any, y: np.ndarray, test: Any) -> list[Any]:
         """Fit a harmonium with several seeds, keep what it predicts, and return the models."""
