@@ -61,7 +61,7 @@ SHOWN = ["pos_adj", "re_pos_adj", "neg_adj", "re_neg_adj"]
 
 
 def data(
-    options: SimpleNamespace,
+    n_words: int, limit: int = 0
 ) -> tuple[dict[str, Any], np.ndarray, dict[str, Any], np.ndarray, dict[str, list[str]]]:
     """Word counts and context of training and test reviews, overall ratings and five aspects, names of features."""
     loaded = load_hotels()
@@ -70,9 +70,9 @@ def data(
     y, truth = (
         np.column_stack([ratings, aspects[loaded.split == part]]) for ratings, part in ((y, "train"), (truth, "test"))
     )
-    kept, asked = few(len(y), options.rows), few(len(truth), options.rows)
+    kept, asked = few(len(y), limit), few(len(truth), limit)
     texts, other = np.asarray(train["text"])[kept], np.asarray(test["text"])[asked]
-    words, new_words, vocabulary = word_counts(texts, other, options.words)
+    words, new_words, vocabulary = word_counts(texts, other, n_words)
     context, names = contextual_features(texts)
     views = {"words": words, "context": context}
     unseen = {"words": new_words, "context": contextual_features(other)[0]}
@@ -155,7 +155,7 @@ def add_harmoniums(
 
 def run(options: SimpleNamespace) -> Result:
     """Fit all models and measure R² on test reviews."""
-    views, six, unseen, true_six, names = data(options)
+    views, six, unseen, true_six, names = data(options.words, options.rows)
     y, truth = six[:, 0], true_six[:, 0]
     only = [{"words": one["words"]} for one in (views, unseen)]
     words = compared("words", only[0], y, only[1], truth, options.seeds)

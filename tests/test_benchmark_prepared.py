@@ -37,7 +37,7 @@ def test_blocks_have_rows_of_about_length_one() -> None:
         np.testing.assert_allclose((X**2).sum(axis=1).mean(), 1)
         np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
     constant = {"numbers": np.ones((4, 2))}
-    for way in prepared.NUMBERS:
+    for way in prepared.SCALED:
         assert not prepared.Preparation(("numbers",), numbers=way).matrices(constant)[0].any()
 
 

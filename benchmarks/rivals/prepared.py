@@ -21,7 +21,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, ParameterGrid, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 __all__ = ["RIVALS", "Preparation", "Rival", "Tuned", "fold_rows", "preparations", "rows_of", "trivial", "tuned"]
@@ -73,11 +73,14 @@ WORDS: dict[str, Callable[[], Any]] = {
     "log-counts × idf, unit rows": lambda: TfidfTransformer(sublinear_tf=True),
     "counts × idf, unit rows": TfidfTransformer,
 }
+AS_THEY_ARE = "numbers as they are"
 NUMBERS: dict[str, Callable[[], Any]] = {
     "standardised columns": StandardScaler,
     "standardised columns / √width": lambda: Block(columns=True),
     "views as blocks": lambda: Block(columns=False),
+    AS_THEY_ARE: FunctionTransformer,
 }
+SCALED = tuple(way for way in NUMBERS if way != AS_THEY_ARE)
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ class Preparation:
         return ", ".join(texts)
 
 
-def preparations(views: Views) -> list[Preparation]:
+def preparations(views: Views, scalings: Sequence[str] = SCALED) -> list[Preparation]:
     """Return the preparations that a rival chooses among: all views and each alone, words and numbers in every way.
 
     Of one view alone, standardised columns that are also divided by one number are left out: to a model whose strength
@@ -130,7 +133,7 @@ def preparations(views: Views) -> list[Preparation]:
         counted = any((words.data > 1).any() for words in sparse)
         # logarithms of 0 and 1 change nothing
         words = list(WORDS)[: 3 if counted else 2] if sparse else list(WORDS)[:1]
-        numbers = list(NUMBERS) if len(sparse) < len(names) else list(NUMBERS)[:1]
+        numbers = list(scalings) if len(sparse) < len(names) else list(scalings)[:1]
         if len(names) == 1:
             numbers = [way for way in numbers if way != "standardised columns / √width"]
         found += [Preparation(names, one, other) for one in words for other in numbers]
@@ -191,12 +194,15 @@ class Rival:
     relative : bool, default=True
         Whether the strength is in units of the mean squared length of a row, so that one ladder of strengths suits
         every preparation. A kernel has its own scale.
+    ladder : tuple of float, default=LADDER
+        Strengths that may be tried.
     """
 
     estimator: Any
     strength: str = "C"
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     relative: bool = True
+    ladder: tuple[float, ...] = LADDER
 
     def made(self, value: float, more: Mapping[str, Any], X: Any) -> Any:
         """Return the estimator with a relative strength, for these rows."""
@@ -212,7 +218,8 @@ RIVALS = {
     "logistic regression, one against the rest": Rival(
         OneVsRestClassifier(LogisticRegression(solver="liblinear")), strength="estimator__C"
     ),
-    "RBF SVM": Rival(RadialSVC(), grid={"share": (0.25, 1.0, 4.0)}, relative=False),
+    # wider steps, as two things are searched
+    "RBF SVM": Rival(RadialSVC(), grid={"share": (0.25, 1.0)}, relative=False, ladder=LADDER[::2]),
     "ridge": Rival(Ridge(), strength="alpha"),
     "linear SVR": Rival(LinearSVR(random_state=0)),
 }
@@ -336,7 +343,7 @@ def tuned(
                     tried[number, place, value] = score(y, found)
                     return tried[number, place, value]
 
-                climb(quality)
+                climb(quality, rival.ladder)
         number, place, value = max(tried, key=tried.__getitem__)
         (X,) = ways[number].matrices(train)
         model = rival.made(value, grid[place], X).fit(X, y)
