@@ -34,7 +34,7 @@ BENCHMARK = Benchmark(
     minutes=3,
     data=("wikipedia",),
     settings={"seeds": 3, "sizes": (10, 20, 50), "rows": 0},
-    quick={"seeds": 1, "sizes": (10,), "rows": 150},
+    quick={"seeds": 1, "sizes": (10,), "rows": 100},
 )
 POWER = 3  # that sharpens class probabilities
 UNITS = {"Gaussian": GaussianUnits(), "binary": BernoulliUnits()}
@@ -138,7 +138,7 @@ def encode_harmonium(name: str, pairs: Pairs, settings: Settings, seed: int) -> 
 
 def encode_projection(name: str, pairs: Pairs, settings: Settings, seed: int) -> Encoded:
     """CCA or partial least squares between the principal components of the images and the texts."""
-    pca = PCA(settings["components"], random_state=seed)
+    pca = PCA(min(settings["components"], len(pairs.train_labels)), random_state=seed)
     known, new = Preparation(("image",), numbers=settings["scaling"]).matrices(pairs.train, pairs.test)
     train, test = pca.fit_transform(known), pca.transform(new)
     model = (CCA if name == "CCA" else PLSSVD)(settings["K"])

@@ -36,7 +36,7 @@ BENCHMARK = Benchmark(
     minutes=15,
     data=("newsgroups", "reuters21578"),
     settings={"sets": ("newsgroups", "reuters"), "rows": 0},
-    quick={"sets": ("reuters",), "rows": 200},
+    quick={"sets": ("reuters",), "rows": 100},
 )
 AREA_GOAL, SPEED_GOAL = 1.4, 50
 TIMED_TOPICS, FOLD_IN_STEPS, ROUNDS = 100, 25, 7
