@@ -10,14 +10,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
 
+from benchmarks.comparing import interval
+from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
+from benchmarks.rivals.prepared import RIVALS, WORDS, Preparation
 from harmonium import (
     DWH,
     TWH,
@@ -36,15 +38,16 @@ BENCHMARK = Benchmark(
     claim="words for images of Corel5k: a multi-label hinge against words as a view (DWH, TWH) and plain rivals",
     minutes=20,
     data=("corel5k",),
-    settings={"seeds": 3, "inner_splits": 2},
+    settings={"seeds": 3, "inner_splits": 2, "rows": 0},
+    quick={"seeds": 1, "inner_splits": 1, "rows": 200},
 )
 OURS = "harmonium, multi-label hinge"
 DEFAULTS = "`HarmoniumClassifier()`"
 CUTOFFS = (3, 4, 5, 6, 7)
-HELD_OUT = 500  # training images that settings are chosen on
+HELD_OUT = 500  # training images that settings are chosen on, but at most a third
 CHOSEN = 5  # words of an image by whose F1 settings are chosen
-CENTRAL = (0.025, 0.975)  # ends of the bootstrap's interval
 UNITS = {"Gaussian": GaussianUnits(), "binary": BernoulliUnits()}
+IDF = list(WORDS)[1]  # of blobs that are there or not
 Settings = dict[str, float | str]
 
 
@@ -60,17 +63,19 @@ class Images:
     def inner(self, seed: int) -> Images:
         """Return some training images against the others."""
         order = np.random.default_rng(seed).permutation(len(self.train_words))
-        held_out, rest = np.sort(order[:HELD_OUT]), np.sort(order[HELD_OUT:])
+        n_held = min(HELD_OUT, len(order) // 3)
+        held_out, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
         return Images(self.train[rest], self.train_words[rest], self.train[held_out], self.train_words[held_out])
 
 
-def load() -> Images:
-    """The files' own split, without the last blob, which is faulty in the test file."""
+def load(limit: int = 0) -> Images:
+    """The files' own split, without the last blob, which is faulty in the test file; at most so many rows (0: all)."""
     data = load_corel5k()
     blobs = scipy.sparse.csr_array(data.views["blobs"][:, :-1])
     blobs.indices, blobs.indptr = blobs.indices.astype(np.int32), blobs.indptr.astype(np.int32)
     words = np.asarray(data.target, dtype=np.float64)
     train, test = np.flatnonzero(data.split == "train"), np.flatnonzero(data.split == "test")
+    train, test = train[few(len(train), limit)], test[few(len(test), limit)]
     return Images(blobs[train], words[train], blobs[test], words[test])
 
 
@@ -135,15 +140,24 @@ def score_twh(images: Images, words: np.ndarray, settings: Settings, seed: int) 
 
 def score_logistic(images: Images, words: np.ndarray, settings: Settings, seed: int) -> np.ndarray:
     """A logistic regression for each word."""
-    one = LogisticRegression(C=settings["C"], solver="liblinear", random_state=seed)
-    return OneVsRestClassifier(one).fit(images.train, words).predict_proba(images.test)
+    train, test = weighted(images, str(settings["blobs"]))
+    model = RIVALS["logistic regression, one against the rest"].made(float(settings["strength"]), {}, train)
+    return model.fit(train, words).predict_proba(test)
+
+
+def weighted(images: Images, way: str) -> list[Any]:
+    """Return training and test blobs, weighted in one of the ways of rivals."""
+    return Preparation(("blobs",), words=way).matrices({"blobs": images.train}, {"blobs": images.test})
 
 
 def score_neighbours(images: Images, words: np.ndarray, settings: Settings, seed: int) -> np.ndarray:
     """Mean of the words of the most similar training images."""
     common = (images.test @ images.train.T).toarray()
     sizes, other = images.test.sum(axis=1)[:, None], images.train.sum(axis=1)[None]
-    if settings["similarity"] == "cosine":
+    if settings["similarity"] == "cosine, idf":
+        train, test = weighted(images, IDF)
+        similarity = (test @ train.T).toarray()
+    elif settings["similarity"] == "cosine":
         similarity = common / np.sqrt(np.maximum(sizes * other, 1))
     else:
         similarity = common / np.maximum(sizes + other - common, 1)
@@ -169,10 +183,11 @@ METHODS: dict[str, tuple[Score, dict[str, tuple[float | str, ...]]]] = {
     DEFAULTS: (score_defaults, {}),
     "DWH": (score_dwh, SHARED),
     "TWH": (score_twh, SHARED),
-    "logistic regression": (score_logistic, {"C": (0.3, 0.03, 0.1, 1.0, 3.0)}),
+    # the strength is in units of the mean squared length of a row, so that both ways have the same values
+    "logistic regression": (score_logistic, {"strength": (3.0, 0.3, 1.0, 10.0, 30.0), "blobs": ("binary", IDF)}),
     "k nearest neighbours": (
         score_neighbours,
-        {"k": (30, 10, 20, 40, 60, 100), "similarity": ("cosine", "Jaccard")},
+        {"k": (30, 10, 20, 40, 60, 100), "similarity": ("cosine", "Jaccard", "cosine, idf")},
     ),
     "word frequency": (score_frequency, {}),
 }
@@ -211,13 +226,6 @@ def item_f1(scores: np.ndarray, words: np.ndarray, n: int = CHOSEN) -> np.ndarra
     return 2 * hits / (n + words.sum(axis=1))
 
 
-def interval(difference: np.ndarray) -> tuple[float, float]:
-    """Return where most of the mean differences of resampled images lie."""
-    rng = np.random.default_rng(0)
-    means = [difference[rng.integers(0, len(difference), len(difference))].mean() for _ in range(2000)]
-    return float(np.quantile(means, CENTRAL[0])), float(np.quantile(means, CENTRAL[1]))
-
-
 def best_methods(f1: dict[str, np.ndarray], precision: dict[str, float]) -> str:
     """Return who is best, and by how much."""
     lines = []
@@ -239,7 +247,8 @@ def lead(items: dict[str, np.ndarray]) -> list[list[object]]:
     for name, values in items.items():
         if name != OURS:
             difference = items[OURS] - values
-            rows.append([name, float(difference.mean()), *interval(difference)])
+            ends = interval(lambda rows, of=difference: float(of[rows].mean()), len(difference))
+            rows.append([name, float(difference.mean()), *ends])
     return rows
 
 
@@ -256,7 +265,7 @@ def predicted(images: Images, seeds: int) -> list[list[object]]:
 
 def run(options: SimpleNamespace) -> Result:
     """Choose settings on held-out training images, then annotate the test images."""
-    images = load()
+    images = load(options.rows)
     parts = [images.inner(1 + number) for number in range(options.inner_splits)]
     rows: list[list[object]] = []
     f1: dict[str, np.ndarray] = {}
@@ -285,8 +294,8 @@ def run(options: SimpleNamespace) -> Result:
         f"{images.train.shape[0]:,} training and {images.test.shape[0]:,} test images, {images.train.shape[1]} blobs "
         f"(the faulty last one is left out), {int((images.train_words.sum(axis=0) > 0).sum())} words that occur in "
         f"training, {reports[0].n_labels} words that occur in test images. Settings are chosen by the mean F1@{CHOSEN} "
-        f"on {options.inner_splits} random splits of the training images, {images.train.shape[0] - HELD_OUT:,} against "
-        f"{HELD_OUT:,}, one setting after the other; all harmoniums have the same driver and the same grid. "
+        f"on {options.inner_splits} random splits of the training images, {parts[0].train.shape[0]:,} against "
+        f"{parts[0].test.shape[0]:,}, one setting after the other; all harmoniums have the same driver and grid. "
         f"Harmoniums: means of {options.seeds} random starts; ± is the standard deviation of F1@{CHOSEN} over starts. "
         "F1 is the mean over images; average precision is the mean over the words of the test images; N+ is the number "
         f"of words recalled at least once with {CHOSEN} words per image."
@@ -299,10 +308,8 @@ def run(options: SimpleNamespace) -> Result:
         "What `predict` returns with all defaults, where fit chooses the cut of probabilities for the F1 of an image:"
     )
     result.table("predicted", {"seed": None, "words": "{:.2f}", "F1": "{:.3f}"}, predicted(images, options.seeds))
-    share = 100 * (CENTRAL[1] - CENTRAL[0])
     result.text(
-        f"Difference of the F1@{CHOSEN} of {OURS} to the others', and where {share:g} % of a bootstrap over test "
-        "images lie:"
+        f"Difference of the F1@{CHOSEN} of {OURS} to the others', and where 95 % of a bootstrap over test images lie:"
     )
     result.table("lead", {"method": None, **dict.fromkeys(["difference", "from", "to"], "{:+.4f}")}, lead(items))
     return result

@@ -1,7 +1,7 @@
 """Retrieval across views on Wikipedia image-text pairs: texts by an image, images by a text, and by both (Chen et al.).
 
-Every method's settings are chosen by mean average precision on quarters of the training rows held out; the test rows
-are used once, at the end.
+Every method's settings, among them how rivals scale the views, are chosen by mean average precision on quarters of the
+training rows held out; the test rows are used once, at the end.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from sklearn.cross_decomposition import CCA, PLSSVD
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.preprocessing import StandardScaler
 
+from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
+from benchmarks.rivals.prepared import NUMBERS, SCALED, Preparation
 from harmonium import DWH, TWH, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.datasets import load_wikipedia
 from harmonium.metrics import RetrievalReport, average_precision, retrieval_report
@@ -32,7 +33,8 @@ BENCHMARK = Benchmark(
     claim="image → text, text → image and both on Wikipedia: MMH against DWH, TWH, CCA and LSI",
     minutes=3,
     data=("wikipedia",),
-    settings={"seeds": 3, "sizes": (10, 20, 50)},
+    settings={"seeds": 3, "sizes": (10, 20, 50), "rows": 0},
+    quick={"seeds": 1, "sizes": (10,), "rows": 100},
 )
 POWER = 3  # that sharpens class probabilities
 UNITS = {"Gaussian": GaussianUnits(), "binary": BernoulliUnits()}
@@ -64,10 +66,11 @@ def _at(rows: Rows, places: np.ndarray) -> Rows:
     return {name: values[places] for name, values in rows.items()}
 
 
-def load() -> Pairs:
-    """The lists' own split."""
+def load(limit: int = 0) -> Pairs:
+    """The lists' own split; at most so many rows of either part (0: all)."""
     data = load_wikipedia()
     train, test = np.flatnonzero(data.split == "train"), np.flatnonzero(data.split == "test")
+    train, test = train[few(len(train), limit)], test[few(len(test), limit)]
     views, labels = {name: np.asarray(values) for name, values in data.views.items()}, np.asarray(data.target)
     return Pairs(_at(views, train), labels[train], _at(views, test), labels[test])
 
@@ -103,7 +106,7 @@ def fitted(name: str, pairs: Pairs, settings: Settings, seed: int):
         return DWH(settings["K"], FAMILIES, **given).fit(rows)
     if name == "TWH":
         return TWH(settings["K"], FAMILIES, validation_fraction=0, **given).fit(rows, labels)
-    head = Hinge(settings["C"])
+    head = Hinge(settings["C"], direct=False)
     model = HarmoniumClassifier(settings["K"], views=FAMILIES, head=head, validation_fraction=0, **given)
     return model.fit(rows, labels)
 
@@ -135,8 +138,9 @@ def encode_harmonium(name: str, pairs: Pairs, settings: Settings, seed: int) -> 
 
 def encode_projection(name: str, pairs: Pairs, settings: Settings, seed: int) -> Encoded:
     """CCA or partial least squares between the principal components of the images and the texts."""
-    pca = PCA(settings["components"], random_state=seed)
-    train, test = (pca.fit_transform(pairs.train["image"].astype(float)), pca.transform(pairs.test["image"]))
+    pca = PCA(min(settings["components"], len(pairs.train_labels)), random_state=seed)
+    known, new = Preparation(("image",), numbers=settings["scaling"]).matrices(pairs.train, pairs.test)
+    train, test = pca.fit_transform(known), pca.transform(new)
     model = (CCA if name == "CCA" else PLSSVD)(settings["K"])
     model.fit(train, pairs.train["text"].astype(float))
     image, text = model.transform(test, pairs.test["text"].astype(float))
@@ -144,15 +148,15 @@ def encode_projection(name: str, pairs: Pairs, settings: Settings, seed: int) ->
 
 
 def encode_lsi(name: str, pairs: Pairs, settings: Settings, seed: int) -> Encoded:
-    """Singular vectors of both views together, standardised; a view that is not there counts as average."""
-    scaler = {view: StandardScaler().fit(values) for view, values in pairs.train.items()}
-    train = np.hstack([scaler[view].transform(values) for view, values in pairs.train.items()])
-    svd = TruncatedSVD(settings["K"], random_state=seed).fit(train)
+    """Singular vectors of both views together, scaled; a view that is not there counts as average."""
+    ways = {view: Preparation((view,), numbers=settings["scaling"]) for view in pairs.train}
+    svd = TruncatedSVD(settings["K"], random_state=seed)
+    svd.fit(np.hstack([way.matrices(pairs.train)[0] for way in ways.values()]))
 
     def encode(rows: Rows) -> np.ndarray:
         length = len(next(iter(rows.values())))
         parts = [
-            scaler[view].transform(rows[view]) if view in rows else np.zeros((length, values.shape[1]))
+            ways[view].matrices(pairs.train, rows)[1] if view in rows else np.zeros((length, values.shape[1]))
             for view, values in pairs.train.items()
         ]
         return svd.transform(np.hstack(parts))
@@ -164,10 +168,9 @@ def encode_logistic(name: str, pairs: Pairs, settings: Settings, seed: int) -> E
     """Class probabilities of a logistic regression for each view."""
     plain, sharp = [], []
     for view in ("image", "text"):
-        scaler = StandardScaler().fit(pairs.train[view])
-        model = LogisticRegression(C=settings["C"], max_iter=500)
-        model.fit(scaler.transform(pairs.train[view]), pairs.train_labels)
-        known, new = (model.predict_proba(scaler.transform(rows[view])) for rows in (pairs.train, pairs.test))
+        train, test = Preparation((view,), numbers=settings["scaling"]).matrices(pairs.train, pairs.test)
+        model = LogisticRegression(C=settings["C"], max_iter=500).fit(train, pairs.train_labels)
+        known, new = model.predict_proba(train), model.predict_proba(test)
         plain.append(new - known.mean(axis=0))
         sharp.append(sharpened(new) - sharpened(known).mean(axis=0))
     return {"class probabilities": (plain[0], plain[1]), "sharpened class probabilities": (sharp[0], sharp[1])}
@@ -184,6 +187,8 @@ def grid(**values: tuple[object, ...]) -> list[Settings]:
     return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
 
+# of one view, dividing all columns by one number changes nothing for CCA, nor for directions of least squares
+IMAGE_SCALINGS = ("standardised columns", "views as blocks")
 SHARED = [
     {**units, **stack}
     for units in ({"hidden": "Gaussian", "K": 20}, {"hidden": "Gaussian", "K": 50}, {"hidden": "binary", "K": 200})
@@ -194,10 +199,18 @@ METHODS: dict[str, tuple[Callable[..., Encoded], list[Settings], int | None]] = 
     "MMH": (encode_harmonium, [{**one, "C": C} for one in SHARED for C in (0.03, 0.25, 1.0)], None),
     "DWH": (encode_harmonium, SHARED, None),
     "TWH": (encode_harmonium, SHARED, None),
-    "CCA": (encode_projection, grid(components=(20, 50, 127), K=(5, 7, 9)), 1),
-    "partial least squares": (encode_projection, grid(components=(20, 50, 127), K=(5, 7, 9)), 1),
-    "LSI": (encode_lsi, grid(K=(10, 20, 50)), 1),
-    "logistic regression for each view": (encode_logistic, grid(C=(0.001, 0.01, 0.1, 1.0)), 1),
+    "CCA": (encode_projection, grid(components=(20, 50, 127), K=(5, 7, 9), scaling=IMAGE_SCALINGS), 1),
+    "partial least squares": (
+        encode_projection,
+        grid(components=(20, 50, 127), K=(5, 7, 9), scaling=IMAGE_SCALINGS),
+        1,
+    ),
+    "LSI": (encode_lsi, grid(K=(10, 20, 50), scaling=SCALED), 1),
+    "logistic regression for each view": (
+        encode_logistic,
+        grid(C=(0.001, 0.01, 0.1, 1.0), scaling=SCALED[:1]) + grid(C=(0.1, 1.0, 10.0, 100.0), scaling=SCALED[1:]),
+        1,
+    ),
     "chance": (encode_chance, [{}], 10),
 }
 
@@ -261,12 +274,15 @@ def fused_harmonium(name: str, pairs: Pairs, settings: Settings, seed: int) -> E
 
 def fused_lsi(name: str, pairs: Pairs, settings: Settings, seed: int) -> Encoded:
     """Singular vectors of the views side by side."""
-    train, test = np.hstack(list(pairs.train.values())), np.hstack(list(pairs.test.values()))
-    if settings["standardised"]:
-        scaler = StandardScaler().fit(train)
-        train, test = scaler.transform(train), scaler.transform(test)
+    train, test = Preparation(tuple(pairs.train), numbers=settings["scaling"]).matrices(pairs.train, pairs.test)
     svd = TruncatedSVD(settings["K"], random_state=seed).fit(train)
     return {"projections": (svd.transform(test), svd.transform(train))}
+
+
+def fused_chance(name: str, pairs: Pairs, settings: Settings, seed: int) -> Encoded:
+    """Directions at random."""
+    rng = np.random.default_rng(seed)
+    return {"random": tuple(rng.normal(size=(len(labels), 20)) for labels in (pairs.test_labels, pairs.train_labels))}
 
 
 def fused(pairs: Pairs, sizes: tuple[int, ...], n_seeds: int) -> list[dict[str, object]]:
@@ -274,10 +290,10 @@ def fused(pairs: Pairs, sizes: tuple[int, ...], n_seeds: int) -> list[dict[str, 
     (part,) = pairs.inner(1)
     rows: dict[tuple[str, str], list[float]] = {}
     chosen: dict[tuple[str, str], list[str]] = {}
-    for name, units in product(("MMH", "DWH", "TWH", "LSI"), sizes):
-        encode = fused_lsi if name == "LSI" else fused_harmonium
-        if name == "LSI":
-            settings_grid = grid(K=(units,), standardised=(False, True))
+    for name, units in product(("MMH", "DWH", "TWH", "LSI", "chance"), sizes):
+        encode = {"LSI": fused_lsi, "chance": fused_chance}.get(name, fused_harmonium)
+        if name in ("LSI", "chance"):
+            settings_grid = grid(K=(units,), scaling=tuple(NUMBERS)) if name == "LSI" else grid(K=(units,))
         else:
             more = {"C": (0.3, 3.0)} if name == "MMH" else {}
             settings_grid = grid(K=(units,), stacked=(False,), hidden=("Gaussian", "binary"), **more)
@@ -292,7 +308,7 @@ def fused(pairs: Pairs, sizes: tuple[int, ...], n_seeds: int) -> list[dict[str, 
         for kind in found[0]:
             best = int(np.argmax([one[kind] for one in found]))
             if best not in tested:
-                seeds = 1 if name == "LSI" else n_seeds
+                seeds = n_seeds if encode is fused_harmonium else 1
                 tested[best] = [encode(name, pairs, settings_grid[best], seed) for seed in range(seeds)]
             values = [average_precision(*one[kind], pairs.test_labels, pairs.train_labels) for one in tested[best]]
             rows.setdefault((name, kind), []).append(float(np.mean(values)))
@@ -338,7 +354,7 @@ def compared(rows: list[dict[str, object]], column: str, what: str) -> str:
 
 def run(options: SimpleNamespace) -> Result:
     """Rank one view by the other, and items with both views."""
-    pairs = load()
+    pairs = load(options.rows)
     rows, curves = across(pairs, options.seeds)
     together = fused(pairs, options.sizes, options.seeds)
     draw(curves, options.output / "cross_view_retrieval.png")
@@ -365,7 +381,7 @@ def run(options: SimpleNamespace) -> Result:
         "Test rows with both views are queries, training rows with both views are ranked by hidden means, by class "
         "scores or by singular vectors of the views side by side; mean average precision with K hidden units. "
         f"Harmoniums standardise every feature, so that the {widths['image']} of an image outweigh the "
-        f"{widths['text']} of a text where no label says which matter; LSI could choose whether to standardise."
+        f"{widths['text']} of a text where no label says which matter; LSI could choose whether and how to scale."
     )
     result.table("both", list(together[0]), together)
     # MMH by its hidden means only; the others by what is best

@@ -1,9 +1,11 @@
 """MMH against ridge, support vector regression and supervised topic models on ratings of hotels.
 
-2,500 reviews to train on and 2,500 to test on; two views: the 5,000 most frequent words, binary, and 14 contextual
-features (`features/contextual.py`). Rivals get both views side by side, the contextual one standardised. All
-settings are chosen on training reviews: for MMH inside `fit` (nothing is set but K), for the others by
-cross-validation. Also draws R² over the number of topics, and the weights of four contextual features over the topics.
+2,500 reviews to train on and 2,500 to test on; two views: the 5,000 most frequent words, and 14 contextual features
+(`features/contextual.py`); once the words alone, once both views. All settings are chosen on training reviews: for
+harmoniums inside `fit` (nothing is set, or nothing but K), for the others by three-fold cross-validation. Ridge and
+LinearSVR are given counts, and choose how words are weighted, how the context is scaled, and which views to use along
+with their strength. MMH (binary words) is the paper's model, without a direct path. Also draws R² over the number of
+topics, and the weights of four contextual features over the topics.
 """
 
 from __future__ import annotations
@@ -16,149 +18,163 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVR
 
+from benchmarks.comparing import Comparison, r_squared
 from benchmarks.features.contextual import contextual_features
-from benchmarks.measuring import with_deviation
+from benchmarks.features.words import binary, few, word_counts
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
+from benchmarks.rivals.prepared import RIVALS, rows_of
 from benchmarks.rivals.slda import SLDA
-from harmonium import DWH, TWH, Bernoulli, BernoulliUnits, Gaussian, HarmoniumRegressor, Stochastic, Views
+from harmonium import (
+    DWH,
+    TWH,
+    Bernoulli,
+    BernoulliUnits,
+    EpsilonInsensitive,
+    Gaussian,
+    HarmoniumRegressor,
+    Stochastic,
+    Views,
+)
 from harmonium.datasets import hotel_aspects, load_hotels
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.report import FeatureWeightsDisplay, topic_table
 
 BENCHMARK = Benchmark(
     title="Regression: MMH on ratings of hotels",
-    claim="MMH against ridge, SVR, DWH, TWH and SLDA on ratings of hotels",
-    minutes=10,
+    claim="all defaults and MMH against well-prepared ridge and SVR, DWH, TWH and SLDA on ratings of hotels",
+    minutes=15,
     data=("hotels",),
-    settings={"sizes": (5, 10, 50), "seeds": 2},
+    settings={"sizes": (5, 10, 50), "seeds": 3, "words": 5000, "rows": 0},
+    quick={"sizes": (10,), "seeds": 1, "words": 300, "rows": 150},
 )
 READ_SIZE = 10  # topics of the model whose topics are shown
 SVD_SIZE, SLDA_SIZE = 50, 20
 FAMILIES = {"words": Bernoulli(), "context": Gaussian()}
+DEFAULTS = "`HarmoniumRegressor()`"
 SHOWN = ["pos_adj", "re_pos_adj", "neg_adj", "re_neg_adj"]
 
 
-def data() -> tuple[dict[str, Any], np.ndarray, dict[str, Any], np.ndarray, np.ndarray, dict[str, list[str]]]:
+def data(
+    n_words: int, limit: int = 0
+) -> tuple[dict[str, Any], np.ndarray, dict[str, Any], np.ndarray, dict[str, list[str]]]:
+    """Word counts and context of training and test reviews, overall ratings and five aspects, names of features."""
     loaded = load_hotels()
     (train, y), (test, truth) = loaded.train(), loaded.test()
-    vectorizer = CountVectorizer(max_features=5000, binary=True)
-    words = vectorizer.fit_transform(train["text"]).astype(np.float32)
-    context, names = contextual_features(train["text"])
-    views = {"words": scipy.sparse.csr_array(words), "context": context}
-    unseen = {
-        "words": scipy.sparse.csr_array(vectorizer.transform(test["text"]).astype(np.float32)),
-        "context": contextual_features(test["text"])[0],
-    }
     aspects = hotel_aspects()[0]
-    return views, y, unseen, truth, aspects, {"words": list(vectorizer.get_feature_names_out()), "context": names}
+    y, truth = (
+        np.column_stack([ratings, aspects[loaded.split == part]]) for ratings, part in ((y, "train"), (truth, "test"))
+    )
+    kept, asked = few(len(y), limit), few(len(truth), limit)
+    texts, other = np.asarray(train["text"])[kept], np.asarray(test["text"])[asked]
+    words, new_words, vocabulary = word_counts(texts, other, n_words)
+    context, names = contextual_features(texts)
+    views = {"words": words, "context": context}
+    unseen = {"words": new_words, "context": contextual_features(other)[0]}
+    return views, y[kept], unseen, truth[asked], {"words": vocabulary, "context": names}
 
 
-def side_by_side(views: dict[str, Any], scaler: StandardScaler, only: str | None = None) -> scipy.sparse.csr_array:
-    parts = {"words": views["words"], "context": scipy.sparse.csr_array(scaler.transform(views["context"]))}
-    return scipy.sparse.csr_array(scipy.sparse.hstack([part for name, part in parts.items() if only in (None, name)]))
+def as_binary(views: dict[str, Any]) -> dict[str, Any]:
+    """Return the views with words that are there or not."""
+    return {**views, "words": binary(views["words"])}
+
+
+def side_by_side(views: dict[str, Any], scaler: StandardScaler) -> scipy.sparse.csr_array:
+    parts = [views["words"], scipy.sparse.csr_array(scaler.transform(views["context"]))]
+    return scipy.sparse.csr_array(scipy.sparse.hstack(parts))
+
+
+def compared(
+    label: str, views: dict[str, Any], y: np.ndarray, unseen: dict[str, Any], truth: np.ndarray, seeds: int
+) -> Comparison:
+    """Return the plain rivals and the regressor as it comes, on some views."""
+    comparison = Comparison(truth, {"test R²": r_squared}, lower_is_better=False)
+    rivals = {"ridge": RIVALS["ridge"], "LinearSVR": RIVALS["linear SVR"]}
+    comparison.add_rivals(rivals, views, y, unseen, classes=False, suffix=f", {label}")
+    for kind, turned in (("binary", as_binary), ("counts", dict)):
+        models = (HarmoniumRegressor(random_state=seed) for seed in range(seeds))
+        comparison.add_seeds(f"{DEFAULTS}, {label}, {kind}", models, turned(views), y, turned(unseen))
+    return comparison
 
 
 def svr() -> GridSearchCV:
     return GridSearchCV(LinearSVR(max_iter=5000, random_state=0), {"C": [1e-3, 1e-2, 1e-1, 1.0]}, cv=3)
 
 
-def run(options: SimpleNamespace) -> Result:
-    """Fit all models and measure R² on test reviews."""
-    views, y, unseen, truth, aspects, names = data()
-    train, test = Views(views, feature_names=names), Views(unseen, feature_names=names)
+def add_two_steps(both: Comparison, views: dict[str, Any], y: np.ndarray, unseen: dict[str, Any]) -> None:
+    """Add singular vectors with support vector regression behind them, and supervised LDA of the words."""
+    begin = time.perf_counter()
     scaler = StandardScaler().fit(views["context"])
-    rows: list[list[Any]] = []
-
-    def report(name: str, setting: object, predictions: list[np.ndarray], seconds: float) -> float:
-        scores = [float(r2_score(truth, prediction)) for prediction in predictions]
-        rows.append([name, setting, with_deviation(scores) if len(scores) > 1 else scores[0], seconds])
-        print(rows[-1], flush=True)
-        return float(np.mean(scores))
-
-    ridge = {}
-    for label, only in (("words", "words"), ("both views", None)):
-        begin = time.perf_counter()
-        X = side_by_side(views, scaler, only)
-        model = RidgeCV(alphas=(10, 30, 100, 300, 1000)).fit(X.toarray(), y)
-        predicted = model.predict(side_by_side(unseen, scaler, only).toarray())
-        ridge[label] = report(f"ridge, {label}", f"alpha={model.alpha_:g}", [predicted], time.perf_counter() - begin)
-    begin = time.perf_counter()
-    search = svr().fit(side_by_side(views, scaler), y)
-    report(
-        "LinearSVR, both views",
-        search.best_params_["C"],
-        [search.predict(side_by_side(unseen, scaler))],
-        time.perf_counter() - begin,
-    )
-    begin = time.perf_counter()
-    svd = TruncatedSVD(SVD_SIZE, random_state=0)
+    size = min(SVD_SIZE, views["words"].shape[1] - 1)
+    svd = TruncatedSVD(size, random_state=0)
     search = svr().fit(svd.fit_transform(side_by_side(views, scaler)), y)
-    report(
-        f"SVD + SVR, {SVD_SIZE} dimensions",
-        search.best_params_["C"],
-        [search.predict(svd.transform(side_by_side(unseen, scaler)))],
-        time.perf_counter() - begin,
-    )
+    predicted = search.predict(svd.transform(side_by_side(unseen, scaler)))
+    C = search.best_params_["C"]
+    both.add(f"SVD + SVR, {size} dimensions", f"C {C:g}", [predicted], time.perf_counter() - begin)
+    begin = time.perf_counter()
+    slda = SLDA(SLDA_SIZE, n_iter=200).fit(views["words"], y[:, None])
+    predicted = slda.predict(unseen["words"])[:, 0]
+    both.add(f"tomotopy SLDA, words, K={SLDA_SIZE}", "–", [predicted], time.perf_counter() - begin)
 
+
+def add_harmoniums(
+    both: Comparison, train: Views, y: np.ndarray, test: Views, options: SimpleNamespace
+) -> tuple[dict[str, list[float]], Any]:
+    """Add MMH, DWH + SVR and TWH of several sizes; return their R² by size, and the model whose topics are shown."""
     driver = Stochastic(
         max_iter=40, batch_size=0.05, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True
     )
     curves: dict[str, list[float]] = {"MMH": [], "DWH + SVR": [], "TWH": []}
     shown = None
     for K in options.sizes:
-        predictions, seconds, settings = [], [], []
-        for seed in range(options.seeds):
-            begin = time.perf_counter()
-            model = HarmoniumRegressor(K, views=FAMILIES, random_state=seed).fit(train, y)
-            seconds.append(time.perf_counter() - begin)
-            settings.append(f"C={model.C_:g}, {model.n_iter_} epochs")
-            predictions.append(model.predict(test))
-        shown = model if K == READ_SIZE else shown
-        curves["MMH"].append(report(f"MMH, K={K}", "; ".join(settings), predictions, float(np.median(seconds))))
+        models = (
+            HarmoniumRegressor(K, views=FAMILIES, head=EpsilonInsensitive(direct=False), random_state=seed)
+            for seed in range(options.seeds)
+        )
+        fitted = both.add_seeds(f"MMH, K={K}", models, train, y, test)
+        shown = fitted[-1] if K == READ_SIZE else shown
+        curves["MMH"].append(both.mean(both.entries[-1]))
         begin = time.perf_counter()
         latent = DWH(K, FAMILIES, hidden=BernoulliUnits(), driver=driver, random_state=0).fit(train)
         search = svr().fit(latent.transform(train), y)
-        curves["DWH + SVR"].append(
-            report(
-                f"DWH + SVR, K={K}",
-                search.best_params_["C"],
-                [search.predict(latent.transform(test))],
-                time.perf_counter() - begin,
-            )
-        )
+        predicted, C = search.predict(latent.transform(test)), search.best_params_["C"]
+        seconds = time.perf_counter() - begin
+        curves["DWH + SVR"].append(both.add(f"DWH + SVR, K={K}", f"C {C:g}", [predicted], seconds))
         begin = time.perf_counter()
         wing = TWH(K, FAMILIES, task="regression", hidden=BernoulliUnits(), random_state=0).fit(train, y)
-        curves["TWH"].append(
-            report(f"TWH, K={K}", f"{wing.n_iter_} epochs", [wing.predict(test)], time.perf_counter() - begin)
-        )
-    begin = time.perf_counter()
-    slda = SLDA(SLDA_SIZE, n_iter=200).fit(views["words"], y[:, None])
-    report(
-        f"tomotopy SLDA, words, K={SLDA_SIZE}", "-", [slda.predict(unseen["words"])[:, 0]], time.perf_counter() - begin
-    )
-
-    part = load_hotels().split
-    six = np.column_stack([y, aspects[part == "train"]])
-    many = HarmoniumRegressor(options.sizes[-1], views=FAMILIES, random_state=0).fit(train, six)
-    true_six = np.column_stack([truth, aspects[part == "test"]])
-    each = r2_score(true_six, many.predict(test), multioutput="raw_values")
+        seconds = time.perf_counter() - begin
+        curves["TWH"].append(both.add(f"TWH, K={K}", f"{wing.n_iter_} epochs", [wing.predict(test)], seconds))
     assert shown is not None, f"the sizes must include {READ_SIZE}"
+    return curves, shown
+
+
+def run(options: SimpleNamespace) -> Result:
+    """Fit all models and measure R² on test reviews."""
+    views, six, unseen, true_six, names = data(options.words, options.rows)
+    y, truth = six[:, 0], true_six[:, 0]
+    only = [{"words": one["words"]} for one in (views, unseen)]
+    words = compared("words", only[0], y, only[1], truth, options.seeds)
+    both = compared("both views", views, y, unseen, truth, options.seeds)
+    train, test = (Views(as_binary(one), feature_names=names) for one in (views, unseen))
+    curves, shown = add_harmoniums(both, train, y, test, options)
+    add_two_steps(both, as_binary(views), y, as_binary(unseen))
+    rated = np.flatnonzero(np.isfinite(true_six).all(axis=1))
+    many = HarmoniumRegressor(options.sizes[-1], views=FAMILIES, random_state=0).fit(train, six)
+    answers = many.predict(Views(rows_of(as_binary(unseen), rated), feature_names=names))
+    each = r2_score(true_six[rated], answers, multioutput="raw_values")
     draw(options.sizes, curves, shown, options.output / "hotel_regression.png")
-    best = max(curves["MMH"])
     result = Result()
-    result.table("models", {"model": None, "chosen": None, "test R²": "{:.4f}", "fit, s": None}, rows)
     result.text(
-        f"The best MMH has R² {best - ridge['words']:+.3f} against ridge on the words alone and "
-        f"{best - ridge['both views']:+.3f} against ridge on both views."
+        f"Differences are of R² to the best of ridge and LinearSVR with the same views, with paired 95 % intervals "
+        f"(bootstrap over test reviews; of harmoniums, means of {options.seeds} seeds). Times include the choice of "
+        "settings for all."
     )
+    result.table("models", both.columns(), [*words.rows(), *both.rows()])
     result.text(
         f"Six outputs at once (overall rating and five aspects, K={options.sizes[-1]}): R² "
         + ", ".join(f"{value:.3f}" for value in each)

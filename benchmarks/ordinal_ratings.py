@@ -2,7 +2,7 @@
 
 Overall ratings (1 to 5) of hotels, 2,500 reviews to train on and 2,500 to test on; the view is the 5,000 most frequent
 words, binary. C and the number of epochs are chosen inside ``fit`` on training reviews; nothing is set but the number
-of topics. Rivals get rows of length 1, and choose idf weights and their strength by cross-validation on training
+of topics. Rivals choose how words are weighted along with their strength by three-fold cross-validation on training
 reviews. Numbers are rounded to the nearest rating where a rating is asked for.
 """
 
@@ -13,17 +13,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import scipy.sparse
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import LinearSVC
 
+from benchmarks.features.words import binary, few, word_counts
 from benchmarks.measuring import with_deviation
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
+from benchmarks.rivals.prepared import RIVALS, tuned
 from harmonium import Bernoulli, EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, Ordinal
 from harmonium.datasets import load_hotels
 
@@ -32,7 +28,8 @@ BENCHMARK = Benchmark(
     claim="the ordinal head against ε-insensitive and hinge losses, ridge and LinearSVC on ratings of hotels",
     minutes=5,
     data=("hotels",),
-    settings={"topics": 10, "seeds": 3, "words": 5000},
+    settings={"topics": 10, "seeds": 3, "words": 5000, "rows": 0},
+    quick={"topics": 3, "seeds": 1, "words": 50, "rows": 50},
 )
 LOWEST, HIGHEST = 1, 5
 
@@ -53,9 +50,11 @@ def run(options: SimpleNamespace) -> Result:
     loaded = load_hotels()
     (train, y), (test, truth) = loaded.train(), loaded.test()
     y, truth = y.astype(int), truth.astype(int)
-    vectorizer = CountVectorizer(max_features=options.words, binary=True)
-    X = scipy.sparse.csr_array(vectorizer.fit_transform(train["text"]).astype(np.float32))
-    unseen = scipy.sparse.csr_array(vectorizer.transform(test["text"]).astype(np.float32))
+    kept, asked = few(len(y), options.rows), few(len(truth), options.rows)
+    y, truth = y[kept], truth[asked]
+    texts, other = np.asarray(train["text"])[kept], np.asarray(test["text"])[asked]
+    counts, new_counts, _ = word_counts(texts, other, options.words)
+    X, unseen = binary(counts), binary(new_counts)
     rows: list[list[Any]] = []
 
     def report(name: str, chosen: str, predictions: list[np.ndarray], seconds: float) -> None:
@@ -64,17 +63,12 @@ def run(options: SimpleNamespace) -> Result:
 
     median = float(np.median(y))
     report("median rating", "–", [np.full(len(truth), median)], 0.0)
-    preparations = {"tfidftransformer__use_idf": [True, False]}
-    for name, rival, grid in (
-        ("ridge", Ridge(solver="lsqr"), {"ridge__alpha": [0.3, 1, 3, 10, 30]}),
-        ("LinearSVC", LinearSVC(dual="auto", random_state=0), {"linearsvc__C": [0.03, 0.1, 0.3, 1, 3]}),
+    for name, rival, score in (
+        ("ridge", RIVALS["ridge"], None),
+        ("LinearSVC", RIVALS["linear SVM"], lambda y, found: -float(mean_absolute_error(y, found))),
     ):
-        begin = time.perf_counter()
-        scoring = "r2" if name == "ridge" else "neg_mean_absolute_error"
-        search = GridSearchCV(make_pipeline(TfidfTransformer(), rival), preparations | grid, cv=5, scoring=scoring)
-        search.fit(X, y)
-        best = ", ".join(f"{key.split('__')[1]}={value}" for key, value in search.best_params_.items())
-        report(f"{name}, words", best, [search.predict(unseen)], time.perf_counter() - begin)
+        best = tuned(rival, {"words": counts}, y, {"words": new_counts}, score)
+        report(f"{name}, words", best.setting, [best.predicted], best.seconds)
     for name, kind, head in (
         ("`HarmoniumClassifier(head=Hinge())`", HarmoniumClassifier, Hinge()),
         ("`HarmoniumRegressor(head=EpsilonInsensitive())`", HarmoniumRegressor, EpsilonInsensitive()),

@@ -70,7 +70,7 @@ def test_every_result_has_a_benchmark_follows_the_schema_and_shows_its_figures()
         result = results.read(name)  # checks the schema
         benchmark, _ = registry.load(name)
         assert result["title"] == benchmark.title
-        assert set(result["settings"]) == set(benchmark.settings)
+        assert set(result["settings"]) <= set(benchmark.settings)  # a setting may be younger than a result
         for part in result["parts"]:
             if part["kind"] == "figure":
                 assert (results.FOLDER / part["file"]).exists(), part["file"]
