@@ -47,7 +47,10 @@ REFUSED = {
     "array of another shape": (put("parameters", "views", value={"array": [1], "dtype": "<i8", "shape": [9]}), "views"),
     "unhashable key": (put("parameters", "views", value={"mapping": [[[1], 2]]}), "views"),
     "unknown part": (put("parameters", "driver", "part", value="driver:Newton"), "driver:Newton"),
-    "part of another role": (put("views", "z", "family", "part", value="hidden:BernoulliUnits"), "must have a family"),
+    "part of another role": (
+        put("views", "z", "family", value={"part": "hidden:BernoulliUnits", "parameters": {}}),
+        "must have a family",
+    ),
     "unknown parameter of a part": (put("parameters", "driver", "parameters", "eval", value=1), "'eval'"),
     "part without parameters": (drop("views", "x", "family", "parameters"), "family of view 'x'"),
     "no units": (put("hidden", "n_units", value=0), "at least one unit"),

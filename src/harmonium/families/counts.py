@@ -143,8 +143,8 @@ class Counts(Family):
 
     def bind(self, summary: Any) -> Self:
         """Return a fitted copy that knows the mean total, if rows are levelled."""
-        typical = np.array(max(1.0, float(summary.mean.sum()))) if self.level_rows is True else None
-        return self.with_fitted(n_features_=summary.n_columns, typical_size_=typical)
+        levelled = {"typical_size_": np.array(max(1.0, float(summary.mean.sum())))} if self.level_rows is True else {}
+        return self.with_fitted(n_features_=summary.n_columns, **levelled)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the mean total, if rows are levelled."""

@@ -17,11 +17,12 @@ class ViewWeights(Setting):
         """Refuse everything else, and weights that are not above 0."""
         if value is None or (isinstance(value, str) and value == "auto"):
             return
+        items: list[tuple[str, Any]] = []
         if isinstance(value, Mapping):
             items = [(f"{name}[{key!r}]", weight) for key, weight in value.items()]
-        elif isinstance(value, Sequence) and not isinstance(value, str):
+        elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
             items = [(f"{name}[{number}]", weight) for number, weight in enumerate(value)]
-        else:
+        if not items:
             raise TypeError(
                 f"{owner} needs {name} 'auto', None, a dict of view to weight or a list; got {shown(value)}; 'auto' is "
                 "usual."
