@@ -1,7 +1,8 @@
 """Mixing the topics with a direct path, so that a model is no worse than the linear model of the same inputs.
 
 Both are judged on rows that neither has seen, as topics know the labels of the rows they were trained on. The share of
-the topics is chosen where the held-out error is smallest: 1 leaves the topics alone, 0 is the linear model.
+the topics (1 leaves them alone, 0 is the linear model) is the smallest one that is as good as the best on held-out
+rows, within one standard error of the differences: when in doubt, the linear model, which new rows surprise less.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from harmonium.heads.direct import DirectPath
 from harmonium.heads.outputs import Outputs
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
+from harmonium.training.comparing import is_better, mean_error
 from harmonium.training.linear_search import LinearModel, LinearSearch
 
 # Shares of the topics to choose from.
@@ -88,11 +90,13 @@ def _choice(search: LinearSearch, topics: np.ndarray, rows: np.ndarray) -> _Choi
     linear = search.best(rows)
     factor, move = _on_the_scale(head.outputs_, topics[rows], linear.scores[rows], targets)
     choices = [_Choice(linear, factor, move, float(share)) for share in _SHARES]
-    errors = [
-        np.average(head.error(each.scores(topics)[rows], targets.values), weights=targets.weight) for each in choices
-    ]
-    smooth = _smooth(np.array(errors))
-    return choices[len(smooth) - 1 - int(np.argmin(smooth[::-1]))]  # equals go to the topics
+    errors = [head.error(each.scores(topics)[rows], targets.values) for each in choices]
+    smooth = _smooth(np.stack(errors))
+    best = smooth[int(np.argmin([mean_error(each, targets.weight) for each in smooth]))]
+    # the first, which has the least of the topics, that is as good as the best
+    return next(
+        choice for choice, each in zip(choices, smooth, strict=True) if not is_better(best, each, targets.weight)
+    )
 
 
 def _on_the_scale(
@@ -105,6 +109,6 @@ def _on_the_scale(
 
 
 def _smooth(errors: np.ndarray) -> np.ndarray:
-    """Return errors averaged with their neighbours, as single ones are noisy."""
-    padded = np.pad(errors, 1, mode="edge")
+    """Return errors of each share averaged with those of its neighbours, as single ones are noisy."""
+    padded = np.pad(errors, ((1, 1), (0, 0)), mode="edge")
     return (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
