@@ -10,9 +10,9 @@ class Overview(pd.DataFrame):
 
     Examples
     --------
-    >>> Overview({"role": ["words"], "note": ["presence of the 10,000 most frequent words"]}, index=["text"])
+    >>> Overview({"role": ["words"], "note": ["presence of the 20,000 most frequent words"]}, index=["text"])
            role                                        note
-    text  words  presence of the 10,000 most frequent words
+    text  words  presence of the 20,000 most frequent words
     """
 
     def __repr__(self) -> str:

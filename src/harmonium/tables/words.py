@@ -27,7 +27,7 @@ class Words(Reader):
 
     Parameters
     ----------
-    max_features : int, default=10000
+    max_features : int, default=20000
         Largest number of words; the most frequent ones are kept.
     min_rows : int, default=2
         Smallest number of texts that a word occurs in.
@@ -53,7 +53,7 @@ class Words(Reader):
 
     learned = {"words_": list, "counts_": bool}
     settings = {
-        "max_features": Whole(remedy="10000 is usual"),
+        "max_features": Whole(remedy="20000 is usual"),
         "min_rows": Whole(remedy="2 is usual"),
         "values": Choice(("auto", "counts", "presence"), remedy="'auto' looks at the data"),
     }
@@ -61,7 +61,7 @@ class Words(Reader):
     counts_: bool
 
     def __init__(
-        self, max_features: int = 10_000, min_rows: int = 2, values: Literal["auto", "counts", "presence"] = "auto"
+        self, max_features: int = 20_000, min_rows: int = 2, values: Literal["auto", "counts", "presence"] = "auto"
     ) -> None:
         self.max_features = max_features
         self.min_rows = min_rows
