@@ -192,7 +192,8 @@ class Adam(Optimiser):
     -----
     Weights of features that are neither in a batch nor in what was drawn have a gradient of zero. They wait until they
     are, or for 16 steps, and then catch up with what their moments and the decay would have done: the same steps, taken
-    later. Until the end of the batch they next occur in, hidden units and draws are computed with the weights that wait.
+    later, but for ``epsilon``, which is taken to fade as the second moment does. Until then, hidden units and draws are
+    computed with the weights that wait.
 
     References
     ----------
