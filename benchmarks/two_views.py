@@ -1,7 +1,7 @@
 """Classes from several views: all defaults, the max-margin harmonium, others, SVMs, multiset CCA and factor analysis.
 
-Wikipedia keeps its own test rows, and each of 5 trials trains on a random 75 % of its training rows; BDGP and the
-multiple-features digits (mfeat) have 5 random stratified halves. Plain rivals choose views, scaling and strength
+Wikipedia keeps its own test rows, and each of 3 trials trains on a random 75 % of its training rows; BDGP and the
+multiple-features digits (mfeat) have 3 random stratified halves. Plain rivals choose views, scaling and strength
 together by three-fold cross-validation on the training rows of a trial, `HarmoniumClassifier()` chooses for itself, and
 every other setting is chosen on one stratified 80/20 split of the training rows; then the method is fitted to all of
 them: test rows are looked at once. MCCA and MOFA see columns standardised on training rows, harmoniums the views as
@@ -54,7 +54,7 @@ BENCHMARK = Benchmark(
     "Wikipedia, BDGP and mfeat",
     minutes=25,
     data=tuple(LOADERS),
-    settings={"sets": tuple(LOADERS), "trials": 5, "processes": 2, "rows": 0},
+    settings={"sets": tuple(LOADERS), "trials": 3, "processes": 2, "rows": 0},
     quick={"sets": ("wikipedia",), "trials": 2, "processes": 2, "rows": 200},
 )
 EPOCHS = 40  # of the harmoniums
