@@ -130,15 +130,17 @@ def test_parts_add_up_and_tell_where_decisions_come_from(model: HarmoniumClassif
     assert decision_table(tags, X)["share of topics"].between(0, 1).all()
     number = HarmoniumRegressor(3, random_state=0).fit(X, Y + 0.1 * RNG.normal(size=N_ROWS))
     assert decision_table(number, X)["share of topics"].between(0, 1).all()
+    two = HarmoniumRegressor(3, head=EpsilonInsensitive(C=1.0), random_state=0).fit(X, COLOUR[:, :2])
+    with pytest.raises(ValueError, match="one column of classes or numbers; got 2 columns"):
+        decision_table(two, X)
 
 
 def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifier) -> None:
     path = model.head_.direct_
     assert path is not None
     parts = model.score_parts({"colour": COLOUR})
-    if "words" in parts:
-        np.testing.assert_allclose(parts["words"], np.tile(path.typical["words"], (N_ROWS, 1)))
-        np.testing.assert_allclose(path.typical["words"], model.score_parts(X)["words"].mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(parts["words"], np.tile(path.typical["words"], (N_ROWS, 1)))
+    np.testing.assert_allclose(path.typical["words"], model.score_parts(X)["words"].mean(axis=0), atol=1e-6)
     assert model.score({"colour": COLOUR}, Y) > 0.6
 
 

@@ -38,6 +38,12 @@ def decision_table(model: Any, X: Any) -> pd.DataFrame:
     >>> table.columns.tolist(), table["share of topics"].tolist()
     (['topics', 'share of topics'], [1.0, 1.0])
     """
+    meaning = model.fitted_.meaning
+    if meaning.kind != "label" and meaning.n_columns > 1:
+        raise ValueError(
+            f"decision_table needs a model of one column of classes or numbers; got {meaning.n_columns} columns; fit a "
+            "model for each, or use score_parts."
+        )
     parts = model.score_parts(X)
     scores = np.sum(list(parts.values()), axis=0)
     rows = np.arange(len(scores))
@@ -57,10 +63,10 @@ def decision_table(model: Any, X: Any) -> pd.DataFrame:
 
 def _compared(model: Any, X: Any, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the output that the decision of each row is about, and the one it is compared with, if any."""
-    if not hasattr(model, "classes_"):
+    kind = model.fitted_.meaning.kind
+    if kind == "number":
         return np.zeros(len(scores), dtype=int), None
-    decisions = np.asarray(model.decision_function(X))
-    if decisions.ndim == 2 and model.fitted_.meaning.kind == "label":
-        return np.argmin(np.abs(decisions), axis=1), None
+    if kind == "label":
+        return np.argmin(np.abs(model.decision_function(X)), axis=1), None
     order = np.argsort(-scores, axis=1, kind="stable")
     return order[:, 0], order[:, 1]
