@@ -38,6 +38,8 @@ class HiddenLayer(Part):
     linear_mean : bool
         Whether means are linear in the natural parameters, so that the average over draws of the weights is the mean at
         their average.
+    activity : float, optional
+        Mean of a unit over the items to which training moves its bias, as a share of its largest value.
 
     See Also
     --------
@@ -58,6 +60,7 @@ class HiddenLayer(Part):
     settings: ClassVar[Mapping[str, Setting]] = {"n_units": NUMBER_OF_UNITS}
     selects: bool = False
     linear_mean: bool = False
+    activity: float | None = None
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:
@@ -224,6 +227,16 @@ class HiddenLayer(Part):
     def bounded(self) -> bool:
         """Whether a unit has a largest value; if so, it goes with every family."""
         return self.support.bounded
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether weights of views are kept at 0 or above, so that units can only raise features."""
+        return False
+
+    @property
+    def held(self) -> str | None:
+        """What training holds the units to besides following gradients, in words; None if nothing."""
+        return None
 
     @property
     def conditional_variance(self) -> float:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.hidden.base import HiddenLayer
+from harmonium.hidden.bounded import BoundedUnits
 from harmonium.laws import BernoulliLaw, Law
 
 
-class BernoulliUnits(HiddenLayer):
+class BernoulliUnits(BoundedUnits):
     """Hidden layer of binary units: an item has a topic or it does not.
 
     Parameters
     ----------
     n_units : int, optional
         Number of units. By default it is the ``n_components`` of the estimator.
+    weights : {"signed", "nonnegative"}, default="signed"
+        Whether weights of views may have any sign, or units can only raise features. Topics of non-negative weights are
+        made of what is there and not of what is absent, and are easier to read; training then starts from clusters of
+        the items. Drivers that sample from a posterior need signed weights.
+    activity : float, optional
+        Mean of a unit over the items, as a share of its largest value, to which training moves the units' biases.
+        Default: whatever the data ask for.
 
     Examples
     --------

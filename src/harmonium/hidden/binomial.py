@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from harmonium.hidden.base import HiddenLayer
+from typing import Literal
+
+from harmonium.hidden.bounded import BoundedUnits
 from harmonium.laws import BinomialLaw, Law
 from harmonium.validation import Whole
 
 
-class BinomialUnits(HiddenLayer):
+class BinomialUnits(BoundedUnits):
     """Hidden layer of units from 0 to M: an item has a topic to some degree.
 
     Parameters
@@ -17,6 +19,13 @@ class BinomialUnits(HiddenLayer):
         leaves M open.
     n_units : int, optional
         Number of units. By default it is the ``n_components`` of the estimator.
+    weights : {"signed", "nonnegative"}, default="signed"
+        Whether weights of views may have any sign, or units can only raise features. Topics of non-negative weights are
+        made of what is there and not of what is absent, and are easier to read; training then starts from clusters of
+        the items. Drivers that sample from a posterior need signed weights.
+    activity : float, optional
+        Mean of a unit over the items, as a share of its largest value, to which training moves the units' biases.
+        Default: whatever the data ask for.
 
     References
     ----------
@@ -29,10 +38,16 @@ class BinomialUnits(HiddenLayer):
     [[2.0]]
     """
 
-    settings = {**HiddenLayer.settings, "M": Whole(remedy="try 10")}
+    settings = {**BoundedUnits.settings, "M": Whole(remedy="try 10")}
 
-    def __init__(self, M: int = 10, n_units: int | None = None) -> None:
-        super().__init__(n_units)
+    def __init__(
+        self,
+        M: int = 10,
+        n_units: int | None = None,
+        weights: Literal["signed", "nonnegative"] = "signed",
+        activity: float | None = None,
+    ) -> None:
+        super().__init__(n_units, weights, activity)
         self.M = M
 
     @property

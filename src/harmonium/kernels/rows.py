@@ -8,6 +8,7 @@ Cells that are not stored are zero, and observed unless their whole row is missi
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse
 
 from harmonium.kernels.products import Matrix, hidden_times_weights, products_at_entries
 from harmonium.kernels.sparse import SparseRows, gather_rows
@@ -208,6 +209,13 @@ def is_sparse(matrix: Matrix) -> bool:
 def dense(matrix: Matrix) -> np.ndarray:
     """All cells as an array, which may be the matrix itself."""
     return matrix.dense() if isinstance(matrix, SparseRows) else matrix
+
+
+def for_scipy(matrix: Matrix) -> np.ndarray | scipy.sparse.csr_array:
+    """The matrix as SciPy knows it: sparse rows in its own class, which shares their memory, dense ones as they are."""
+    if not isinstance(matrix, SparseRows):
+        return matrix
+    return scipy.sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def dense_row(matrix: Matrix, row: int) -> np.ndarray:

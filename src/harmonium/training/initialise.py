@@ -1,4 +1,4 @@
-"""Where training starts: biases from the marginals, weights small enough that no unit is saturated."""
+"""Where training starts: biases from the marginals; weights from clusters, or so small that no unit is saturated."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from harmonium.kernels.rows import entries
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.base import Training
+from harmonium.training.clusters import bias_of_activity, cluster_weights
 from harmonium.training.projection import project
 from harmonium.views import Views
 from harmonium.views.data import Data
@@ -42,32 +43,57 @@ def mean_statistic(views: Views, name: str, family: Family, summary: Summary) ->
 def initial_parameters(
     energy: Energy, views: Views, reference: dict[str, np.ndarray], rng: np.random.Generator
 ) -> Parameters:
+    """Return where training starts: from random weights, or from clusters of the items if units only raise features.
+
+    The biases of the views give the marginal means at the mean of the hidden units.
+    """
+    own = energy.hidden.own_parameters()
+    start = _clustered if energy.hidden.nonnegative else _scattered
+    weights, hidden_bias, centre = start(energy, views, reference, rng)
+    parameters: Parameters = {HIDDEN_BIAS: hidden_bias.astype(np.float32)}
+    for name, family in energy.families.items():
+        parameters[weights_of(name)] = weights[name].astype(np.float32)
+        bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights[name] @ centre
+        parameters[bias_of(name)] = bias.astype(np.float32)
+        for own_name, value in family.own_parameters().items():
+            parameters[own_of(name, own_name)] = value.astype(np.float32)
+    parameters.update({own_of(HIDDEN, own_name): value.astype(np.float32) for own_name, value in own.items()})
+    return parameters
+
+
+#: weights by view, biases of the units, and means of the units at which views should have their marginal means
+_Start = tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]
+
+
+def _scattered(energy: Energy, views: Views, reference: dict[str, np.ndarray], rng: np.random.Generator) -> _Start:
     """Return random weights, scaled so that every view moves the hidden naturals equally and by little.
 
-    The hidden bias cancels the mean of the data, so that units start half on; the biases of the views give the marginal
-    means at the mean of the hidden units.
+    The hidden bias cancels the mean of the data, so that units start half on.
     """
     n_units = energy.hidden.n_units_
     sample = rng.permutation(len(views))[:_SAMPLE]
-    hidden_bias = np.zeros(n_units)
-    own = energy.hidden.own_parameters()
-    centre = energy.hidden.at(own).mean(np.zeros(n_units))
-    parameters: Parameters = {HIDDEN_BIAS: np.zeros(n_units, dtype=np.float32)}
     batch = views.batch(np.sort(sample), energy.families)
+    weights, hidden_bias = {}, np.zeros(n_units)
     for name, family in energy.families.items():
         spread = entries(batch.views[name].statistic).mean_square_distance(reference[name])
         scale = _SPREAD / np.sqrt(len(energy.families) * max(spread, 1e-12))
         # one feature alone must not saturate the units either
-        weights = rng.standard_normal((family.n_features_, n_units)) * min(scale, _LARGEST_SCALE)
-        hidden_bias -= reference[name] @ weights
-        parameters[weights_of(name)] = weights.astype(np.float32)
-        bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights @ centre
-        parameters[bias_of(name)] = bias.astype(np.float32)
-        for own_name, value in family.own_parameters().items():
-            parameters[own_of(name, own_name)] = value.astype(np.float32)
-    parameters[HIDDEN_BIAS] = hidden_bias.astype(np.float32)
-    parameters.update({own_of(HIDDEN, own_name): value.astype(np.float32) for own_name, value in own.items()})
-    return parameters
+        weights[name] = rng.standard_normal((family.n_features_, n_units)) * min(scale, _LARGEST_SCALE)
+        hidden_bias -= reference[name] @ weights[name]
+    centre = energy.hidden.at(energy.hidden.own_parameters()).mean(np.zeros(n_units))
+    return weights, hidden_bias, centre
+
+
+def _clustered(energy: Energy, views: Views, reference: dict[str, np.ndarray], rng: np.random.Generator) -> _Start:
+    """Return a unit for each cluster of the items, as active as the cluster is large or as it is meant to be."""
+    found, share = cluster_weights(energy, views, reference, rng)
+    weights = {name: np.maximum(value, 0.0) for name, value in found.items()}
+    batch = views.batch(np.sort(rng.permutation(len(views))[:_SAMPLE]), energy.families)
+    parameters = {HIDDEN_BIAS: np.zeros(len(share), dtype=np.float32)}
+    parameters |= {weights_of(name): value.astype(np.float32) for name, value in weights.items()}
+    activity = np.maximum(share, 1.0 / len(views)) if energy.hidden.activity is None else energy.hidden.activity
+    bias = bias_of_activity(energy, energy.hidden_natural(parameters, batch), activity)
+    return weights, bias, np.broadcast_to(activity * energy.hidden.support.upper, bias.shape)
 
 
 def initial_training(problem: Problem, data: Data, rng: np.random.Generator) -> Training:

@@ -12,7 +12,7 @@ from scipy.optimize import OptimizeResult, minimize
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters, flatten, own_of, record, unflatten
+from harmonium.params import Parameters, flatten, own_of, record, unflatten, weights_of
 from harmonium.training.base import INTERRUPTED, Driver, Training, Watch, solve_head
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.monitor import Monitor, Reading
@@ -81,7 +81,12 @@ class LBFGS(Driver):
         self.checkpoint = checkpoint
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Refuse objectives without a loss, which line searches need."""
+        """Refuse objectives without a loss, which line searches need, and targets that the loss knows nothing of."""
+        if problem.energy.hidden.activity is not None:
+            raise ValueError(
+                "LBFGS follows the loss alone, which an activity of the units is no part of; got "
+                f"activity={problem.energy.hidden.activity}; leave it out, or use the Stochastic() driver."
+            )
         if not objective.has_loss:
             raise ValueError(
                 f"LBFGS needs an objective with a loss; {type(objective).__name__} is a noisy gradient only; "
@@ -203,12 +208,12 @@ class LBFGS(Driver):
 
     @staticmethod
     def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:
-        """Return the bounds of each entry of the flattened parameters: those of the families' own parameters."""
-        limits = {
-            own_of(view, name): limit
-            for view, family in problem.energy.families.items()
-            for name, limit in family.own_bounds().items()
-        }
+        """Return the bounds of each entry of the flattened parameters: of own parameters and of weights."""
+        limits: dict[str, tuple[float | None, float | None]] = {}
+        for view, family in problem.energy.families.items():
+            limits |= {own_of(view, name): limit for name, limit in family.own_bounds().items()}
+            if problem.energy.hidden.nonnegative:
+                limits[weights_of(view)] = (0.0, None)
         return [limits.get(name, (None, None)) for name, value in parameters.items() for _ in range(value.size)]
 
 

@@ -1,4 +1,4 @@
-"""Keeping a model normalisable: after a step, parameters are projected back to where log Z is finite."""
+"""Keeping a model in bounds: after a step, parameters are projected back to where they are allowed and log Z finite."""
 
 from __future__ import annotations
 
@@ -12,19 +12,28 @@ _LARGEST_NORM = 0.995
 
 
 def project(energy: Energy, parameters: Parameters) -> None:
-    """Project in place; do nothing for models that are normalisable whatever their weights."""
+    """Project in place; do nothing for models that are free and normalisable whatever their weights."""
     curvatures = {}
     for name, family in energy.families.items():
         weights, own = parameters[weights_of(name)], energy.own(parameters, name)
         for own_name, (lower, upper) in family.own_bounds().items():
             if lower < upper:
                 np.clip(own[own_name], lower, upper, out=own[own_name])
+        if energy.hidden.nonnegative:
+            np.maximum(weights, 0, out=weights)
         family.project(weights, parameters[bias_of(name)], own, energy.hidden.support)
         if not energy.hidden.bounded:
             curvatures[name] = family.curvature(weights, own)
     curved = {name: curvature for name, curvature in curvatures.items() if curvature is not None}
     if curved:
         _bound_norm(energy, parameters, curved)
+
+
+def shorten(energy: Energy, parameters: Parameters, length: float) -> None:
+    """Take a length off the absolute values of all weights of views, down to zero, in place."""
+    for name in energy.families:
+        weights = parameters[weights_of(name)]
+        weights -= np.clip(weights, -length, length)
 
 
 def _bound_norm(energy: Energy, parameters: Parameters, curvatures: dict[str, np.ndarray]) -> None:

@@ -395,12 +395,17 @@ class Sampling(Driver):
         return min(n_rows, _MOST_ROWS if self.batch_size is None else self.batch_size)
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Refuse heads and layers that select units."""
-        owner = type(self).__name__
+        """Refuse heads, layers that select units, and units that are held to something that draws would not keep."""
+        owner, held = type(self).__name__, problem.energy.hidden.held
         if problem.head is not None or problem.energy.hidden.selects:
             what = "a head" if problem.head is not None else "a layer that selects units"
             raise IncompatiblePartsError(
                 f"{owner} samples the weights of models without {what}; this one has one; use the Stochastic() driver."
+            )
+        if held is not None:
+            raise IncompatiblePartsError(
+                f"{owner} samples weights and biases that nothing holds back; got units with {held}; leave that out, "
+                "or use the Stochastic() driver."
             )
         unknown = sorted(set(self.prior if isinstance(self.prior, Mapping) else ()) - set(problem.energy.families))
         if unknown:

@@ -22,7 +22,7 @@ from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.monitor import Monitor, Reading, check_finite
 from harmonium.training.optimisers import Adam, Optimiser
 from harmonium.training.progress import Reporter, Silent
-from harmonium.training.projection import project
+from harmonium.training.projection import project, shorten
 from harmonium.training.state import resumable
 from harmonium.validation import Choice, Flag, Number, Whole
 from harmonium.views.data import Data
@@ -86,6 +86,9 @@ class Stochastic(Driver):
         Every update multiplies weights, a head's included but no biases, by 1 - step size * weight_decay. "auto" is the
         number of features divided by the number of rows, and at most 0.5: the more rows speak for a weight, the less it
         needs to be held back.
+    l1 : float, default=0.0
+        Every update also takes step size * l1 off the absolute values of the weights of views, down to zero, so that
+        topics are made of fewer features. It is done ten times in an epoch, for all updates since the last time.
     average : bool, default=False
         Whether to keep a running average of the parameters over about the last two epochs (or 200 updates, if these are
         more) and take it for the result. It does at any epoch what a step size that falls to zero does at the end.
@@ -131,6 +134,7 @@ class Stochastic(Driver):
         "reach": Number(remedy="None sets no limit", also=(None,)),
         "schedule": Choice(("constant", "linear", "inverse"), remedy="'linear' is usual"),
         "weight_decay": Number(inclusive=True, remedy="0 switches it off", also=("auto",)),
+        "l1": Number(inclusive=True, remedy="0 switches it off"),
         "average": Flag(),
         "early_stopping": Choice((None, *_CRITERIA), remedy="None switches it off"),
         "stopping_fraction": Number(below=1.0, remedy="0.1 is usual"),
@@ -149,6 +153,7 @@ class Stochastic(Driver):
         reach: float | None = None,
         schedule: Literal["linear", "constant", "inverse"] = "linear",
         weight_decay: float | Literal["auto"] = 1e-4,
+        l1: float = 0.0,
         average: bool = False,
         early_stopping: Literal["reconstruction", "free_energy_gap"] | None = None,
         stopping_fraction: float = 0.1,
@@ -164,6 +169,7 @@ class Stochastic(Driver):
         self.reach = reach
         self.schedule = schedule
         self.weight_decay = weight_decay
+        self.l1 = l1
         self.average = average
         self.early_stopping = early_stopping
         self.stopping_fraction = stopping_fraction
@@ -317,11 +323,15 @@ class Stochastic(Driver):
         decay = self._decay(problem, len(order))
         # layers that select units add to the gradient of all rows, and a mean item is kept by looking at all weights
         may_wait = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed
-        n_counted = 0
+        n_counted, way = 0, 0.0
 
         def settle() -> None:
+            nonlocal way
             optimiser.settle(moving, training.slots)
+            if self.l1:
+                shorten(problem.energy, training.parameters, self.l1 * way)
             project(problem.energy, training.parameters)
+            way = 0.0
 
         for number in range(n_batches):
             items = order[number * batch_size : (number + 1) * batch_size]
@@ -332,6 +342,7 @@ class Stochastic(Driver):
             n_counted += len(items)
             training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
+            way += rate
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
                 is_last = number + 1 == n_batches

@@ -1,0 +1,107 @@
+"""A start from clusters: items that are alike become a unit each, which raises what they have in common.
+
+Units that can only raise features would all begin with what is frequent if they started from noise, and part late or
+never. Items are compared on a common footing: statistics in standard deviations, each view of an item in a row of
+length 1, and of all that the leading directions, as many as there are units.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_svd
+
+from harmonium.batch import Batch
+from harmonium.energy import Energy
+from harmonium.training.rows import mean_rows, rows_of
+from harmonium.views import Views
+
+# Items that clusters are found among, rounds of moving their centres, and power iterations of the decomposition:
+# conventions.
+_SAMPLE, _ROUNDS, _POWER = 20_000, 30, 4
+# Items as the average one that each cluster is taken to have besides its own, so that what a few items have by chance
+# does not make a topic: a convention.
+_AVERAGE_ITEMS = 5.0
+# Halvings by which biases are found.
+_HALVINGS = 40
+
+
+def cluster_weights(
+    energy: Energy, views: Views, reference: dict[str, np.ndarray], rng: np.random.Generator
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return weights by view that turn the average item into that of a cluster, and the share of the items in each.
+
+    There are as many clusters as units, or as items if these are fewer; the weights of units without one are zero.
+    """
+    n_units = energy.hidden.n_units_
+    items = np.sort(rng.permutation(len(views))[:_SAMPLE])
+    batch = views.batch(items, energy.families)
+    cluster = _clusters(_coordinates(energy, batch, reference, n_units, rng), n_units, rng)
+    share = np.bincount(cluster, minlength=n_units) / len(items)
+    membership = scipy.sparse.csr_array(
+        (np.ones(len(items), dtype=np.float32), (cluster, np.arange(len(items)))), shape=(n_units, len(items))
+    )
+    weights = {}
+    for name, family in energy.families.items():
+        mean = reference[name].astype(np.float64)
+        means = mean + mean_rows(batch.views[name], family, mean, membership, _AVERAGE_ITEMS)
+        start = family.natural_from_mean(mean)
+        weights[name] = np.stack([family.natural_from_mean(row) - start for row in means], axis=1)
+    return weights, share
+
+
+def bias_of_activity(energy: Energy, natural: np.ndarray, activity: np.ndarray | float) -> np.ndarray:
+    """Return biases at which units have given means over some items, as shares of their largest value.
+
+    ``natural`` is what the items' views add to the units' naturals, of shape (items, units).
+    """
+    layer, largest = energy.hidden, energy.hidden.support.upper
+    low = -natural.max(axis=0).astype(np.float64) - 20.0
+    high = -natural.min(axis=0).astype(np.float64) + 20.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        above = layer.mean(natural + middle).mean(axis=0) > activity * largest
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    bias: np.ndarray = (low + high) / 2
+    return bias
+
+
+def _coordinates(
+    energy: Energy, batch: Batch, reference: dict[str, np.ndarray], n_units: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the items on a common footing, in as many leading directions as there are units, in rows of length 1."""
+    scaled = []
+    for name, family in energy.families.items():
+        variance = family.statistic_variance(reference[name].astype(np.float64), family.own_parameters())
+        deviation = np.sqrt(np.maximum(variance, 1e-12)).astype(np.float32)
+        rows = rows_of(batch.views[name], family, reference[name])
+        scaled.append(scipy.sparse.csr_array(normalize(rows @ scipy.sparse.diags_array(1 / deviation))))
+    joined = scipy.sparse.hstack(scaled, format="csr")
+    if min(joined.shape) <= n_units:
+        return np.asarray(normalize(joined.toarray()))
+    left, sizes, _ = randomized_svd(joined, n_units, n_iter=_POWER, random_state=int(rng.integers(2**31)))
+    return np.asarray(normalize(left * sizes))
+
+
+def _clusters(rows: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the cluster of each row of length 1, by their angles to the clusters' mean directions.
+
+    The first centre is drawn at random, each next one with a probability that grows with the distance to the nearest.
+    """
+    n_clusters = min(n_clusters, len(rows))
+    centres = rows[rng.integers(len(rows), size=1)]
+    distance = 1 - rows @ centres[0]
+    for _ in range(n_clusters - 1):
+        chance = np.maximum(distance, 1e-9)
+        centres = np.vstack([centres, rows[rng.choice(len(rows), p=chance / chance.sum())]])
+        distance = np.minimum(distance, 1 - rows @ centres[-1])
+    cluster = np.full(len(rows), -1)
+    for _ in range(_ROUNDS):
+        before, cluster = cluster, np.argmax(rows @ centres.T, axis=1)
+        if np.array_equal(cluster, before):
+            break
+        totals = np.zeros_like(centres)
+        np.add.at(totals, cluster, rows)
+        centres = np.where(np.any(totals, axis=1)[:, None], normalize(totals), centres)
+    return cluster

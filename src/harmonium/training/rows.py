@@ -1,0 +1,58 @@
+"""Rows of a view as SciPy and NumPy know them, for what is found out once and not in every step."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+
+from harmonium.batch import ViewBatch
+from harmonium.families import Family
+from harmonium.kernels.rows import for_scipy
+
+
+def rows_of(view: ViewBatch, family: Family, mean: np.ndarray) -> np.ndarray | scipy.sparse.csr_array:
+    """Return the rows of a view: sparse ones as they are, dense ones as deviations from the mean, 0 where missing."""
+    rows = for_scipy(view.statistic)
+    if scipy.sparse.issparse(rows):
+        return rows
+    deviations = rows - mean
+    if view.missing is not None:
+        deviations[np.asarray(family.spread(view.missing), dtype=bool)] = 0
+    return deviations
+
+
+def rows_observed(view: ViewBatch) -> np.ndarray:
+    """Return 1 for each row of which something is observed, else 0."""
+    if view.missing is None:
+        return np.ones(view.statistic.shape[0])
+    return 1.0 - np.all(view.missing, axis=1)
+
+
+def mean_rows(
+    view: ViewBatch, family: Family, mean: np.ndarray, groups: scipy.sparse.csr_array, prior: float = 0.0
+) -> np.ndarray:
+    """Return the mean row of each group, as its difference from the mean of all.
+
+    Parameters
+    ----------
+    view : ViewBatch
+        Statistics of some rows.
+    family : Family
+        Family of the view.
+    mean : ndarray of shape (features,)
+        Mean statistic of all rows.
+    groups : sparse array of shape (groups, rows)
+        1 where a row belongs to a group.
+    prior : float, default=0.0
+        Number of rows as the mean that each group is taken to have besides its own.
+
+    Returns
+    -------
+    ndarray of shape (groups, features)
+        Differences, 0 for a group of which nothing is observed.
+    """
+    rows, counts = rows_of(view, family, mean), groups @ rows_observed(view)
+    totals = groups @ rows
+    if scipy.sparse.issparse(rows):
+        totals = totals.toarray() - np.outer(counts, mean)
+    return np.asarray(totals / np.maximum(counts + prior, 1.0)[:, None], dtype=np.float64)
