@@ -25,7 +25,7 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.training.clusters import bias_of_activity
-from harmonium.training.rows import mean_rows
+from harmonium.training.rows import totals_of_groups
 
 
 def planted(n_items=600, n_topics=4, width=8, seed=0):
@@ -131,8 +131,10 @@ def test_missing_rows_and_cells_do_not_count():
     X = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]], dtype=np.float32)
     family, groups = Bernoulli().restore(2, {}), scipy.sparse.csr_array(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
     mean = np.array([0.5, 0.25])
-    found = mean_rows(ViewBatch(X, missing=np.array([[False] * 2, [True] * 2, [False] * 2])), family, mean, groups)
-    np.testing.assert_allclose(found, [[0.5, -0.25], [0.5, 0.75]])
+    view = ViewBatch(X, missing=np.array([[False] * 2, [True] * 2, [False] * 2]))
+    totals, counts = totals_of_groups(view, family, mean, groups)
+    np.testing.assert_allclose(totals, [[0.5, -0.25], [0.5, 0.75]])
+    np.testing.assert_array_equal(counts, [1, 1])
 
 
 def test_bias_of_activity():

@@ -30,10 +30,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---- contradictions --------------------------------------------------------------------------------------------------
 REFUSED = {
     "foreign format": (put("format", value="torch"), "format 'harmonium'"),
-    "newer schema": (put("schema", value=5), "install a newer"),
+    "newer schema": (put("schema", value=6), "install a newer"),
     "older schema": (put("schema", value=1), "save the model again with this version"),
-    "schema of another kind": (put("schema", value="4"), "schema 4"),
-    "schema that is true": (put("schema", value=True), "schema 4"),
+    "schema of another kind": (put("schema", value="5"), "schema 5"),
+    "schema that is true": (put("schema", value=True), "schema 5"),
     "missing entry": (drop("views"), "'views' is missing"),
     "unknown entry": (put("code", value="import os"), "'code' is unknown"),
     "entry of another kind": (put("views", value=[]), "'views' is list"),
@@ -55,7 +55,10 @@ REFUSED = {
     "part without parameters": (drop("views", "x", "family", "parameters"), "family of view 'x'"),
     "no units": (put("hidden", "n_units", value=0), "at least one unit"),
     "other units": (put("hidden", "n_units", value=3), "must be numbers of shape"),
-    "incompatible parts": (put("hidden", "part", value="hidden:GaussianUnits"), "cannot be normalised"),
+    "incompatible parts": (
+        put("hidden", value={"part": "hidden:GaussianUnits", "parameters": {"n_units": None}, "n_units": 2}),
+        "cannot be normalised",
+    ),
     "other width": (put("views", "y", "n_features", value=4), r"must be numbers of shape \(4,\)"),
     "huge width": (put("views", "y", "n_features", value=10**15), "10{15}"),
     "missing names": (put("views", "y", "feature_names", value=["a"]), "a name for each"),
@@ -113,7 +116,7 @@ def test_folders_with_something_wrong_are_refused(saved: Path, tmp_path: Path) -
     shutil.rmtree(folder)
     load_model(saved).save(folder)
     text = (folder / "model.json").read_text()
-    for broken, match in ((text[:100], "valid JSON"), (text.replace('"schema": 4', '"schema": 8'), "digest differs")):
+    for broken, match in ((text[:100], "valid JSON"), (text.replace('"schema": 5', '"schema": 8'), "digest differs")):
         (folder / "model.json").write_text(broken)
         refused(folder, match)
     (folder / "model.json").write_bytes(b"\xff\xfe")

@@ -25,7 +25,7 @@ def test_latent_means_do_not_depend_on_output(case, output):
 
 def test_topic_table_by_hand(case):
     names = [f"item{row}" for row in range(N_ROWS)]
-    table = topic_table(case.model, case.X, case.y, n_features=4, n_items=2, item_names=names)
+    table = topic_table(case.model, case.X, case.y, n_features=4, n_items=2, item_names=names, by="effect")
     assert table.columns.tolist() == ["words", "colour", "share", "items", "classes"]
     assert table.index.name == "topic"
     means = latent_means(case.model, case.X).astype(float)
@@ -54,7 +54,7 @@ def test_topic_table_says_less_without_data(case):
 def test_topic_table_shows_negative_weights_of_unbounded_units():
     matrix = np.random.default_rng(0).normal(size=(30, 5))
     model = fit_gaussian(matrix)
-    table = topic_table(model, n_features=2)
+    table = topic_table(model, n_features=2, by="weight")
     assert table.columns.tolist() == ["view0", "view0 (negative)"]
     weights = model.parameters_["view0.weights"]
     for topic in range(2):

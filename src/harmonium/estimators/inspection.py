@@ -170,14 +170,62 @@ class Inspection:
         """
         return topics.effects(self._model, topics.view_name(self._model, view))
 
-    def topics(self, view: str | None = None, n: int = 10, by: Literal["weight", "effect"] = "weight") -> pd.DataFrame:
-        """Return the names of the features that load most on each topic.
+    def lifts(self, view: str | None = None) -> pd.DataFrame:
+        """Return by how much features are larger where a topic is most typical.
+
+        It is the mean of a feature over the hundred training items with the most of a topic, fewer for small data,
+        minus its mean over all, in standard deviations under its family. For units that may be negative it is half the
+        difference to the items with the least. A model trained by `partial_fit` has not seen all items, and returns
+        the `effects` in their place.
+
+        Parameters
+        ----------
+        view : str, optional
+            Name of the view; may be left out if there is only one.
+
+        Returns
+        -------
+        DataFrame
+            A row for each feature, a column for each topic.
+        """
+        return topics.lifts(self._model, topics.view_name(self._model, view))
+
+    def ranking(self, view: str | None = None, by: topics.By = "lift") -> pd.DataFrame:
+        """Return what the features of a view are ranked by for each topic.
+
+        Every table and picture of topics goes by it. It has the sign of the lift, effect or weight: for units that may
+        be negative, features with the smallest values belong to the topic's negative side.
+
+        Parameters
+        ----------
+        view : str, optional
+            Name of the view; may be left out if there is only one.
+        by : {"lift", "effect", "weight"}, default="lift"
+            "lift": what the most typical items of a topic have in common (`lifts`), times the root of the topic's share
+            in all lifts of the feature, so that features of one topic come before those of many; "effect": weights
+            times the standard deviations of the features (`effects`); "weight": weights as they are (`loadings`), which
+            put words first that hardly ever occur.
+
+        Returns
+        -------
+        DataFrame
+            A row for each feature, a column for each topic.
+        """
+        return topics.ranking(self._model, topics.view_name(self._model, view), by)
+
+    def topics(
+        self,
+        view: str | None = None,
+        n: int = 10,
+        by: topics.By = "lift",
+        side: Literal["positive", "negative"] = "positive",
+    ) -> pd.DataFrame:
+        """Return the names of the features that say most about each topic.
 
         For sequences, columns "present" rank what makes a topic, and columns "continues" what tends to continue from
         one vector to the next where the topic is present: "room → room" is a word that the next paragraph takes up
-        again. Negative weights, which matter as much for Gaussian units, are in `loadings`. Names come from data
-        frames; for other matrices give them with the view, as in ``Views({"words": X}, feature_names={"words":
-        vectorizer})``.
+        again. Names come from data frames; for other matrices give them with the view, as in ``Views({"words": X},
+        feature_names={"words": vectorizer})``.
 
         Parameters
         ----------
@@ -185,17 +233,19 @@ class Inspection:
             Name of the view; may be left out if there is only one.
         n : int, default=10
             Number of features for each topic.
-        by : {"weight", "effect"}, default="weight"
-            What features are ranked by. "effect" multiplies weights by the standard deviation of the feature in the
-            training data, so that words which hardly ever occur do not come first.
+        by : {"lift", "effect", "weight"}, default="lift"
+            What features are ranked by; see `ranking`.
+        side : {"positive", "negative"}, default="positive"
+            Whether to name what a topic raises or what it lowers. For units that may be negative, such as
+            `GaussianUnits`, both are halves of the same topic.
 
         Returns
         -------
         DataFrame
-            A row for each topic, the feature of the largest weight first.
+            A row for each topic, the feature that says most first.
         """
         name = topics.view_name(self._model, view)
-        if by not in ("weight", "effect"):
-            raise ValueError(f"by must be 'weight' or 'effect'; got {by!r}; 'effect' leaves rare features out.")
-        table = topics.effects(self._model, name) if by == "effect" else topics.loadings(self._model, name)
-        return topics.ranked_features(self._model, name, table, n)
+        if side not in ("positive", "negative"):
+            raise ValueError(f"side must be 'positive' or 'negative'; got {side!r}; correct it.")
+        table = topics.ranking(self._model, name, by)
+        return topics.ranked_features(self._model, name, table if side == "positive" else -table, n)

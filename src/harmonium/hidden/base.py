@@ -230,12 +230,12 @@ class HiddenLayer(Part):
 
     @property
     def nonnegative(self) -> bool:
-        """Whether weights of views are kept at 0 or above, so that units can only raise features."""
+        """Whether weights of views are kept at 0 or above."""
         return False
 
     @property
     def held(self) -> str | None:
-        """What training holds the units to besides following gradients, in words; None if nothing."""
+        """What training holds the units to, in words; None if nothing."""
         return None
 
     @property

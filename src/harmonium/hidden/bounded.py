@@ -33,6 +33,7 @@ class BoundedUnits(HiddenLayer):
     True
     """
 
+    role = "hidden"  # stated again, as this is a base and no part
     settings = {
         **HiddenLayer.settings,
         "weights": Choice(("signed", "nonnegative"), remedy="'nonnegative' makes topics that can be read"),
@@ -62,7 +63,10 @@ class BoundedUnits(HiddenLayer):
         return None if self.activity is None else "an activity"
 
     def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
-        """Return the sum over rows of the units' means, as shares of the largest value; 0 if there is no target."""
+        """Return the sum over rows of the units' means, as shares of the largest value.
+
+        It is 0 if there is no target.
+        """
         if self.activity is None:
             return 0.0
         means = self.mean(natural) if mean is None else mean

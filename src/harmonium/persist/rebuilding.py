@@ -118,6 +118,7 @@ def _fitted(
         validation=facts["validation"],
         usage=_usage(tensors, hidden),
         truncation_reached=bool(facts["truncation_reached"]),
+        lifts=_lifts(_under("lifts/", tensors), families, hidden),
         missing={str(view): float(share) for view, share in facts["missing"].items()},
         table=None if facts["table"] is None else _table(facts["table"], families),
         remarks=tuple(map(str, facts["remarks"])),
@@ -169,6 +170,14 @@ def _usage(tensors: dict[str, np.ndarray], hidden: HiddenLayer) -> np.ndarray | 
     if usage is not None and (usage.shape != (hidden.n_units_,) or usage.dtype.kind != "f"):
         raise ValueError(f"usage must have {hidden.n_units_} numbers")
     return usage
+
+
+def _lifts(found: dict[str, np.ndarray], families: dict[str, Family], hidden: HiddenLayer) -> dict[str, np.ndarray]:
+    """Return what features are ranked by, if it was saved; refuse other views and shapes."""
+    for view in set(found) | (set(families) if found else set()):
+        shape = (families[view].n_features_, hidden.n_units_) if view in families else None
+        _check_shape(f"lifts/{view}", found.get(view), shape)
+    return found
 
 
 def _meaning(targets: Any) -> Meaning | None:

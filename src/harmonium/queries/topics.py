@@ -1,12 +1,17 @@
-"""Which features load on which topic."""
+"""Which features load on which topic, and which of them say most about it."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from harmonium.params import weights_of
 from harmonium.training import FittedModel
+
+#: what features may be ranked by
+By = Literal["lift", "effect", "weight"]
 
 
 def view_name(model: FittedModel, view: str | None) -> str:
@@ -35,6 +40,36 @@ def effects(model: FittedModel, view: str) -> pd.DataFrame:
     own = model.energy.own(model.parameters, view)
     deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], own))
     return loadings(model, view).mul(deviation, axis=0)
+
+
+def lifts(model: FittedModel, view: str) -> pd.DataFrame:
+    """Return by how much features are larger than on average in the most typical items of a topic.
+
+    A model that has not seen all its items at once does not know them; then it is the effects.
+    """
+    if not model.lifts:
+        return effects(model, view)
+    table = loadings(model, view)
+    return pd.DataFrame(model.lifts[view].astype(np.float64), index=table.index, columns=table.columns)
+
+
+def ranking(model: FittedModel, view: str, by: By = "lift") -> pd.DataFrame:
+    """Return what the features of a view are ranked by for each topic: the larger, the more it says about the topic.
+
+    Lifts are multiplied by the root of the topic's share in all lifts of a feature, lift / ‖lifts‖, so that features
+    which only one topic has come before those that many have.
+    """
+    if by not in ("lift", "effect", "weight"):
+        raise ValueError(
+            f"by must be 'lift', 'effect' or 'weight'; got {by!r}; 'lift' is what typical items have in common."
+        )
+    if by == "weight":
+        return loadings(model, view)
+    if by == "effect":
+        return effects(model, view)
+    table = lifts(model, view)
+    size = np.maximum(np.linalg.norm(table, axis=1), 1e-12)
+    return table * np.sqrt(table.abs().div(size, axis=0))
 
 
 def ranked_features(model: FittedModel, view: str, table: pd.DataFrame, n: int) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
+from harmonium.queries.topics import By
 from harmonium.report.drawing import COLOURS, Display, place_to_divide, require_matplotlib, shortened
 from harmonium.report.latent import check_model, latent_means
 from harmonium.report.tables import class_means, class_profiles
@@ -29,15 +30,17 @@ _POSITIVE, _NEGATIVE, _CLASSES = COLOURS[0], COLOURS[3], COLOURS[2]
 
 @dataclass(eq=False, kw_only=True)
 class TopicsDisplay(Display):
-    """Bars of the features that weigh most in some topics.
+    """Bars of the features that say most about some topics.
 
     Beside them, if classes are given, bars show how the classes share each topic.
 
     Parameters
     ----------
-    weights : DataFrame
-        Columns topic, feature and weight: the largest weights of each topic, or the largest absolute ones if hidden
-        units may be negative.
+    features : DataFrame
+        Columns topic, feature and value: what ranks first in each topic, on both of its sides if hidden units may be
+        negative.
+    by : {"lift", "effect", "weight"}, default="lift"
+        What the values are; see ``model.ranking``.
     share : Series, optional
         Mean of each topic in the items' topic distributions.
     profiles : DataFrame, optional
@@ -61,11 +64,12 @@ class TopicsDisplay(Display):
     >>> words = np.tile(np.eye(3), (4, 1))
     >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2)).fit(words)
     >>> display = TopicsDisplay.from_estimator(model, words, ["space", "cars", "cars"] * 4, n_features=2)
-    >>> display.weights.shape, display.profiles.shape
+    >>> display.features.shape, display.profiles.shape
     ((4, 3), (2, 2))
     """
 
-    weights: pd.DataFrame
+    features: pd.DataFrame
+    by: By = "lift"
     share: pd.Series | None = None
     profiles: pd.DataFrame | None = None
 
@@ -79,6 +83,7 @@ class TopicsDisplay(Display):
         view: str | None = None,
         topics: Sequence[int] | None = None,
         n_features: int = 10,
+        by: By = "lift",
         ax: Axes | None = None,
     ) -> Self:
         """Compute the topics of a model, and draw them.
@@ -94,10 +99,12 @@ class TopicsDisplay(Display):
         view : str, optional
             View whose features are shown; needed if there are several.
         topics : list of int, optional
-            Numbers of the topics. By default it is the six with the largest shares, or with the largest weights if
+            Numbers of the topics. By default it is the six with the largest shares, or with the largest values if
             there is no X.
         n_features : int, default=10
             Number of features of each topic.
+        by : {"lift", "effect", "weight"}, default="lift"
+            What features are ranked by; see ``model.ranking``.
         ax : Axes, optional
             Axes whose place is divided, made by ``subplots``. By default it is a new figure.
 
@@ -111,22 +118,23 @@ class TopicsDisplay(Display):
         check_whole("TopicsDisplay", "n_features", n_features, remedy="10 is usual")
         if y is not None and X is None:
             raise ValueError("y says something about the rows of X; got no X; pass X as well.")
-        loadings = model.loadings(view)
+        ranking = model.ranking(view, by)
         share = profiles = None
         if X is not None:
             latent = latent_means(model, X)
             share = pd.Series(topic_distribution(latent).mean(axis=0), name="share")
             profiles = None if y is None else class_profiles(class_means(X, y, latent))
-        importance = np.linalg.norm(loadings, axis=0) if share is None else share.to_numpy()
+        importance = np.linalg.norm(ranking, axis=0) if share is None else share.to_numpy()
         chosen = _chosen(topics, importance)
-        size = loadings if model.energy_.hidden.bounded else loadings.abs()
-        weights = []
+        size = ranking if model.energy_.hidden.bounded else ranking.abs()
+        features = []
         for topic in chosen:
             rows = np.argsort(-size[topic].to_numpy(), kind="stable")[:n_features]
-            strongest = loadings[topic].iloc[rows].sort_values(ascending=False, kind="stable")
-            weights.append(pd.DataFrame({"topic": topic, "feature": strongest.index, "weight": strongest.to_numpy()}))
+            first = ranking[topic].iloc[rows].sort_values(ascending=False, kind="stable")
+            features.append(pd.DataFrame({"topic": topic, "feature": first.index, "value": first.to_numpy()}))
         display = cls(
-            weights=pd.concat(weights, ignore_index=True),
+            features=pd.concat(features, ignore_index=True),
+            by=by,
             share=None if share is None else share[chosen],
             profiles=None if profiles is None else profiles[chosen],
         )
@@ -135,13 +143,13 @@ class TopicsDisplay(Display):
 
     def _layout(self) -> tuple[int, int]:
         """Return the number of rows and of columns of topics."""
-        n_topics = self.weights["topic"].nunique()
+        n_topics = self.features["topic"].nunique()
         columns = min(n_topics, 3 if self.profiles is None else 2)
         return -(-n_topics // columns), columns
 
     def _size(self) -> tuple[float, float]:
         rows, columns = self._layout()
-        bars = int(self.weights["topic"].value_counts().max())
+        bars = int(self.features["topic"].value_counts().max())
         if self.profiles is not None:
             bars = max(bars, min(len(self.profiles), _MOST_CLASSES))
         return columns * (2.8 if self.profiles is None else 5.6), 0.3 + rows * (0.7 + 0.16 * bars)
@@ -151,8 +159,8 @@ class TopicsDisplay(Display):
         rows, columns = self._layout()
         panels = 1 if self.profiles is None else 2
         axes = place.subgridspec(rows, columns * panels, **self._gaps(ax, columns * panels)).subplots(squeeze=False)
-        low, high = min(0.0, self.weights["weight"].min()), max(0.0, self.weights["weight"].max())
-        for number, (topic, rows_of_topic) in enumerate(self.weights.groupby("topic", sort=False)):
+        low, high = min(0.0, self.features["value"].min()), max(0.0, self.features["value"].max())
+        for number, (topic, rows_of_topic) in enumerate(self.features.groupby("topic", sort=False)):
             row, column = divmod(number, columns)
             self._draw_features(axes[row, column * panels], topic, rows_of_topic)
             axes[row, column * panels].set_xlim(1.05 * low, 1.05 * high)
@@ -167,19 +175,19 @@ class TopicsDisplay(Display):
         figure = ax.figure.figure
         if columns == 1 or figure.get_layout_engine() is not None:
             return {}
-        names = [*self.weights["feature"], *([] if self.profiles is None else self.profiles.index)]
+        names = [*self.features["feature"], *([] if self.profiles is None else self.profiles.index)]
         gap = 0.2 + _INCHES_A_LETTER * max(len(shortened(name)) for name in names)
         width = ax.get_window_extent().width / figure.dpi
         panel = max((width - (columns - 1) * gap) / columns, 0.05 * width)
         return {"wspace": gap / panel, "hspace": 0.5}
 
     def _draw_features(self, ax: Axes, topic: Any, rows: pd.DataFrame) -> None:
-        colours = np.where(rows["weight"] >= 0, _POSITIVE, _NEGATIVE)
-        _horizontal_bars(ax, rows["feature"], rows["weight"], colours)
+        colours = np.where(rows["value"] >= 0, _POSITIVE, _NEGATIVE)
+        _horizontal_bars(ax, rows["feature"], rows["value"], colours)
         ax.axvline(0, color="black", linewidth=0.8)
         share = "" if self.share is None else f" ({self.share[topic]:.1%} of X)"
         ax.set_title(f"topic {topic}{share}", fontsize=9)
-        ax.set_xlabel("weight", fontsize=8)
+        ax.set_xlabel(self.by, fontsize=8)
 
     def _draw_classes(self, ax: Axes, profile: pd.Series) -> None:
         if len(profile) > _MOST_CLASSES:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
+from harmonium.queries.topics import By
 from harmonium.report.groups import read_groups
 from harmonium.report.latent import check_model, latent_means
 from harmonium.validation import check_whole
@@ -25,6 +26,7 @@ def topic_table(
     n_features: int = 10,
     n_items: int = 3,
     item_names: Sequence[Any] | None = None,
+    by: By = "lift",
 ) -> pd.DataFrame:
     """Return what each topic is about: its features, share, items and classes.
 
@@ -43,16 +45,18 @@ def topic_table(
         Number of items shown.
     item_names : sequence, optional
         Names of the items. By default they are row numbers.
+    by : {"lift", "effect", "weight"}, default="lift"
+        What features are ranked by; see ``model.ranking``.
 
     Returns
     -------
     DataFrame
-        One row per topic. A column for each view holds the features with the largest effects (weight times standard
-        deviation), the largest first; if hidden units may be negative, ``"<view> (negative)"`` holds those with the
-        smallest ones. A view whose columns have several statistics has a column for each instead, such as ``"<view>
-        (present)"`` and ``"<view> (continues)"`` for sequences. With X there are ``share``, the mean of the topic in
-        the items' topic distributions, and ``items``, those with the largest E[h]. With y there is ``classes``, the
-        classes that use the topic most, with their shares of it.
+        One row per topic. A column for each view holds the features that say most about the topic, in order; if hidden
+        units may be negative, ``"<view> (negative)"`` holds those of its negative side. A view whose columns have
+        several statistics has a column for each instead, such as ``"<view> (present)"`` and ``"<view> (continues)"``
+        for sequences. With X there are ``share``, the mean of the topic in the items' topic distributions, and
+        ``items``, those with the largest E[h]. With y there is ``classes``, the classes that use the topic most, with
+        their shares of it.
 
     References
     ----------
@@ -76,12 +80,12 @@ def topic_table(
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
     for view in model.input_names_:
-        effects = model.effects(view)
+        ranking = model.ranking(view, by)
         for group, features in model.families_[view].feature_groups.items():
-            columns[f"{view} ({group})" if group else view] = _strongest(-effects.iloc[features], n_features)
+            columns[f"{view} ({group})" if group else view] = _strongest(-ranking.iloc[features], n_features)
             if not model.energy_.hidden.bounded:
                 label = f"{view} ({group}, negative)" if group else f"{view} (negative)"
-                columns[label] = _strongest(effects.iloc[features], n_features)
+                columns[label] = _strongest(ranking.iloc[features], n_features)
     # joined side by side, not by name, as a view may be called "items"
     parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns)]
     if X is not None:
@@ -92,10 +96,10 @@ def topic_table(
     return pd.concat(parts, axis=1).rename_axis(index="topic")
 
 
-def _strongest(effects: pd.DataFrame, n: int) -> pd.Series:
+def _strongest(values: pd.DataFrame, n: int) -> pd.Series:
     """Return the names of the features with the smallest values, by topic."""
-    names = [", ".join(effects[topic].nsmallest(n).index) for topic in effects]
-    return pd.Series(names, index=effects.columns)
+    names = [", ".join(values[topic].nsmallest(n).index) for topic in values]
+    return pd.Series(names, index=values.columns)
 
 
 def _use_of_topics(latent: np.ndarray, n_items: int, item_names: Sequence[Any] | None) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
-from harmonium.training.rows import mean_rows, rows_of
+from harmonium.training.rows import rows_of, totals_of_groups
 from harmonium.views import Views
 
 # Items that clusters are found among, rounds of moving their centres, and power iterations of the decomposition:
@@ -45,7 +45,8 @@ def cluster_weights(
     weights = {}
     for name, family in energy.families.items():
         mean = reference[name].astype(np.float64)
-        means = mean + mean_rows(batch.views[name], family, mean, membership, _AVERAGE_ITEMS)
+        totals, counts = totals_of_groups(batch.views[name], family, mean, membership)
+        means = mean + totals / (counts + _AVERAGE_ITEMS)[:, None]
         start = family.natural_from_mean(mean)
         weights[name] = np.stack([family.natural_from_mean(row) - start for row in means], axis=1)
     return weights, share

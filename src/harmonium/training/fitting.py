@@ -20,6 +20,7 @@ from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
 from harmonium.training.pruning import prune
 from harmonium.training.state import resumable
+from harmonium.training.typical import lifts
 from harmonium.views.data import Data
 
 
@@ -86,7 +87,7 @@ def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator)
     training.posterior = None  # draws know nothing of what is learned now
     plan.driver.update(model.problem, plan.objective, data, training, rng)
     training.stream = rng
-    return replace(model, training=training, usage=None, truncation_reached=False, remarks=())
+    return replace(model, training=training, usage=None, truncation_reached=False, lifts={}, remarks=())
 
 
 @resumable
@@ -142,4 +143,9 @@ def _finished(model: FittedModel, data: Data, rng: np.random.Generator, asked: H
             f"{training.idle_units} of {model.n_units} hidden units are the same for all training rows; use a lower "
             "learning_rate, fewer units, or another family (large counts: logarithms as Gaussian())."
         )
-    return replace(model, training=training, remarks=tuple(remark for remark in remarks if remark))
+    return replace(
+        model,
+        training=training,
+        lifts=lifts(model.problem, training.result, data),
+        remarks=tuple(remark for remark in remarks if remark),
+    )

@@ -81,7 +81,7 @@ class LBFGS(Driver):
         self.checkpoint = checkpoint
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Refuse objectives without a loss, which line searches need, and targets that the loss knows nothing of."""
+        """Refuse objectives without a loss, and targets that are no part of it."""
         if problem.energy.hidden.activity is not None:
             raise ValueError(
                 "LBFGS follows the loss alone, which an activity of the units is no part of; got "

@@ -28,10 +28,10 @@ def rows_observed(view: ViewBatch) -> np.ndarray:
     return 1.0 - np.all(view.missing, axis=1)
 
 
-def mean_rows(
-    view: ViewBatch, family: Family, mean: np.ndarray, groups: scipy.sparse.csr_array, prior: float = 0.0
-) -> np.ndarray:
-    """Return the mean row of each group, as its difference from the mean of all.
+def totals_of_groups(
+    view: ViewBatch, family: Family, mean: np.ndarray, groups: scipy.sparse.csr_array
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return for groups of rows the sums of their differences from the mean, and how many of their rows are observed.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ def mean_rows(
         Mean statistic of all rows.
     groups : sparse array of shape (groups, rows)
         1 where a row belongs to a group.
-    prior : float, default=0.0
-        Number of rows as the mean that each group is taken to have besides its own.
 
     Returns
     -------
-    ndarray of shape (groups, features)
-        Differences, 0 for a group of which nothing is observed.
+    totals : ndarray of shape (groups, features)
+        Sums over the rows that are observed.
+    counts : ndarray of shape (groups,)
+        Numbers of these rows.
     """
     rows, counts = rows_of(view, family, mean), groups @ rows_observed(view)
     totals = groups @ rows
     if scipy.sparse.issparse(rows):
         totals = totals.toarray() - np.outer(counts, mean)
-    return np.asarray(totals / np.maximum(counts + prior, 1.0)[:, None], dtype=np.float64)
+    return np.asarray(totals, dtype=np.float64), counts

@@ -395,7 +395,7 @@ class Sampling(Driver):
         return min(n_rows, _MOST_ROWS if self.batch_size is None else self.batch_size)
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Refuse heads, layers that select units, and units that are held to something that draws would not keep."""
+        """Refuse heads, and units that are selected or held to something."""
         owner, held = type(self).__name__, problem.energy.hidden.held
         if problem.head is not None or problem.energy.hidden.selects:
             what = "a head" if problem.head is not None else "a layer that selects units"
