@@ -181,7 +181,7 @@ class Stochastic(Driver):
         return int(np.clip(np.ceil(updates * self.rows_of_batch(n_rows) / n_rows), fewest, most))
 
     def planned_rows(self, n_rows: int, last: int | None = None) -> int:
-        """Return the number of epochs times the number of rows that are not held out for early stopping."""
+        """Return the number of epochs times that of rows not held out to stop early."""
         return super().planned_rows(n_rows - self._n_held_out(n_rows), last)
 
     def rows_of_batch(self, n_rows: int) -> int:

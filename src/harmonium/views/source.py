@@ -17,8 +17,9 @@ from harmonium.kernels.rows import entries
 from harmonium.kernels.sparse import SparseRows, gather_rows
 from harmonium.views.places import cell_place, column_place, row_place
 
-# cells that are looked at together in a pass over a view; it decides about memory and speed alone
-_BLOCK_CELLS = 4_000_000
+# cells, or entries of sparse rows, that are looked at together in a pass over a view; it decides about memory and speed
+# alone
+_BLOCK_CELLS, _BLOCK_ENTRIES = 4_000_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,9 @@ class Source:
         """Yield item numbers, and values in float32 or wider, for blocks of the items that have this view."""
         present = np.flatnonzero(self.rows >= 0)
         sparse = self._sparse
-        width = max(1, self.n_columns if sparse is None else sparse.nnz // max(1, sparse.shape[0]))
-        step = max(1, _BLOCK_CELLS // width)
+        step = max(1, _BLOCK_CELLS // max(1, self.n_columns))
+        if sparse is not None:
+            step = max(1, _BLOCK_ENTRIES * sparse.shape[0] // max(1, sparse.nnz))
         for first in range(0, len(present), step):
             items = present[first : first + step]
             rows = self.rows[items]

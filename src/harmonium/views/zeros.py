@@ -14,7 +14,8 @@ from harmonium.kernels.sparse import SparseRows
 _FEWEST_COLUMNS = 300
 _LARGEST_SHARE = 0.1
 # Memory that sparse rows may take, in bytes: what it takes to look through a dense matrix in blocks, which they spare
-# (90 MB were measured), or a tenth of what the matrix has. An entry is a float32 and the int32 of its column.
+# (90 MB were measured, with sparse rows 20), or a tenth of what the matrix has. An entry is a float32 and the number of
+# its column, an int32.
 _MEMORY, _SHARE_OF_MEMORY, _BYTES = 64e6, 0.1, 8
 # cells that are looked at together; it decides about memory and speed alone
 _BLOCK_CELLS = 4_000_000
