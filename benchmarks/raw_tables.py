@@ -45,7 +45,7 @@ from harmonium.datasets import load_adult, load_hotels, load_wines
 BENCHMARK = Benchmark(
     title="Raw tables: data frames as they are, beside skrub",
     claim="raw frames of wines, adult and hotels against skrub's pipelines and linear models on prepared columns",
-    minutes=20,
+    minutes=12,
     data=("wines", "adult", "hotels"),
     settings={"topics": 50, "seeds": 3, "rows": 0},
     quick={"topics": 5, "seeds": 1, "rows": 300},
