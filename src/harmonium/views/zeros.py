@@ -9,8 +9,9 @@ from harmonium.kernels.sparse import SparseRows
 
 # Columns from which on, and share of non-zeros up to which, sparse rows pay, their making included. Measured for three
 # epochs of Bernoulli, Poisson and ReplicatedSoftmax, with 20 and with 100 units, on one thread, as time with dense rows
-# by time with sparse ones: with a tenth of non-zeros 0.9 to 1.2 at 100 columns, 1.1 to 1.5 at 300, 1.4 to 2.9 at 1000
-# and 1.8 to 2.5 at 3000; with a hundredth 1.1 to 1.7, 1.5 to 2.4, 1.9 to 4 and 3 to 10; with a fifth 0.9 to 1.2 at 300.
+# by time with sparse ones, while the machine did other work, too: with a tenth of non-zeros 1.0 to 1.2 at 100 columns,
+# 1.1 to 1.5 at 300, 1.4 to 2.9 at 1000 and 1.8 to 2.5 at 3000; with a hundredth 1.1 to 1.7, 1.5 to 2.4, 1.9 to 4.1 and
+# 3 to 10; with a fifth 0.9 to 1.0, 0.9 to 2.1, 1.1 to 2.3 and 1.3 to 1.9.
 _FEWEST_COLUMNS = 300
 _LARGEST_SHARE = 0.1
 # Memory that sparse rows may take, in bytes: what it takes to look through a dense matrix in blocks, which they spare
