@@ -136,6 +136,10 @@ def test_positive_sums() -> None:
 def test_sparse_rows_and_columns() -> None:
     sparse, dense = sparse_pair(20, 30, 0.2)
     np.testing.assert_array_equal(sparse.dense(), dense)
+    for wide in (dense, dense.astype(np.float64), np.asfortranarray(dense)):
+        found, expected = SparseRows.from_dense(wide), scipy.sparse.csr_array(wide)
+        for name in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     np.testing.assert_array_equal(sparse.by_column.dense(), dense.T)
     columns = sparse.by_column
     again = SparseRows.from_columns(columns.indptr, columns.indices, columns.data, 20)

@@ -275,8 +275,7 @@ class Harmonium(
             problem, data = self._problem(views, labels, layer, before)
             plan.check_model(problem)
             rng, seeded = generator(self.random_state), is_seeded(self.random_state)
-            rows = plan.planned_rows(problem, len(data)) if before is None else plan.driver.planned_rows(len(data))
-            with reporting(self.verbose, rows) as reporter:
+            with reporting(self.verbose) as reporter:
                 if before is None:
                     model = fit(problem, data, plan, rng, reporter, seeded)
                 else:

@@ -50,9 +50,7 @@ class SparseRows:
     @classmethod
     def from_dense(cls, matrix: np.ndarray) -> SparseRows:
         """Return the non-zeros of a dense matrix."""
-        rows, columns = np.nonzero(matrix)
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(matrix)))])
-        return cls(indptr, columns.astype(np.int32), matrix[rows, columns], matrix.shape[1])
+        return cls(*_nonzeros(matrix), matrix.shape[1])
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -103,6 +101,27 @@ def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.
         for entry in range(indptr[row], indptr[row + 1]):
             total += values[entry]
         out[row] += sign * total
+
+
+@compiled()
+def _nonzeros(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n_rows, n_columns = matrix.shape
+    start = np.zeros(n_rows + 1, dtype=np.int64)
+    for row in range(n_rows):
+        length = 0
+        for column in range(n_columns):
+            length += matrix[row, column] != 0
+        start[row + 1] = start[row] + length
+    columns = np.empty(start[-1], dtype=np.int32)
+    values = np.empty(start[-1], dtype=matrix.dtype)
+    place = 0
+    for row in range(n_rows):
+        for column in range(n_columns):
+            if matrix[row, column] != 0:
+                columns[place] = column
+                values[place] = matrix[row, column]
+                place += 1
+    return start, columns, values
 
 
 @compiled()

@@ -252,20 +252,23 @@ class Driver(Part):
         """
         raise NotImplementedError
 
-    def planned_rows(self, n_rows: int) -> int:
-        """Return the number of rows that a whole run visits, for the progress bar.
+    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
+        """Return the number of rows that a run visits at most, for the progress bar.
 
         Parameters
         ----------
         n_rows : int
             Number of training rows.
+        last : int, optional
+            Number of epochs after which to end, as for `run`.
 
         Returns
         -------
         int
             Rows, each counted as often as it is visited.
         """
-        return self.epochs(n_rows) * n_rows
+        planned = self.epochs(n_rows)
+        return min(planned, last or planned) * n_rows
 
     def run(
         self,

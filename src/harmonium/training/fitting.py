@@ -36,10 +36,11 @@ def fit(
     checkpoint = plan.checkpoint(problem, data, rng if seeded else None)
     if problem.head is not None:
         model, rng = fit_head(problem, data, plan, rng, reporter, checkpoint)
-        return _ended(model, data, rng, problem.energy.hidden, plan, checkpoint)
+        return _ended(model, data, rng, problem.energy.hidden, plan, reporter, checkpoint)
     with checkpoint.level("fit", lambda: _Fit(rng, initial_training(problem, data, rng))) as state:
         _run(plan, problem, data, state, reporter, checkpoint)
-    return _ended(FittedModel(problem, state.training), data, state.rng, problem.energy.hidden, plan, checkpoint)
+    model = FittedModel(problem, state.training)
+    return _ended(model, data, state.rng, problem.energy.hidden, plan, reporter, checkpoint)
 
 
 def go_on(
@@ -69,7 +70,7 @@ def go_on(
     )
     with checkpoint.level("fit", lambda: _Fit(rng, training)) as state:
         _run(plan, model.problem, data, state, reporter, checkpoint)
-    return _ended(replace(model, training=state.training), data, state.rng, asked, plan, checkpoint)
+    return _ended(replace(model, training=state.training), data, state.rng, asked, plan, reporter, checkpoint)
 
 
 def begin(problem: Problem, data: Data, rng: np.random.Generator) -> FittedModel:
@@ -101,6 +102,7 @@ class _Fit:
 
 def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Reporter, checkpoint: Checkpoint) -> None:
     """Run the driver; an interrupt ends it, unless nothing has been learned yet."""
+    reporter.ahead(plan.driver.planned_rows(len(data)))
     try:
         plan.driver.run(problem, plan.objective, data, state.training, state.rng, reporter, None, None, checkpoint)
     except KeyboardInterrupt as interrupt:
@@ -109,7 +111,13 @@ def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Report
 
 
 def _ended(
-    model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer, plan: Plan, checkpoint: Checkpoint
+    model: FittedModel,
+    data: Data,
+    rng: np.random.Generator,
+    asked: HiddenLayer,
+    plan: Plan,
+    reporter: Reporter,
+    checkpoint: Checkpoint,
 ) -> FittedModel:
     """Return the finished model; the first interrupt does not keep it from being finished, but the second does."""
     try:
@@ -121,6 +129,7 @@ def _ended(
         finished = _finished(model, data, rng, asked)
     if finished.training.interrupted:
         return replace(finished, remarks=(plan.interruption(model),))
+    reporter.ahead(0)
     checkpoint.remove()
     return finished
 

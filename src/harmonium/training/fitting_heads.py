@@ -136,8 +136,9 @@ def _train(
     training, stages = state.training, _stages(problem, state)
     assert training is not None
     for stage in stages[state.n_done :]:
-        weighted, last = replace(problem, strength=stage.C * nats), stage.epochs or None
-        staged = of_stage(problem, data, stage)
+        weighted, staged = replace(problem, strength=stage.C * nats), of_stage(problem, data, stage)
+        last = stage.last(plan.driver.epochs(len(data)))
+        reporter.ahead(sum(rest.rows(plan.driver, len(data)) for rest in stages[state.n_done :]))
         plan.driver.run(weighted, plan.objective, staged, training, state.rng, reporter, None, last, checkpoint)
         state.n_done += 1
         if state.n_done < len(stages):

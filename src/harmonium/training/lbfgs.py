@@ -97,9 +97,9 @@ class LBFGS(Driver):
         """Return the number of rounds of ten iterations."""
         return -(-self.max_iter // _ROUND)
 
-    def planned_rows(self, n_rows: int) -> int:
+    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
         """Return the number of iterations times the number of rows."""
-        return self.max_iter * n_rows
+        return min(self.max_iter, (last or self.epochs(n_rows)) * _ROUND) * n_rows
 
     def run(
         self,

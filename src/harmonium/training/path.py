@@ -16,7 +16,7 @@ import numpy as np
 
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters
-from harmonium.training.base import INTERRUPTED, Training
+from harmonium.training.base import INTERRUPTED, Driver, Training
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
@@ -30,6 +30,8 @@ _WINDOW = 3
 _PATIENCE = 0.25
 # Factor between values of C, and the most of them in either direction.
 _FACTOR, _MOST_STEPS = 4.0, 5
+# Values of C that are tried whatever is found: the first, a smaller one, and one further down or up.
+_FEWEST_STAGES = 3
 # A stage is given up after the first fold if its error there is this many times that of the best stage so far.
 _HOPELESS = 1.03
 
@@ -58,6 +60,16 @@ class Stage:
     softened: bool = False
     after: int = -1
     error: float = np.inf
+
+    def last(self, planned: int) -> int | None:
+        """Return the epoch after which to end, though the driver has ``planned`` more; None if it need not."""
+        if self.epochs:
+            return self.epochs
+        return None if self.after < 0 else -(-planned // 2)
+
+    def rows(self, driver: Driver, n_rows: int) -> int:
+        """Return the number of rows that are visited at most, if there are ``n_rows`` to train by."""
+        return driver.planned_rows(n_rows, self.last(driver.epochs(n_rows)))
 
 
 @resumable
@@ -204,6 +216,11 @@ class Search:
                 return Stage(C, 0, after=self.best)
         return Stage(best.C, 0, softened=True, after=self.best) if may_soften else None
 
+    def n_sure(self, stage: Stage, is_chosen: bool, may_soften: bool) -> int:
+        """Return how many stages follow the present one, whatever it finds."""
+        steps = max(0, _FEWEST_STAGES - len(self.stages) - 1) if is_chosen else 0
+        return steps + (may_soften and not stage.softened)
+
     @property
     def is_hopeless(self) -> bool:
         """Whether the first fold, which alone is done with the present stage, says that others need not try it."""
@@ -269,16 +286,18 @@ def search(
     assert head is not None
     assert data.targets is not None
     may_soften = head.may_soften(data.targets)
+    sizes = [len(train) for train, _ in rows]
     while True:
         stage = found.next_stage(head.first_C, head.chooses_C, may_soften)
         if stage is None:
             return
+        n_sure = found.n_sure(stage, head.chooses_C, may_soften)
         weighted, staged = replace(problem, strength=stage.C * nats), of_stage(problem, data, stage)
         for (train, held_out), fold in list(zip(rows, found.folds, strict=True))[len(found.curves) :]:
             planned = driver.epochs(len(train))
             held = _Held(problem, staged.take(held_out), planned, fold, keeps_all=len(found.folds) > 1)
-            last = None if stage.after < 0 else -(-planned // 2)
-            part = staged.take(train)
+            last, part = stage.last(planned), staged.take(train)
+            reporter.ahead(_rows_ahead(found, stage, n_sure, sizes, len(data), driver))
             driver.run(weighted, plan.objective, part, fold.training, rng, reporter, held, last, checkpoint)
             found.curves.append(fold.curve)
             if len(found.curves) == 1 and found.is_hopeless:
@@ -287,6 +306,17 @@ def search(
             found.give_up(stage)
         else:
             found.add(stage)
+
+
+def _rows_ahead(found: Search, stage: Stage, n_sure: int, sizes: list[int], n_rows: int, driver: Driver) -> int:
+    """Return the number of rows to be visited from the next fold on, as far as it is known.
+
+    There are the rest of the stage and the stages that follow it for sure, on folds of some ``sizes``; and all rows in
+    the end, by the stages that are best so far.
+    """
+    rest = sum(stage.rows(driver, size) for size in sizes[len(found.curves) :])
+    later = sum(replace(stage, after=0).rows(driver, size) for size in sizes)
+    return rest + n_sure * later + sum(part.rows(driver, n_rows) for part in found.chosen or [stage])
 
 
 def of_stage(problem: Problem, data: Data, stage: Stage) -> Data:

@@ -12,7 +12,6 @@ from harmonium.objectives.problem import Problem
 from harmonium.training.base import Driver, Training
 from harmonium.training.checkpoint import NOWHERE, Checkpoint
 from harmonium.training.fitted import FittedModel
-from harmonium.training.folds import number_of_folds
 from harmonium.training.identity import identity
 from harmonium.views.data import Data
 
@@ -62,15 +61,6 @@ class Plan:
         assert head is not None
         n_inputs = len(set(problem.energy.families) - set(head.view_names))
         return self.chooses_view_weights and self.driver.weighs_views and n_inputs > 1 and bool(head.direct_losses)
-
-    def planned_rows(self, problem: Problem, n_rows: int) -> int:
-        """Return the largest number of rows that a fit visits, for the progress bar."""
-        rows = self.driver.planned_rows(n_rows)
-        if problem.head is None or not self.validation_fraction:
-            return rows
-        # most often two stages more than the first, on each of the folds and once more on all rows
-        stages = 1 + (2 if problem.head.chooses_C else 0) / 2
-        return int(rows * stages * (1 + number_of_folds(n_rows)))
 
     def interruption(self, model: FittedModel) -> str:
         """Return what to tell a user who did not wait for the end of the fit; remarks say what the model lacks."""

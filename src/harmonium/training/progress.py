@@ -13,7 +13,10 @@ logger = logging.getLogger("harmonium")
 
 
 class Reporter(Protocol):
-    """Is told about every batch and epoch."""
+    """Is told about every batch and epoch, and what is still to be done whenever that is planned anew."""
+
+    def ahead(self, n_rows: int) -> None:
+        """Take note of how many rows are still to be visited, each as often as it is; none once a fit is complete."""
 
     def batch(self, n_rows: int) -> None:
         """Take note that some rows are done."""
@@ -24,6 +27,9 @@ class Reporter(Protocol):
 
 class Silent:
     """Shows nothing, but logs each epoch for those who have configured the ``harmonium`` logger."""
+
+    def ahead(self, n_rows: int) -> None:
+        """Do nothing."""
 
     def batch(self, n_rows: int) -> None:
         """Do nothing."""
@@ -36,12 +42,18 @@ class Silent:
 class Bar(Silent):
     """A rich progress bar."""
 
-    def __init__(self, progress: Progress, total: int) -> None:
+    def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._task = progress.add_task("training", total=total, objective="")
+        self._task = progress.add_task("training", total=None, objective="")
+        self._done = 0
+
+    def ahead(self, n_rows: int) -> None:
+        """Set where the bar ends."""
+        self._progress.update(self._task, total=self._done + n_rows)
 
     def batch(self, n_rows: int) -> None:
         """Move the bar."""
+        self._done += n_rows
         self._progress.advance(self._task, n_rows)
 
     def epoch(self, number: int, record: dict[str, float]) -> None:
@@ -65,11 +77,11 @@ class _Speed(TextColumn):
 
 
 @contextmanager
-def reporting(verbose: int | bool, total: int) -> Iterator[Reporter]:
-    """Give a reporter for a fit that visits ``total`` rows (all epochs together)."""
+def reporting(verbose: int | bool) -> Iterator[Reporter]:
+    """Give a reporter for a fit."""
     if not verbose:
         yield Silent()
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[objective]}"), _Speed())
     with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn()) as progress:
-        yield Bar(progress, total)
+        yield Bar(progress)

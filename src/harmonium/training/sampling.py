@@ -191,7 +191,7 @@ class Sampling(Driver):
         """Return the number of moves of each chain."""
         return self.n_warmup + self.n_draws * self.thin
 
-    def planned_rows(self, n_rows: int) -> int:
+    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
         """Return the number of rows that the starts and the moves of all chains visit."""
         driver = self._starter()
         first = 0 if driver is None else driver.planned_rows(n_rows)
@@ -232,6 +232,9 @@ class Sampling(Driver):
             monitor = Monitor(problem, data, np.arange(len(data)), np.arange(0))
             monitor.start = state.start = state.start or monitor.begin(posterior.chains[0].parameters)
             every = max(1, posterior.n_planned // _RECORDS)
+            # chains that continue need neither starts nor a warm-up
+            n_moves = (posterior.n_planned - posterior.n_moves) * self.n_chains
+            reporter.ahead(n_moves * self._rows_of_step(len(data)))
 
             def finish() -> None:
                 aligned = replace(posterior, chains=[replace(chain) for chain in posterior.chains])

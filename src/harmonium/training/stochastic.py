@@ -186,6 +186,10 @@ class Stochastic(Driver):
         updates, most = (_UPDATES_AVERAGED, _MOST_AVERAGED) if self.average else (_UPDATES, most)
         return int(np.clip(np.ceil(updates * self.rows_of_batch(n_rows) / n_rows), fewest, most))
 
+    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
+        """Return the number of epochs times that of rows not held out to stop early."""
+        return super().planned_rows(n_rows - self._n_held_out(n_rows), last)
+
     def rows_of_batch(self, n_rows: int) -> int:
         """Return the number of rows in a batch.
 
@@ -418,10 +422,14 @@ class Stochastic(Driver):
         if self.early_stopping is None:
             return np.arange(0)
         order = rng.permutation(n_rows)
-        held_out = max(1, round(self.stopping_fraction * n_rows))
+        held_out = self._n_held_out(n_rows)
         if held_out >= n_rows:
             raise ValueError(f"early_stopping needs at least 2 rows; got {n_rows}; pass early_stopping=None.")
         return np.sort(order[:held_out])
+
+    def _n_held_out(self, n_rows: int) -> int:
+        """Return the number of rows held out for early stopping."""
+        return 0 if self.early_stopping is None else max(1, round(self.stopping_fraction * n_rows))
 
     def _is_enough(self, state: _Epochs, entry: dict[str, float], training: Training) -> bool:
         """Return whether to stop early after this epoch; keep its parameters if it improved."""

@@ -32,6 +32,7 @@ from harmonium.views.index import counts_rows, is_shuffled_count, row_names, row
 from harmonium.views.places import cell_place
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
+from harmonium.views.zeros import sparse_rows_of
 
 # a sparse matrix with a larger share of stored cells takes more memory than a dense one, whatever its type
 _DENSE_FROM = 2 / 3
@@ -362,7 +363,7 @@ def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
         in_order = rows_in_order(f"present[{name!r}]", row_names(present), f"view {name!r}", index, InvalidViewError)
         rows = np.where(mask if in_order is None else mask[in_order], rows, -1)
     rows[empty_rows(matrix) if lengths is None else lengths == 0] = -1
-    return Source(matrix, rows, columns, lengths, index)
+    return Source(matrix, rows, columns, lengths, index, nonzeros=sparse_rows_of(matrix))
 
 
 def _aligned(sources: dict[str, Source], index: pd.Index | None) -> dict[str, Source]:

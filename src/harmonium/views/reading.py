@@ -21,6 +21,7 @@ from harmonium.views.frames import is_frame
 from harmonium.views.places import column_place
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
+from harmonium.views.zeros import sparse_rows_of
 
 SINGLE = "view0"
 
@@ -170,7 +171,8 @@ def _read_mudata(data: Any) -> Views:
         rows = np.full(data.n_obs, -1)
         rows[[position[observation] for observation in modality.obs_names]] = np.arange(modality.n_obs)
         rows[np.isin(rows, empty_rows(matrix))] = -1
-        sources[name] = Source(matrix, rows, columns, index=names_of_observations(data))
+        index, nonzeros = names_of_observations(data), sparse_rows_of(matrix)
+        sources[name] = Source(matrix, rows, columns, index=index, nonzeros=nonzeros)
     return Views._from_sources(sources)
 
 

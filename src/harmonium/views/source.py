@@ -17,8 +17,9 @@ from harmonium.kernels.rows import entries
 from harmonium.kernels.sparse import SparseRows, gather_rows
 from harmonium.views.places import cell_place, column_place, row_place
 
-# cells that are looked at together in a pass over a view; it decides about memory and speed alone
-_BLOCK_CELLS = 4_000_000
+# cells, or entries of sparse rows, that are looked at together in a pass over a view; it decides about memory and speed
+# alone
+_BLOCK_CELLS, _BLOCK_ENTRIES = 4_000_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ class Source:
         counts of the vectors that have each feature, followed by counts of neighbouring pairs that do.
     index : pandas.Index, optional
         Labels of the items.
+    nonzeros : scipy.sparse.csr_array, optional
+        The same as a dense ``matrix`` that is mostly zero, for what is faster with sparse rows.
     """
 
     matrix: Any
@@ -91,6 +94,7 @@ class Source:
     index: pd.Index | None = None
     features: list[str] | None = None
     family: Family | None = None
+    nonzeros: scipy.sparse.csr_array | None = None
 
     @property
     def is_sparse(self) -> bool:
@@ -108,8 +112,13 @@ class Source:
         return "matrix" if self.lengths is None else "sequences"
 
     def is_sparse_for(self, family: Family) -> bool:
-        """Tell whether batches of this view are sparse: the data are, and the family's statistic of zero is zero."""
-        return self.is_sparse and family.keeps_zeros
+        """Tell whether batches of this view are sparse: the data can be, and the family's statistic of zero is zero."""
+        return self._sparse is not None and family.keeps_zeros
+
+    @property
+    def _sparse(self) -> Any:
+        """The data as sparse rows, if they are there as such."""
+        return self.matrix if self.is_sparse else self.nonzeros
 
     @property
     def n_columns(self) -> int:
@@ -161,12 +170,14 @@ class Source:
     def raw_blocks(self) -> Iterator[tuple[np.ndarray, Matrix]]:
         """Yield item numbers, and values in float32 or wider, for blocks of the items that have this view."""
         present = np.flatnonzero(self.rows >= 0)
-        width = max(1, self.n_columns if not self.is_sparse else self.matrix.nnz // max(1, self.matrix.shape[0]))
-        step = max(1, _BLOCK_CELLS // width)
+        sparse = self._sparse
+        step = max(1, _BLOCK_CELLS // max(1, self.n_columns))
+        if sparse is not None:
+            step = max(1, _BLOCK_ENTRIES * sparse.shape[0] // max(1, sparse.nnz))
         for first in range(0, len(present), step):
             items = present[first : first + step]
             rows = self.rows[items]
-            yield items, self._sparse_rows(rows) if self.is_sparse else self._full_rows(rows)
+            yield items, self._full_rows(rows) if sparse is None else self._sparse_rows(rows)
 
     def _full_rows(self, rows: np.ndarray) -> np.ndarray:
         block = self.matrix[rows]
@@ -174,7 +185,7 @@ class Source:
         return block.astype(np.float32 if np.can_cast(block.dtype, np.float32) else np.float64, copy=False)
 
     def _sparse_rows(self, rows: np.ndarray) -> SparseRows:
-        matrix = self.matrix
+        matrix = self._sparse
         consecutive = len(rows) > 0 and rows[0] >= 0 and bool((np.diff(rows) == 1).all())
         if consecutive and matrix.dtype == np.float32:
             # consecutive rows, as when encoding, need not be copied
