@@ -14,7 +14,8 @@ def by_loop(X, natural, deviation, n_typical, two_sided):
         lifts[:, k] = X[order[:n_typical]].mean(axis=0) - X.mean(axis=0)
         if two_sided:
             lifts[:, k] = (X[order[:n_typical]].mean(axis=0) - X[order[::-1][:n_typical]].mean(axis=0)) / 2
-    return lifts / deviation[:, None]
+    shrunk = 2 * n_typical / (2 * n_typical + 10) if two_sided else n_typical / (n_typical + 10)
+    return shrunk * lifts / np.sqrt(deviation**2 + 10 / len(X))[:, None]
 
 
 @pytest.fixture

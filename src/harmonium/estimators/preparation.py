@@ -286,8 +286,8 @@ def prepare(
             family = infer_family(summary, hidden)
             tell_of_large_counts(name, summary)
         check_support(name, source, family, hidden)
-        if head is not None and head.levels_rows:
-            family = family.for_prediction(summary)
+        if hidden.nonnegative or (head is not None and head.levels_rows):
+            family = family.levelled(summary)
         families[name] = family.bind(summary)
         reference[name] = mean_statistic(views, name, families[name], summary)
         features = names_of_features(name, source.columns, families[name])

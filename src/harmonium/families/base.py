@@ -173,7 +173,7 @@ class Family(Part):
         return None
 
     # ---- between the user's data and the statistic -------------------------------------------------------------
-    def for_prediction(self, summary: Any) -> Self:
+    def levelled(self, summary: Any) -> Self:
         """Return the family as it serves a model that predicts from its hidden means.
 
         It is asked before `bind`.

@@ -135,7 +135,7 @@ class Counts(Family):
     typical_size_: np.ndarray | None = None
 
     # ---- rows of different totals on one footing ------------------------------------------------------------------
-    def for_prediction(self, summary: Any) -> Self:
+    def levelled(self, summary: Any) -> Self:
         """Return a copy that levels rows if that is left open and the data are sparse."""
         if self.level_rows != "auto" or not are_sparse_counts(summary):
             return self

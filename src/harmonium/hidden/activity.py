@@ -27,7 +27,7 @@ class ActivityTarget(Selection):
     --------
     >>> parameters = {"hidden.bias": np.zeros(2, dtype=np.float32)}
     >>> ActivityTarget(0.5).settle(parameters, np.array([90.0, 50.0]), 100)
-    >>> parameters["hidden.bias"].round(2).tolist()
+    >>> parameters["hidden.bias"].astype(float).round(2).tolist()
     [-1.1, 0.0]
     """
 

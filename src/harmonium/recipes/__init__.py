@@ -10,6 +10,7 @@ from harmonium.recipes.classic import EFH, RBM, DiscriminativeRBM
 from harmonium.recipes.infinite import iEFH, iMMH
 from harmonium.recipes.multiview import DWH, MMH, TWH, structDWH, structMMH
 from harmonium.recipes.rate_adapting import RAP
+from harmonium.recipes.topics import TopicModel
 
 __all__ = [
     "BDWH",
@@ -21,6 +22,7 @@ __all__ = [
     "RBM",
     "TWH",
     "DiscriminativeRBM",
+    "TopicModel",
     "iEFH",
     "iMMH",
     "structDWH",

@@ -16,6 +16,10 @@ from harmonium.views.data import Data
 
 # The most typical items of a unit: this many, but no more than this share of all, and at least a few. Conventions.
 _TYPICAL, _LARGEST_SHARE, _FEWEST = 100, 0.05, 5
+# Items by which lifts are held back: as many average ones join the typical ones, and a feature is taken to vary as if
+# it were in as many items more. Else words of two or three items come first, typical of anything by chance. NPMI
+# of ten topics of 2,500 hotel reviews with 0, 3 and 10: 0.18, 0.19, 0.22; of fifty: -0.09, -0.04, 0.04.
+_CHANCE = 10.0
 # Rows that are read at a time: a convention.
 _BLOCK_ROWS = 1000
 
@@ -37,7 +41,8 @@ def lifts(problem: Problem, parameters: Parameters, data: Data) -> dict[str, np.
     Returns
     -------
     dict of str to ndarray of shape (features, units)
-        Differences of mean statistics in standard deviations of the features, in float16: half the memory of weights.
+        Differences of mean statistics in standard deviations of the features, shrunk a little where few items speak for
+        them; in float16, which is half the memory of weights.
     """
     energy = problem.energy
     n_units = energy.hidden.n_units_
@@ -58,7 +63,7 @@ def lifts(problem: Problem, parameters: Parameters, data: Data) -> dict[str, np.
     result = {}
     for name, family in energy.families.items():
         variance = family.statistic_variance(problem.reference[name].astype(np.float64), energy.own(parameters, name))
-        scale = np.maximum(counts[name], 1.0)[:, None] * np.sqrt(np.maximum(variance, 1e-12))
+        scale = (counts[name] + _CHANCE)[:, None] * np.sqrt(variance + _CHANCE / len(data))
         result[name] = (totals[name] / scale).T.astype(np.float16)
     return result
 
