@@ -58,6 +58,7 @@ def test_labels_are_the_first_features_and_differ(case):
         ([["a", "b", "c", "d"], ["b", "a", "c", "e"]], ["a, b, c, d", "b, a, c, e"]),  # the same words, turned round
         ([["a", "b", "c"]] * 3, ["a, b", "a, b (2)", "a, b (3)"]),
         ([["a"], []], ["a", "–"]),
+        ([["printer", "printers", "laser"], ["word_1", "word_10"]], ["printer, laser", "word_1, word_10"]),
         ([], []),
     ],
 )

@@ -68,7 +68,8 @@ def near_duplicates(model: Harmonium, X: Any, threshold: float = 0.9, view: str 
     order = np.argsort(-np.abs(found), kind="stable")
     one, other = active[first[order]], active[second[order]]
     features = [set(names) for names in ranked_names(model, view, _N_FEATURES)]
-    common = [len(features[a] & features[b]) / max(len(features[a]), 1) for a, b in zip(one, other, strict=True)]
+    pairs = [(features[a], features[b]) for a, b in zip(one, other, strict=True)]
+    common = [len(a & b) / max(len(a), len(b), 1) for a, b in pairs]
     return pd.DataFrame(
         {
             "topic": one,

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 import pandas as pd
 
 from harmonium.estimators import Harmonium
+from harmonium.features.text import tokenize
 from harmonium.report.latent import check_model
 from harmonium.validation import check_whole
 
 _NO_FEATURES = "–"
+# features looked at for one in a label, as words with the same stem are passed over: a convention
+_SPARE = 5
 
 
 def topic_labels(model: Harmonium, view: str | None = None, n: int = 3) -> pd.Series:
@@ -25,7 +28,8 @@ def topic_labels(model: Harmonium, view: str | None = None, n: int = 3) -> pd.Se
         View whose features make the labels; needed if there are several.
     n : int, default=3
         Number of features in a label. Topics with the same ones get up to as many more, by which they differ; those
-        that differ by none of these get numbers.
+        that differ by none of these get numbers. Of words with the same stem, such as "printer" and "printers", the
+        first is taken.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def topic_labels(model: Harmonium, view: str | None = None, n: int = 3) -> pd.Se
     """
     check_model(model)
     check_whole("topic_labels", "n", n, remedy="3 is usual")
-    labels = distinct_labels(ranked_names(model, view, 2 * n), n)
+    labels = distinct_labels(ranked_names(model, view, _SPARE * n), n)
     return pd.Series(labels, index=pd.RangeIndex(len(labels), name="topic"), name="label")
 
 
@@ -60,17 +64,20 @@ def ranked_names(model: Harmonium, view: str | None, n: int) -> list[list[str]]:
 
 
 def distinct_labels(names: Sequence[Sequence[str]], n: int) -> list[str]:
-    """Return labels of the first n names of each, and of more of them where labels would have the same names.
+    """Return labels of the first n names of each, and of up to 2n where labels would have the same names.
+
+    Of words with the same stem only the first is taken.
 
     Examples
     --------
-    >>> distinct_labels([["a", "b", "c"], ["b", "a", "d"], ["e", "f", "g"], ["e", "f", "g"]], 2)
-    ['a, b, c', 'b, a, d', 'e, f', 'e, f (2)']
+    >>> distinct_labels([["a", "b", "c"], ["b", "a", "d"], ["car", "cars", "oil"], ["car", "oil"]], 2)
+    ['a, b, c', 'b, a, d', 'car, oil', 'car, oil (2)']
     """
-    chosen = [own[:n] for own in names]
-    for length in range(n + 1, max(map(len, names), default=0) + 1):
-        chosen = _where_same(chosen, names, length)
-    chosen = _where_same(chosen, names, n)  # names that do not tell topics apart only make labels longer
+    once = [_once(own)[: 2 * n] for own in names]
+    chosen = [own[:n] for own in once]
+    for length in range(n + 1, 2 * n + 1):
+        chosen = _where_same(chosen, once, length)
+    chosen = _where_same(chosen, once, n)  # names that do not tell topics apart only make labels longer
     labels, seen = [], Counter[str]()
     for own in chosen:
         label = ", ".join(own) or _NO_FEATURES
@@ -79,7 +86,17 @@ def distinct_labels(names: Sequence[Sequence[str]], n: int) -> list[str]:
     return labels
 
 
-def _where_same(chosen: list[Sequence[str]], names: Sequence[Sequence[str]], length: int) -> list[Sequence[str]]:
+def _once(names: Sequence[str]) -> list[str]:
+    """Return the first of the names that have the same stem."""
+    first: dict[str, str] = {}
+    for name in names:
+        # only words have stems: "words_1" and "words_10" are different features
+        stem = tokenize(name, stem=True, min_length=1, stop_words=None)[0] if name.isalpha() else name
+        first.setdefault(stem, name)
+    return list(first.values())
+
+
+def _where_same(chosen: list[list[str]], names: list[list[str]], length: int) -> list[list[str]]:
     """Return what was chosen, with another number of names where several have chosen the same."""
     times = Counter(map(frozenset, chosen))
     return [own[:length] if times[frozenset(old)] > 1 else old for old, own in zip(chosen, names, strict=True)]
