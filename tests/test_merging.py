@@ -17,6 +17,7 @@ from harmonium import (
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
+    LabelView,
     Langevin,
     Stochastic,
     load,
@@ -71,6 +72,10 @@ def make(kind, **settings):
     X, numbers = make_data()
     if kind == "classes":
         return HarmoniumClassifier(3, head=Hinge(C=1.0), validation_fraction=0, **settings).fit(X, numbers), X
+    if kind == "label as a view":
+        return HarmoniumClassifier(3, head=LabelView(), validation_fraction=0, **settings).fit(X, numbers), X
+    if kind == "direct path":
+        return HarmoniumClassifier(3, **settings).fit(X, numbers), X
     if kind == "numbers":
         head = EpsilonInsensitive(C=1.0)
         return HarmoniumRegressor(3, head=head, validation_fraction=0, **settings).fit(X, X["colour"][:, 0]), X
@@ -82,7 +87,7 @@ def rms(one, other):
 
 
 @pytest.mark.parametrize("n_copies", [2, 3])
-@pytest.mark.parametrize("kind", ["views", "classes", "numbers"])
+@pytest.mark.parametrize("kind", ["views", "classes", "numbers", "label as a view", "direct path"])
 def test_copies_become_one_and_the_model_says_the_same(kind, n_copies):
     model, X = make(kind)
     model = with_copies(model, n_copies, steepness=20)  # units are on or off, so the sums are exact

@@ -248,21 +248,20 @@ class HiddenLayer(Part):
         """
         raise NotImplementedError
 
-    def idle(self, mean: np.ndarray) -> np.ndarray:
+    def idle(self, deviation: np.ndarray) -> np.ndarray:
         """Return which units are the same for all items, so that they say nothing.
 
         Parameters
         ----------
-        mean : ndarray of shape (items, units)
-            Means of the units.
+        deviation : ndarray of shape (units,)
+            Standard deviation of the units' means over the items.
 
         Returns
         -------
         ndarray of bool of shape (units,)
             Mask of the units whose means hardly differ.
         """
-        scale = self.support.upper if self.bounded else 1.0
-        same: np.ndarray = mean.std(axis=0, dtype=np.float64) < _IDLE * scale
+        same: np.ndarray = deviation < _IDLE * (self.support.upper if self.bounded else 1.0)
         return same
 
     def turned_bias(self, bias: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +9,10 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.hidden.merging import add_unit, agreeing_units
 from harmonium.params import copy_parameters, couplings, units_of
-from harmonium.queries.latent import encode
 from harmonium.training import FittedModel
+from harmonium.training.pruning import use_of_units
 from harmonium.views import Views
+from harmonium.views.data import Data
 
 
 def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
@@ -22,18 +22,17 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
     or a score, on average over the items, stays as it is.
     """
     _check(model)
-    mean = encode(model, views).astype(np.float64)
-    layer = model.energy.layer(model.parameters)
-    deviation = mean.std(axis=0)
-    kept = ~layer.idle(mean)
-    kept[np.argmax(deviation)] = True
-    order = np.argsort(-deviation, kind="stable")
+    data = Data(views)
+    use = use_of_units(model.problem, model.parameters, data)
+    kept = ~model.energy.hidden.idle(use.deviation)
+    kept[np.argmax(use.deviation)] = True
+    order = np.argsort(-use.deviation, kind="stable")
     parameters = copy_parameters(model.parameters)
-    for unit, leader in agreeing_units(_correlation(mean, deviation), order[kept[order]], threshold):
+    for unit, leader in agreeing_units(use.correlation, order[kept[order]], threshold):
         add_unit(parameters, unit, leader)
         kept[unit] = False
     n_units = int(kept.sum())
-    smaller = deepcopy(model.energy.hidden).restore(n_units)
+    smaller = model.energy.hidden.restore(n_units)
     if smaller.n_units is not None:
         smaller.set_params(n_units=n_units)
     training = replace(
@@ -49,12 +48,11 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
         idle_units=0,
     )
     problem = replace(model.problem, energy=Energy(model.families, smaller))
-    result = replace(model, problem=problem, training=training, remarks=())
-    after = encode(result, views).mean(axis=0, dtype=np.float64)
+    after = use_of_units(problem, training.parameters, data)
     pairs = zip(couplings(model.parameters), couplings(training.parameters), strict=True)
     for (weights, _), (left, bias) in pairs:
-        bias += (mean.mean(axis=0) @ weights - after @ left).astype(bias.dtype)
-    return result
+        bias += (use.mean @ weights - after.mean @ left).astype(bias.dtype)
+    return replace(model, problem=problem, training=training, remarks=())
 
 
 def _check(model: FittedModel) -> None:
@@ -75,10 +73,3 @@ def _check(model: FittedModel) -> None:
             "Units of several posterior draws agree in some draws and not in others; got a model with draws; fit "
             "again with fewer units."
         )
-
-
-def _correlation(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """Return the correlations of the units' means over the items, 0 for units that never differ."""
-    standard = (mean - mean.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    correlation: np.ndarray = standard.T @ standard / len(mean)
-    return correlation

@@ -106,8 +106,8 @@ def topic_tree(model: Harmonium, X: Any, n_groups: int | None = None, view: str 
 
     Notes
     -----
-    Topics are clustered by 1 minus the correlation of their E[h] over the items, with complete linkage: groups are
-    joined by the pair of topics that is least alike, so that no two topics of a group are strangers.
+    Topics are clustered by 1 minus the correlation of their E[h] over the items, with complete linkage: two
+    groups are as alike as those two of their topics that are least so.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _correlations(model: Harmonium, use: UnitUse) -> tuple[np.ndarray, np.ndarra
             f"X must have at least two items to see which topics go together; got {len(use.mean)}; pass those that "
             "the model was fitted on."
         )
-    active = np.flatnonzero(~model.energy_.layer(model.parameters_).idle(use.mean))
+    active = np.flatnonzero(~model.energy_.layer(model.parameters_).idle(use.mean.std(axis=0)))
     return active, np.atleast_2d(np.corrcoef(use.mean[:, active], rowvar=False)) if len(active) else np.zeros((0, 0))
 
 

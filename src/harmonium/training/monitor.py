@@ -100,7 +100,7 @@ class Monitor:
         batch = self._problem.complete(parameters, self._train)
         layer = energy.layer(parameters)
         means = layer.mean(energy.hidden_natural(parameters, batch))
-        return int(layer.idle(means).sum()) if batch.n_rows > 1 else 0
+        return int(layer.idle(means.std(axis=0, dtype=np.float64)).sum()) if batch.n_rows > 1 else 0
 
 
 def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None) -> None:
