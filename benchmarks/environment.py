@@ -15,6 +15,7 @@ PACKAGES = (
     "scikit-learn",
     "numba",
     "tomotopy",
+    "gensim",
     "scikit-image",
     "cca-zoo",
     "mofapy2",

@@ -2,7 +2,7 @@
 
 from harmonium import recipes, weak
 from harmonium._version import __version__
-from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor, merge_duplicates
 from harmonium.exceptions import (
     DivergenceError,
     HarmoniumWarning,
@@ -108,6 +108,7 @@ __all__ = [
     "iEFH",
     "iMMH",
     "load",
+    "merge_duplicates",
     "recipes",
     "structDWH",
     "structMMH",

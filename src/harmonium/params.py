@@ -99,6 +99,22 @@ def copy_parameters(parameters: Mapping[str, np.ndarray]) -> Parameters:
     return {name: value.copy() for name, value in parameters.items()}
 
 
+def units_of(parameters: Mapping[str, np.ndarray], kept: np.ndarray) -> Parameters:
+    """Return the parameters without some units, by a mask of those that are kept.
+
+    Examples
+    --------
+    >>> two = {"x.weights": np.array([[1.0, 2.0]]), "x.bias": np.zeros(1), "hidden.bias": np.array([3.0, 4.0])}
+    >>> {name: value.tolist() for name, value in units_of(two, np.array([False, True])).items()}
+    {'x.weights': [[2.0]], 'x.bias': [0.0], 'hidden.bias': [4.0]}
+    """
+    result: Parameters = {}
+    for name, value in parameters.items():
+        axis = record(name).unit_axis
+        result[name] = value if axis is None else np.ascontiguousarray(np.compress(kept, value, axis=axis))
+    return result
+
+
 def first_not_finite(parameters: Mapping[str, np.ndarray]) -> str | None:
     """Return the name of the first array with a value that is not finite, or None."""
     for name, value in parameters.items():

@@ -14,6 +14,8 @@ from harmonium.support import Support
 from harmonium.validation import Setting, Whole
 
 NUMBER_OF_UNITS = Whole(remedy="None takes the estimator's n_components", also=(None,))
+# A unit is idle if the standard deviation of its means is less than this share of its range: a convention.
+_IDLE = 1e-3
 
 
 class HiddenLayer(Part):
@@ -245,6 +247,22 @@ class HiddenLayer(Part):
         It is only asked for if units have no largest value.
         """
         raise NotImplementedError
+
+    def idle(self, deviation: np.ndarray) -> np.ndarray:
+        """Return which units are the same for all items, so that they say nothing.
+
+        Parameters
+        ----------
+        deviation : ndarray of shape (units,)
+            Standard deviation of the units' means over the items.
+
+        Returns
+        -------
+        ndarray of bool of shape (units,)
+            Mask of the units whose means hardly differ.
+        """
+        same: np.ndarray = deviation < _IDLE * (self.support.upper if self.bounded else 1.0)
+        return same
 
     def turned_bias(self, bias: np.ndarray) -> np.ndarray:
         """Return the bias of units whose values are counted from the other end.

@@ -44,20 +44,46 @@ def merge_units(
         Candidates that are left.
     """
     result, left = copy_parameters(parameters), candidates.copy()
-    leaders: list[int] = []
-    order: list[int] = np.argsort(-evidence, kind="stable").tolist()
-    for unit in order:
-        if not candidates[unit]:
-            continue
-        leader = leaders[int(np.argmax(np.abs(correlation[unit, leaders])))] if leaders else None
-        if leader is None or abs(correlation[unit, leader]) < _AGREEMENT:
-            leaders.append(unit)
-            continue
+    order = np.argsort(-evidence, kind="stable")
+    for unit, leader in agreeing_units(np.abs(correlation), order[candidates[order]], _AGREEMENT):
         if correlation[unit, leader] < 0:
             _turn(result, log_odds, unit)
-        _add(result, log_odds, unit, leader)
+        add_unit(result, unit, leader, log_odds[unit])
         left[unit] = False
     return result, left
+
+
+def agreeing_units(agreement: np.ndarray, order: np.ndarray, least: float) -> list[tuple[int, int]]:
+    """Return units that agree with an earlier one, each with the one it agrees with most.
+
+    Parameters
+    ----------
+    agreement : ndarray of shape (units, units)
+        How much units agree.
+    order : ndarray of int
+        Units, the one that others are added to first.
+    least : float
+        Agreement from which units count as the same.
+
+    Returns
+    -------
+    list of (int, int)
+        Units, and those that they can be added to, which themselves stay.
+
+    Examples
+    --------
+    >>> agreeing_units(np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]]), np.array([1, 2, 0]), 0.8)
+    [(0, 1)]
+    """
+    leaders: list[int] = []
+    found = []
+    for unit in order.tolist():
+        leader = leaders[int(np.argmax(agreement[unit, leaders]))] if leaders else None
+        if leader is None or agreement[unit, leader] < least:
+            leaders.append(unit)
+        else:
+            found.append((unit, leader))
+    return found
 
 
 def _turn(parameters: Parameters, log_odds: np.ndarray, unit: int) -> None:
@@ -69,8 +95,9 @@ def _turn(parameters: Parameters, log_odds: np.ndarray, unit: int) -> None:
         weights[unit] *= -1
 
 
-def _add(parameters: Parameters, log_odds: np.ndarray, unit: int, leader: int) -> None:
-    parameters[HIDDEN_BIAS][leader] += parameters[HIDDEN_BIAS][unit] + log_odds[unit]
+def add_unit(parameters: Parameters, unit: int, leader: int, log_odds: float = 0.0) -> None:
+    """Add a unit, whose own log-odds are given, to one that it agrees with, in place."""
+    parameters[HIDDEN_BIAS][leader] += parameters[HIDDEN_BIAS][unit] + log_odds
     for weights, _ in couplings(parameters):
         weights[leader] += weights[unit]
         weights[unit] = 0

@@ -12,7 +12,7 @@ import numpy as np
 from harmonium.hidden.evidence import Evidence
 from harmonium.hidden.merging import merge_units
 from harmonium.hidden.selection import Circumstances, Pruned, Selection, Use
-from harmonium.params import HEAD_WEIGHTS, HIDDEN, Parameters, couplings, own_of, record
+from harmonium.params import HEAD_WEIGHTS, HIDDEN, Parameters, copy_parameters, couplings, own_of, units_of
 
 if TYPE_CHECKING:
     from harmonium.hidden.spike_slab import SpikeSlab
@@ -96,14 +96,11 @@ class UsefulUnits(Selection):
 
     def _without(self, parameters: Parameters, kept: np.ndarray, mean: np.ndarray) -> Parameters:
         """Return parameters of the units that are kept; what the others contribute on average goes to the biases."""
-        result = {name: value.copy() for name, value in parameters.items()}
+        result = copy_parameters(parameters)
         average = mean[~kept].astype(np.float32)
         for weights, bias in couplings(result):
             bias += average @ weights[~kept]
-        for name, value in result.items():
-            axis = record(name).unit_axis
-            if axis is not None:
-                result[name] = np.ascontiguousarray(np.compress(kept, value, axis=axis))
+        result = units_of(result, kept)
         log_odds, beta = own_of(HIDDEN, "log_odds"), own_of(HIDDEN, "beta")
         result[log_odds] = result[log_odds][kept]
         result[beta] = result[beta][: int(kept.sum())]  # in order of rank, and units that stand out rank first

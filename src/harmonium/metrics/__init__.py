@@ -1,7 +1,8 @@
-"""Measures of a latent space: retrieval, annotation, calibration, how classes use it, and convergence of chains."""
+"""Measures of a latent space: retrieval, annotation, calibration, use by classes, topics, and convergence of chains."""
 
 from harmonium.metrics.annotation import AnnotationReport, annotation_report, f1_at
 from harmonium.metrics.calibration import expected_calibration_error
+from harmonium.metrics.coherence import topic_coherence, topic_diversity, topic_stability
 from harmonium.metrics.convergence import effective_sample_size, split_r_hat
 from harmonium.metrics.retrieval import (
     RetrievalReport,
@@ -28,5 +29,8 @@ __all__ = [
     "recall_precision_curve",
     "retrieval_report",
     "split_r_hat",
+    "topic_coherence",
     "topic_distribution",
+    "topic_diversity",
+    "topic_stability",
 ]

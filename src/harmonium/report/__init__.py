@@ -15,6 +15,7 @@ Examples
 'Figure'
 """
 
+from harmonium.report.alike import near_duplicates, topic_tree
 from harmonium.report.decisions import decision_table
 from harmonium.report.displays import ClassTopicsDisplay, ExplainedDisplay, FeatureWeightsDisplay
 from harmonium.report.displays_curves import RetrievalDisplay, SensitivityDisplay
@@ -23,6 +24,8 @@ from harmonium.report.displays_topics import TopicsDisplay
 from harmonium.report.displays_usage import UsageDisplay
 from harmonium.report.drawing import Display
 from harmonium.report.explained import explained_table
+from harmonium.report.items import document_topics
+from harmonium.report.labels import topic_labels
 from harmonium.report.latent import latent_means
 from harmonium.report.sensitivity import sensitivity_table
 from harmonium.report.tables import class_profiles, class_table, feature_table, topic_table
@@ -41,11 +44,15 @@ __all__ = [
     "class_profiles",
     "class_table",
     "decision_table",
+    "document_topics",
     "explained_table",
     "feature_examples",
     "feature_table",
     "latent_means",
+    "near_duplicates",
     "sensitivity_table",
+    "topic_labels",
     "topic_table",
+    "topic_tree",
     "usage_table",
 ]

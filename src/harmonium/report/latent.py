@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from harmonium.estimators import Harmonium
+from harmonium.estimators.checking import check_model as check_model
 from harmonium.kernels.threads import compute
 from harmonium.queries.latent import encode
-from harmonium.validation import check_fitted
 
 
 def latent_means(model: Harmonium, X: Any) -> np.ndarray:
@@ -75,13 +75,3 @@ def unit_use(model: Harmonium, X: Any) -> UnitUse:
     layer = model.energy_.layer(model.parameters_)
     mean = layer.mean(natural)
     return UnitUse(natural, mean, layer.presence(natural, mean))
-
-
-def check_model(model: Any) -> None:
-    """Refuse what is not a fitted model of this library."""
-    if not isinstance(model, Harmonium):
-        raise TypeError(
-            f"model must be a fitted Harmonium, HarmoniumClassifier or HarmoniumRegressor; got {type(model).__name__}; "
-            "pass the last step of a pipeline, with data as that step gets them."
-        )
-    check_fitted(model)

@@ -23,8 +23,6 @@ _SAMPLE = 256
 # nothing any more, or if a view is this many times worse than at the start: conventions.
 _LARGEST_WEIGHT = 1e4
 _FAR_WORSE = 20
-# A unit is idle if its means differ by less than this share of its range: a convention.
-_IDLE = 1e-3
 
 
 @resumable
@@ -100,9 +98,9 @@ class Monitor:
         if energy.hidden.selects:  # they are removed
             return 0
         batch = self._problem.complete(parameters, self._train)
-        means = energy.layer(parameters).mean(energy.hidden_natural(parameters, batch))
-        scale = energy.hidden.support.upper if energy.hidden.bounded else 1.0
-        return int((np.ptp(means, axis=0) < _IDLE * scale).sum()) if batch.n_rows > 1 else 0
+        layer = energy.layer(parameters)
+        means = layer.mean(energy.hidden_natural(parameters, batch))
+        return int(layer.idle(means.std(axis=0, dtype=np.float64)).sum()) if batch.n_rows > 1 else 0
 
 
 def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None) -> None:

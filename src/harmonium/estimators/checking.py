@@ -1,0 +1,18 @@
+"""Whether something is a fitted model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harmonium.estimators.harmonium import Harmonium
+from harmonium.validation import check_fitted
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is not a fitted model of this library."""
+    if not isinstance(model, Harmonium):
+        raise TypeError(
+            f"model must be a fitted Harmonium, HarmoniumClassifier or HarmoniumRegressor; got {type(model).__name__}; "
+            "pass the last step of a pipeline, with data as that step gets them."
+        )
+    check_fitted(model)
