@@ -201,7 +201,8 @@ def run(options: SimpleNamespace) -> Result:
     result.heading("What reading costs a classifier")
     result.text(
         "20 Newsgroups without headers, footers and quotes, presence of words: error on the test messages and "
-        "coherence of the topics on the training messages. The linear model of the direct path chooses its own strength."
+        "coherence of the topics on the training messages. The linear model of the direct path chooses its own "
+        "strength."
     )
     records = trade(corpora["20 Newsgroups"], options)
     result.table("trade", list(records[0]), records)
