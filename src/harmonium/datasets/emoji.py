@@ -24,12 +24,24 @@ _SIDE = 64
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PictureDataset(Dataset):
-    """A data set of pictures: beside the views, the raw table and the pictures themselves.
+    """A data set of pictures, with the raw table and the pictures themselves.
 
     Parameters
     ----------
-    name, views, target, target_names, split, description, feature_names
-        As in `Dataset`.
+    name : str
+        As in `Dataset`, and so are the others up to ``feature_names``.
+    views : dict of str to array-like
+        One array, sparse matrix or list for each view.
+    target : ndarray or None
+        The class of each item.
+    target_names : list of str
+        Names of the classes.
+    split : ndarray of str or None
+        ``"train"`` or ``"test"`` for each item, if there is a split.
+    description : str
+        One or two sentences.
+    feature_names : dict of str to list of str, default={}
+        Names of the columns of a view.
     table : DataFrame
         What is known of each picture, as it stands in the file; one row for each row of the views.
     pictures : ndarray of uint8 of shape (n_items, height, width, 3)

@@ -213,7 +213,9 @@ class Encoding:
             return index.query(coordinates, min(n, getattr(index, "n_items_", n)))
 
     def search_coordinates(self, X: Any) -> np.ndarray:
-        """Return coordinates whose cosine says how well items go together, whatever views they have.
+        """Return coordinates whose cosine says how well items go together.
+
+        Items may have any views, each of them others.
 
         Parameters
         ----------
