@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import norm
 from sklearn.exceptions import NotFittedError
 
 from harmonium import (
@@ -126,6 +129,20 @@ def test_every_family_and_layer_has_a_linear_model(family: str, hidden: str) -> 
     linear = linearised(FittedModel(Problem(energy, reference), Training(parameters)))
     assert (linear.slopes > 0).all() and np.linalg.eigvalsh(linear.precision)[0] >= 0.1 - 1e-9
     assert np.isfinite(linear.reader(["x"])).all() and np.isfinite(linear.reader([])).all()
+
+
+def test_slopes_are_averages_over_the_spread_that_they_give() -> None:
+    fitted = fit("bernoulli").fitted_
+    linear = linearised(fitted)
+    # of items, the naturals of scaled units have the covariance P⁻¹ - I
+    deviation = np.sqrt(np.diag(np.linalg.inv(linear.precision) - np.eye(6)) / linear.slopes)
+    natural = fitted.parameters["hidden.bias"].astype(np.float64)
+    for name, mean in fitted.reference.items():
+        natural = natural + mean @ fitted.parameters[weights_of(name)]
+    for unit in range(6):
+        centre, spread = natural[unit], deviation[unit]
+        slope = quad(lambda z, c=centre, s=spread: norm.pdf(z) * expit(c + s * z) * expit(-c - s * z), -10, 10)[0]
+        np.testing.assert_allclose(linear.slopes[unit], slope, rtol=0.01)
 
 
 def test_rows_without_a_view_are_like_rows_of_the_others(model: Harmonium) -> None:

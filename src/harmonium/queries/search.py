@@ -173,6 +173,8 @@ def _average(model: FittedModel, name: str, view: ViewBatch, n_rows: int) -> np.
         result[rows] = (mean @ weights)[at]
         if view.missing is not None:
             missing = view.missing[rows]
-            partly = np.flatnonzero(missing.any(axis=1))
+            lacking = missing.all(axis=1)
+            partly = np.flatnonzero(missing.any(axis=1) & ~lacking)
+            result[rows[lacking]] = 0
             result[rows[partly]] -= np.where(family.spread(missing[partly]), mean[at[partly]], 0) @ weights
     return result
