@@ -189,6 +189,7 @@ class Encoding:
         See Also
         --------
         search_coordinates : What the cosine is taken of.
+        annotate_view : Words for an item by their probability; a search takes no account of how frequent words are.
 
         Examples
         --------
