@@ -250,11 +250,11 @@ COMPARED: dict[str, Callable[[Harmonium, Trial], dict[str, Measures]]] = {
 
 
 # ---- rivals ----------------------------------------------------------------------------------------------------------
-SHRINKAGES = (0.1, 0.5, 0.9)
+SHRINKAGES = (0.02, 0.1, 0.5, 0.9)
 WORD_WEIGHTS = ("binary", "log-counts × idf, unit rows")
 KERNEL_WIDTHS = (0.5, 2.0)  # γ as multiples of one over the mean squared distance of training rows
 KERNEL_COMPONENTS = 200
-SIZES = (10, 30)
+SIZES = (10, 30, 60, 100)
 
 
 def prepared(trial: Trial, settings: Settings) -> tuple[dict[tuple[str, ...], np.ndarray], Encode]:
@@ -291,14 +291,18 @@ def correlated(trial: Trial, settings: Settings, features: Callable[..., Any]) -
     maps = {names: features(matrix, settings) for names, matrix in matrices.items()}
     views = [maps[names](matrix) for names, matrix in matrices.items()]
     found = []
-    largest = min(view.shape[1] for view in views)
-    for shrinkage, size in product(SHRINKAGES, sorted({min(size, largest) for size in SIZES})):
-        model = MCCA(size, shrinkage=shrinkage).fit(views)
-        found.append(({**settings, "shrinkage": shrinkage, "K": size}, coordinates_of(model, maps, encode)))
+    sizes = sorted({min(size, *(view.shape[1] for view in views)) for size in SIZES})
+    for shrinkage in SHRINKAGES:
+        # canonical variables come in order, so that fewer of them are the first of more
+        model = MCCA(sizes[-1], shrinkage=shrinkage).fit(views)
+        found.extend(
+            ({**settings, "shrinkage": shrinkage, "K": size}, coordinates_of(model, size, maps, encode))
+            for size in sizes
+        )
     return found
 
 
-def coordinates_of(model: Any, maps: Mapping[tuple[str, ...], Any], encode: Encode) -> Encode:
+def coordinates_of(model: Any, size: int, maps: Mapping[tuple[str, ...], Any], encode: Encode) -> Encode:
     def coordinates(rows: Rows) -> np.ndarray:
         names = list(maps)
         own = maps[tuple(rows)](encode(rows))
@@ -306,7 +310,7 @@ def coordinates_of(model: Any, maps: Mapping[tuple[str, ...], Any], encode: Enco
             own if side == tuple(rows) else np.zeros((len(own), weights.shape[0]))
             for side, weights in zip(names, model.weights_, strict=True)
         ]
-        return np.asarray(model.transform(given)[names.index(tuple(rows))])
+        return np.asarray(model.transform(given)[names.index(tuple(rows))])[:, :size]
 
     return coordinates
 
