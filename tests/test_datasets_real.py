@@ -18,6 +18,7 @@ from harmonium.datasets import (
     load_caltech4,
     load_cll,
     load_corel5k,
+    load_emoji,
     load_enron,
     load_hotels,
     load_medical,
@@ -218,6 +219,7 @@ LOADERS: list[tuple[Callable[..., object], str]] = [
     (load_caltech4, "caltech4"),
     (load_cll, "cll"),
     (load_corel5k, "corel5k"),
+    (load_emoji, "emoji"),
     (load_enron, "enron"),
     (load_hotels, "hotels"),
     (load_medical, "medical"),
@@ -272,3 +274,25 @@ def test_wines_are_a_raw_table() -> None:
 def test_adult_has_whole_numbers_and_categories() -> None:
     adult = load_adult()
     assert adult.shape == (48842, 15) and adult["age"].dtype.kind == "i" and (adult["workclass"] == "?").any()
+
+
+@needs("emoji")
+def test_emoji_are_pictures_with_keywords() -> None:
+    data = load_emoji()
+    assert {name: view.shape for name, view in data.views.items()} == {
+        "keywords": (1906, 985),
+        "colours": (1906, 64),
+        "edges": (1906, 144),
+    }
+    assert all(view.dtype == np.float32 for view in data.views.values())
+    assert data.target is not None and len(data.target_names) == 9 and data.table["subcategory"].nunique() == 98
+    assert [data.target_names[one] for one in data.target] == data.table["category"].tolist()
+    # the table, the keywords and the pictures belong together
+    fire = int(np.flatnonzero(data.table["name"] == "fire")[0])
+    words = np.array(data.feature_names["keywords"])[data.views["keywords"][[fire]].toarray()[0] > 0]
+    assert "hot" in words and set(words) <= set(data.table["keywords"][fire].split("|"))
+    red, _, blue = data.pictures[fire].reshape(-1, 3).mean(axis=0)
+    assert data.pictures.shape == (1906, 64, 64, 3) and red > blue + 50
+    np.testing.assert_allclose(data.views["colours"].sum(axis=1), 1, rtol=1e-5)
+    counts = data.views["keywords"].sum(axis=0)
+    assert counts.min() >= 3 and set(np.unique(data.views["keywords"].data)) == {1.0}

@@ -6,6 +6,7 @@ import json
 import sys
 import tarfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from harmonium.datasets import (
     load_cll,
     load_corel5k,
     load_digits_views,
+    load_emoji,
     load_enron,
     load_hotels,
     load_medical,
@@ -67,6 +69,7 @@ def test_data_home_prefers_the_argument(tmp_path: Path, monkeypatch: pytest.Monk
         load_wikipedia,
         load_bdgp,
         load_corel5k,
+        load_emoji,
         load_enron,
         load_medical,
         load_hotels,
@@ -338,3 +341,30 @@ def test_texts_with_labels_from_small_files(folder: Path) -> None:
     sparse.save_npz(folder / "test_labels.npz", sparse.csr_array(np.eye(2)))
     with pytest.raises(ValueError, match="as many rows of labels as of words"):
         load_enron(folder.parent)
+
+
+@pytest.mark.parametrize("folder", ["emoji"], indirect=True)
+def test_emoji_from_small_files(folder: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    rows = ["a,red dot,Symbols,dot,dot|red,0.6", "b,flag,Flags,flag,NA|dot,0.6", "c,sky,Symbols,dot,NA,1.0"]
+    (folder / "emoji.csv").write_text("\n".join(["id,name,category,subcategory,keywords,year", *rows]))
+    picture = image.new("RGBA", (64, 64))  # transparent, which is shown white
+    picture.paste((255, 0, 0, 255), (16, 16, 48, 48))
+    picture.save(folder / "dot.png")
+    for names in ("ab", "abc"):
+        with zipfile.ZipFile(folder / "images.zip", "w") as archive:
+            for name in names:
+                archive.write(folder / "dot.png", f"{name}.png")
+        if names == "ab":
+            with pytest.raises(ValueError, match=r"c\.png is not there"):
+                load_emoji(data_home=folder.parent)
+    data = load_emoji(min_items=2, data_home=folder.parent)
+    assert data.feature_names["keywords"] == ["NA", "dot"] and data.table["keywords"][2] == "NA"
+    assert data.views["keywords"].toarray().tolist() == [[0, 1], [1, 1], [1, 0]]
+    assert data.target is not None
+    assert data.target_names == ["Flags", "Symbols"] and data.target.tolist() == [1, 0, 1]
+    assert data.pictures[0, 0, 0].tolist() == [255] * 3 and data.pictures[0, 32, 32].tolist() == [255, 0, 0]
+    shares = dict(zip(data.feature_names["colours"], data.views["colours"][0], strict=True))
+    assert (shares["#df2020"], shares["#dfdfdf"]) == (0.25, 0.75)
+    with pytest.raises(ValueError, match="min_items must be at least 1"):
+        load_emoji(min_items=0, data_home=folder.parent)

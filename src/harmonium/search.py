@@ -80,7 +80,8 @@ class NearestNeighbours:
         Parameters
         ----------
         coordinates : array-like or sparse of shape (n_items, n_dimensions)
-            Latent coordinates, one row per item, as `transform` returns them. Only the exact backend takes sparse ones.
+            Latent coordinates, one row per item, as `transform` or, for items with different views,
+            `search_coordinates` returns them. Only the exact backend takes sparse ones.
 
         Returns
         -------

@@ -10,6 +10,7 @@ from harmonium.datasets.caltech4 import load_caltech4
 from harmonium.datasets.cll import load_cll
 from harmonium.datasets.corel5k import load_corel5k
 from harmonium.datasets.digits import load_digits_views
+from harmonium.datasets.emoji import PictureDataset, load_emoji
 from harmonium.datasets.hotels import hotel_aspects, load_hotels
 from harmonium.datasets.mfeat import load_mfeat
 from harmonium.datasets.newsgroups import load_newsgroups
@@ -22,6 +23,7 @@ from harmonium.datasets.wikipedia import load_wikipedia
 __all__ = [
     "Dataset",
     "DatasetNotFound",
+    "PictureDataset",
     "data_home",
     "expand_multilabel",
     "hotel_aspects",
@@ -31,6 +33,7 @@ __all__ = [
     "load_cll",
     "load_corel5k",
     "load_digits_views",
+    "load_emoji",
     "load_enron",
     "load_hotels",
     "load_medical",

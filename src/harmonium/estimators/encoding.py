@@ -1,4 +1,4 @@
-"""What a fitted model makes of data: reconstructions, and one view from the others."""
+"""What a fitted model makes of data: reconstructions, one view from the others, search across views."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from harmonium.estimators.preparation import check_known, check_supports, known_
 from harmonium.estimators.ranking import ranked
 from harmonium.kernels.threads import compute
 from harmonium.queries import latent, prediction
+from harmonium.queries.search import search_coordinates
 from harmonium.queries.topics import view_name
+from harmonium.search import NearestNeighbours
 from harmonium.training import FittedModel
 from harmonium.validation import check_fitted, check_real, check_whole
 from harmonium.views import Views
@@ -158,6 +160,100 @@ class Encoding:
         view = view_name(self.fitted_, name)
         names = self.fitted_.families[view].expected_names(self.fitted_.feature_names[view])
         return ranked(expected, np.asarray(names), top)
+
+    def search(self, query: Any, among: Any, n: int = 10) -> tuple[np.ndarray, np.ndarray]:
+        """Find the items that go best with each query, whatever views either has.
+
+        Pictures are found by words, words by pictures, and either by both.
+
+        Parameters
+        ----------
+        query : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on. What is not said in a query is best left missing: a
+            query by one word has NaN for all the others, where 0 would say that they do not apply.
+        among : the same, or NearestNeighbours
+            The items to search: any subset of the views again, the same as those of the query, others, or both. A
+            `NearestNeighbours` that was fitted on `search_coordinates` of the items answers many queries without
+            reading the items again.
+        n : int, default=10
+            Number of items for each query; all of them if there are fewer.
+
+        Returns
+        -------
+        rows : ndarray of int64 of shape (n_queries, n)
+            Row numbers of the items found, best first.
+        scores : ndarray of float32 of shape (n_queries, n)
+            Cosines between -1 and 1: 1 for the same values of the same views, around 0 for items that have nothing to
+            do with the query. Items that lack every view score 0.
+
+        See Also
+        --------
+        search_coordinates : What the cosine is taken of.
+        annotate_view : Words for an item by their probability; a search takes no account of how frequent words are.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from harmonium import Harmonium
+        >>> kind = np.repeat([0, 1], 100)  # two kinds of items, each with words and colours of its own
+        >>> rng = np.random.default_rng(0)
+        >>> words = (rng.random((200, 6)) < np.where(kind[:, None] == np.arange(6) % 2, 0.6, 0.1)).astype(float)
+        >>> colours = rng.normal(size=(200, 4)) + 2.0 * kind[:, None]
+        >>> model = Harmonium(2, hidden="gaussian", random_state=0).fit({"words": words, "colours": colours})
+        >>> query = {"words": [[np.nan, 1, np.nan, np.nan, np.nan, np.nan]]}
+        >>> rows, scores = model.search(query, {"colours": colours}, n=5)
+        >>> kind[rows]
+        array([[1, 1, 1, 1, 1]])
+        """
+        check_whole("search", "n", n, remedy="10 is usual")
+        coordinates = self.search_coordinates(query)
+        index = among
+        if not isinstance(among, NearestNeighbours):
+            index = NearestNeighbours().fit(self.search_coordinates(among))
+        with compute(self.n_jobs):
+            return index.query(coordinates, min(n, getattr(index, "n_items_", n)))
+
+    def search_coordinates(self, X: Any) -> np.ndarray:
+        """Return coordinates whose cosine says how well items go together.
+
+        Items may have any views, each of them others.
+
+        Parameters
+        ----------
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components_)
+            Coordinates in float32, to be saved or indexed; zero for rows that lack every view.
+
+        See Also
+        --------
+        search : Find items by their coordinates.
+
+        Notes
+        -----
+        They are the expected moves of the hidden units away from the average item, in the model linearised there, in
+        units of how far items differ. Views that an item lacks are integrated out; single values that it lacks count as
+        average ones. `transform` fills in missing views by what the model expects of them, so that two items with
+        different views differ by what was filled in.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from harmonium import Harmonium, Stochastic
+        >>> from harmonium.search import NearestNeighbours
+        >>> words = (np.random.default_rng(0).random((60, 12)) < 0.3).astype(float)
+        >>> model = Harmonium(3, driver=Stochastic(max_iter=5), random_state=0).fit({"words": words})
+        >>> index = NearestNeighbours().fit(model.search_coordinates({"words": words}))
+        >>> rows, scores = model.search({"words": words[:2]}, index, n=3)
+        >>> rows[:, 0]
+        array([0, 1])
+        """
+        views = known_views(self, X)
+        with compute(self.n_jobs):
+            return search_coordinates(self.fitted_, views)
 
 
 def _check_interval(model: FittedModel, interval: float | None, of: str) -> None:
