@@ -21,12 +21,14 @@ from harmonium import (
     Stochastic,
     load,
 )
+from harmonium.datasets import load_cll
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.mean_field import fill_missing, mean_views
 from harmonium.inference.symmetry import in_coordinates
 from harmonium.kernels.rotation import promax, varimax
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, bias_of, own_of, weights_of
+from harmonium.training import spectral
 
 from .conftest import make_family, make_parameters, random_batch
 
@@ -189,6 +191,43 @@ def test_noise_has_few_factors_and_one_is_kept() -> None:
     assert Harmonium(hidden="factor", random_state=0).fit(X).n_components_ <= 2
 
 
+def test_large_tables_are_decomposed_by_random_projections(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = factor_data(300)
+    exact = Harmonium(hidden="factor", random_state=0).fit(X)
+    monkeypatch.setattr(spectral, "_LARGE", 10)
+    model = Harmonium(hidden="factor", random_state=0).fit(X)
+    np.testing.assert_allclose(model.transform(X), exact.transform(X), atol=1e-3)
+
+
+def test_more_rows_than_features_and_the_reverse_are_the_same() -> None:
+    X, _ = factor_data(23)  # one row less than features
+    tall = np.concatenate([X, X])  # decomposed by features
+    settings = {"hidden": FactorUnits(), "driver": Spectral(selects=False, shrinkage=1.0), "random_state": 0}
+    wide_model, tall_model = Harmonium(3, **settings).fit(X), Harmonium(3, **settings).fit(tall)
+    explained = [np.square(model.components_).sum(axis=1) for model in (wide_model, tall_model)]
+    np.testing.assert_allclose(wide_model.transform(X), tall_model.transform(X), atol=0.05)
+    np.testing.assert_allclose(*explained, rtol=0.1)
+
+
+@pytest.mark.parametrize("X", [np.ones((1, 3)), np.ones((5, 3)), np.eye(2), np.arange(4.0)[:, None]])
+def test_data_with_little_to_find_give_a_finite_model(X: np.ndarray) -> None:
+    model = Harmonium(4, views=Gaussian(), hidden="factor", random_state=0).fit(X)
+    assert model.n_components_ == 1
+    assert np.isfinite(model.transform(X)).all() and np.isfinite(model.reconstruct(X)).all()
+
+
+def test_leukaemia_patients_have_the_factors_that_are_known(data_home: str) -> None:
+    """Trisomy 12 and the status of IGHV, both among the mutations; see benchmarks/factors."""
+    data = load_cll(data_home)
+    trisomy = data.views["mutations"][:, data.feature_names["mutations"].index("trisomy12")]
+    status = np.where(data.target < 0, np.nan, data.target)
+    views = data.views | {"mutations": np.column_stack([data.views["mutations"], status]).astype(np.float32)}
+    factors = Harmonium(hidden="factor", random_state=0).fit_transform(views)
+    for covariate, least in ((trisomy, 0.8), (status, 0.92)):
+        known = ~np.isnan(covariate)
+        assert np.abs(np.corrcoef(factors[known].T, covariate[known])[-1, :-1]).max() >= least
+
+
 def test_views_of_any_width_count_the_same() -> None:
     rng = np.random.default_rng(0)
     shared, own = rng.normal(size=(2, 300))
@@ -253,6 +292,12 @@ def test_mean_field_training_can_go_on_from_factors() -> None:
     model = Harmonium(3, hidden="factor", random_state=0, warm_start=True).fit(X)
     model.set_params(driver="lbfgs", objective=MeanFieldCD()).fit(X)
     assert np.isfinite(model.history_["loss"][-1:]).all()
+
+
+def test_there_is_no_partial_fit_of_a_decomposition() -> None:
+    assert not hasattr(Harmonium(hidden="factor"), "partial_fit")
+    assert not hasattr(Harmonium(hidden="factor", driver="spectral"), "partial_fit")
+    assert hasattr(Harmonium(hidden="factor", driver="stochastic"), "partial_fit")
 
 
 @pytest.mark.parametrize(

@@ -29,5 +29,6 @@ def balanced_scales(problem: Problem, data: Data) -> dict[str, np.ndarray]:
     for name, family in problem.energy.families.items():
         scale = np.exp(-family.log_volume())
         total = float(np.square(scale) @ (squares[name] / np.maximum(counts[name], 1)))
-        scales[name] = scale * problem.view_weights.get(name, 1.0) / np.sqrt(max(total, 1e-300))
+        # a view that never varies stays as it is
+        scales[name] = scale * problem.view_weights.get(name, 1.0) / np.sqrt(total if total > 0 else 1.0)
     return scales

@@ -14,7 +14,7 @@ from harmonium.training.balance import balanced_scales
 from harmonium.training.pruning import use_of_units
 from harmonium.views.data import Data
 
-# Directions of the units' expectations that vary by less than this share of the largest are rounding errors.
+# Directions in which expectations vary by less than this, or than this share of the largest, are rounding errors.
 _ROUNDING = 1e-6
 
 
@@ -30,9 +30,10 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
     use = use_of_units(problem, parameters, data)
     covariance = use.correlation * np.outer(use.deviation, use.deviation)
     variances, axes = np.linalg.eigh(covariance)
-    kept = variances > _ROUNDING**2 * max(float(variances[-1]), 1e-300)
-    kept[-1] = True  # one unit at least
-    whitened = axes[:, kept] * np.sqrt(np.maximum(variances[kept], 1e-300))
+    kept = variances > _ROUNDING**2 * max(float(variances[-1]), 1.0)
+    whitened = axes[:, kept] * np.sqrt(variances[kept])
+    if not kept.any():  # all rows are the same: one unit stays, as it is
+        whitened = axes[:, -1:]
     scales = balanced_scales(problem, data)
     loadings = np.concatenate(
         [

@@ -187,7 +187,7 @@ class Spectral(Driver):
             parameters[bias_of(name)] = family.saturated_natural(mean[None, :], natural, own)[0]
             parameters |= {own_of(name, own_name): value for own_name, value in own.items()}
         # the table has a total variance for each view; the noise of a feature is the unit of its variance
-        unit = information / table.total
+        unit = information / max(table.total, 1e-300)
         shrinkage = max(decomposition.noise * unit, 1.0) if self.shrinkage == "auto" else float(self.shrinkage)
         precision += shrinkage * np.eye(n_units)
         parameters[own_of(HIDDEN, "covariance")] = np.linalg.inv(precision)
