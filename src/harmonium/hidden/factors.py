@@ -50,8 +50,8 @@ class FactorUnits(HiddenLayer):
     Chen et al. (2012) have it; B turns S into B⁻¹ S B⁻ᵀ, W into W B, and the weights V of a head into Bᵀ V.
 
     The loadings that are rotated are those of the features in the units of the data, with every view scaled to the same
-    total variance. Within a view features that vary more count more, as they do for principal components, and large
-    views count as much as small ones.
+    total variance, as for principal components of balanced views. Within a view features that vary more count more. As
+    what is simple is judged by fourth powers, views of few features have more say in it, whose loadings are larger.
 
     Examples
     --------
