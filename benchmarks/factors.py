@@ -37,7 +37,7 @@ from benchmarks.missing_views import (
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.mofa import factor_expectations
-from harmonium import Harmonium
+from harmonium import FactorUnits, Harmonium
 from harmonium.datasets import load_cll
 from harmonium.kernels.rotation import varimax
 
@@ -78,6 +78,10 @@ def ours(views: Views, seed: int, options: SimpleNamespace) -> np.ndarray:
     return Harmonium(hidden="factor", random_state=seed).fit_transform(views)
 
 
+def ours_by_features(views: Views, seed: int, options: SimpleNamespace) -> np.ndarray:
+    return Harmonium(hidden=FactorUnits(equal="features"), random_state=seed).fit_transform(views)
+
+
 def centred(views: Views, standardised: bool) -> list[np.ndarray]:
     """Columns that vary, centred, with their means for what is missing."""
     result = []
@@ -115,6 +119,7 @@ def mofa(views: Views, seed: int, options: SimpleNamespace) -> np.ndarray:
 
 FACTORS: dict[str, Method] = {
     "harmonium (ours), `FactorUnits`, all defaults": ours,
+    'harmonium (ours), `FactorUnits(equal="features")`': ours_by_features,
     "PCA of balanced views + varimax": balanced_varimax,
     "PCA of standardised columns": plain_components,
     "MOFA (mofapy2), standardised columns": mofa,

@@ -134,6 +134,23 @@ def test_factors_have_the_canonical_form(rotation: str | None) -> None:
     assert (np.take_along_axis(loadings, np.abs(loadings).argmax(axis=0)[None], axis=0) > 0).all()
 
 
+@pytest.mark.parametrize("equal", ["views", "features"])
+def test_what_is_simple_is_judged_as_the_setting_says(equal: str) -> None:
+    """The loadings in these units are those that no further varimax changes."""
+    X, _ = factor_data()
+    X[:, ::3] *= 4
+    views = [X[:, :20], X[:, 20:]]
+    driver = Spectral(selects=False)
+    model = Harmonium(3, hidden=FactorUnits(equal=equal), driver=driver, random_state=0).fit(views)
+    parts = []
+    for number, view in enumerate(views):
+        deviation = view.std(axis=0)
+        loadings = model.parameters_[f"view{number}.weights"]  # of standardised features
+        balanced = deviation / np.sqrt(np.square(deviation).sum())
+        parts.append(loadings * balanced[:, None] if equal == "views" else loadings)
+    np.testing.assert_allclose(np.abs(varimax(np.concatenate(parts))), np.eye(3), atol=2e-3)
+
+
 def test_a_model_trained_by_gradients_ends_in_the_same_form_with_the_same_predictions() -> None:
     X, factors = factor_data(200)
     y = factors[:, 0] > 0

@@ -40,6 +40,9 @@ class HiddenLayer(Part):
         their average.
     has_free_coordinates : bool
         Whether units may be exchanged for linear combinations of them, so that `coordinates` says which to take.
+    balances_views : bool
+        Whether `coordinates` is given loadings in the units of the data, with views of the same total variance, or
+        those of standardised features. It is only asked for if the units have free coordinates.
 
     See Also
     --------
@@ -61,6 +64,7 @@ class HiddenLayer(Part):
     selects: bool = False
     linear_mean: bool = False
     has_free_coordinates: bool = False
+    balances_views: bool = True
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:

@@ -36,6 +36,10 @@ class FactorUnits(HiddenLayer):
     rotation : {"varimax", "promax"} or None, default="varimax"
         What is simple: "varimax" has uncorrelated factors whose squared loadings vary most, "promax" lets them
         correlate, and None takes principal axes, so that no other factor explains more than the first.
+    equal : {"views", "features"}, default="views"
+        What counts the same when it is judged what is simple. With "views" loadings are in the units of the data, and
+        every view has the same total variance; with "features" they are those of standardised features, so that views
+        with many of them count more.
     n_units : int, optional
         Largest number of factors. By default it is the ``n_components`` of the estimator.
 
@@ -49,9 +53,10 @@ class FactorUnits(HiddenLayer):
     Given x, factors are normal with covariance S and mean S (λ + Wᵀφ(x)). Training begins with S = 1, as the units of
     Chen et al. (2012) have it; B turns S into B⁻¹ S B⁻ᵀ, W into W B, and the weights V of a head into Bᵀ V.
 
-    The loadings that are rotated are those of the features in the units of the data, with every view scaled to the same
-    total variance, as for principal components of balanced views. Within a view features that vary more count more. As
-    what is simple is judged by fourth powers, views of few features have more say in it, whose loadings are larger.
+    Loadings of balanced views are those that principal components of such views have. As what is simple is judged by
+    fourth powers, views of few features have more say in it, whose loadings are larger: factors come near to single
+    features of theirs, such as mutations. With ``equal="features"`` factors are simple for the views with many
+    features, and are found there even if nothing in the small views stands for them (``benchmarks/factors``).
 
     Examples
     --------
@@ -68,15 +73,27 @@ class FactorUnits(HiddenLayer):
 
     settings = {
         **HiddenLayer.settings,
+        "equal": Choice(("views", "features"), remedy="'views' is usual"),
         "rotation": Choice(tuple(_ROTATIONS), remedy="'varimax' is usual"),
     }
     linear_mean = True
     has_free_coordinates = True
     covariance_: np.ndarray
 
-    def __init__(self, rotation: Literal["varimax", "promax"] | None = "varimax", n_units: int | None = None) -> None:
+    def __init__(
+        self,
+        rotation: Literal["varimax", "promax"] | None = "varimax",
+        equal: Literal["views", "features"] = "views",
+        n_units: int | None = None,
+    ) -> None:
         super().__init__(n_units)
         self.rotation = rotation
+        self.equal = equal
+
+    @property
+    def balances_views(self) -> bool:  # type: ignore[override]
+        """Whether views count the same in a rotation, and not features."""
+        return self.equal == "views"
 
     def restore(self, n_units: int) -> Self:
         """Return a fitted copy with a given number of units, whose covariance is 1."""

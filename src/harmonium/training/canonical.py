@@ -10,7 +10,7 @@ from harmonium.energy import Energy
 from harmonium.inference.symmetry import in_coordinates, is_levelled
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, weights_of
-from harmonium.training.balance import balanced_scales
+from harmonium.training.balance import balanced_scales, standard_scales
 from harmonium.training.pruning import use_of_units
 from harmonium.views.data import Data
 
@@ -34,7 +34,7 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
     whitened = axes[:, kept] * np.sqrt(variances[kept])
     if not kept.any():  # all rows are the same: one unit stays, as it is
         whitened = axes[:, -1:]
-    scales = balanced_scales(problem, data)
+    scales = (balanced_scales if layer.balances_views else standard_scales)(problem, data)
     loadings = np.concatenate(
         [
             (scale * family.statistic_variance(problem.reference[name], problem.energy.own(parameters, name)))[:, None]
