@@ -71,6 +71,9 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
         parameters[own_of(HIDDEN, own_name)] = value
     if "log_odds" in energy.hidden.own_names:
         parameters[own_of(HIDDEN, "log_odds")] = rng.normal(size=n_units) * 0.7
+    if "covariance" in energy.hidden.own_names:
+        root = np.eye(n_units) + 0.3 * rng.normal(size=(n_units, n_units))
+        parameters[own_of(HIDDEN, "covariance")] = root @ root.T / 2
     project(energy, parameters)
     return {name: value.astype(dtype) for name, value in parameters.items()}
 

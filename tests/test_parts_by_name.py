@@ -112,9 +112,9 @@ def test_losses_of_weak_supervision_go_by_name() -> None:
 @pytest.mark.parametrize(
     ("parameters", "choices"),
     [
-        ({"hidden": "gauss"}, "'bernoulli', 'binomial', 'gaussian', 'ibp' or 'spike_slab'"),
+        ({"hidden": "gauss"}, "'bernoulli', 'binomial', 'factor', 'gaussian', 'ibp' or 'spike_slab'"),
         ({"objective": "gradient"}, "'discriminative', 'exact_likelihood', 'mean_field', 'persistent' or 'sampled'"),
-        ({"driver": "sgd"}, "'langevin', 'lbfgs', 'metropolis' or 'stochastic'"),
+        ({"driver": "sgd"}, "'langevin', 'lbfgs', 'metropolis', 'spectral' or 'stochastic'"),
         ({"head": "svm"}, "'epsilon_insensitive', 'hinge', 'label_view', 'multi_label_hinge' or 'ordinal'"),
         ({"views": "normal"}, "'bernoulli', 'beta', 'categorical', 'chain', 'gaussian', 'negative_binomial', "),
     ],

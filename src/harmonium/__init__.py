@@ -23,7 +23,7 @@ from harmonium.families import (
     ReplicatedSoftmax,
 )
 from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLabelHinge, Ordinal
-from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, GaussianUnits, HiddenLayer, SpikeSlab
+from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, FactorUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.persist import load_model as load
 from harmonium.recipes import (
@@ -43,7 +43,17 @@ from harmonium.recipes import (
     structMMH,
 )
 from harmonium.tables import TableViews
-from harmonium.training import LBFGS, Adam, EmpiricalBayes, GaussianPrior, Langevin, Metropolis, Momentum, Stochastic
+from harmonium.training import (
+    LBFGS,
+    Adam,
+    EmpiricalBayes,
+    GaussianPrior,
+    Langevin,
+    Metropolis,
+    Momentum,
+    Spectral,
+    Stochastic,
+)
 from harmonium.views import Columns, Sequences, Views
 
 __all__ = [
@@ -72,6 +82,7 @@ __all__ = [
     "EmpiricalBayes",
     "EpsilonInsensitive",
     "ExactLikelihood",
+    "FactorUnits",
     "Family",
     "Gaussian",
     "GaussianPrior",
@@ -99,6 +110,7 @@ __all__ = [
     "ReplicatedSoftmax",
     "SampledCD",
     "Sequences",
+    "Spectral",
     "SpikeSlab",
     "Stochastic",
     "TableViews",

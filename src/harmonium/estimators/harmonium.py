@@ -52,7 +52,10 @@ from harmonium.views.weights import ViewWeights, weights_given
 
 def trains_by_batches(estimator: Harmonium) -> bool:
     """Return whether there is a partial_fit; raise an AttributeError with the reason if there is none."""
-    for part in (as_part(Driver, estimator.driver), as_part(Head, getattr(estimator, "head", None))):
+    driver, layer = as_part(Driver, estimator.driver), as_part(HiddenLayer, estimator.hidden)
+    if driver is None and isinstance(layer, HiddenLayer):
+        driver = default_driver(layer, bool(estimator.kinds))
+    for part in (driver, as_part(Head, getattr(estimator, "head", None))):
         # anything that is not a part is refused later
         reason = part.no_batches() if isinstance(part, Driver | Head) else None
         if reason is not None:
@@ -87,7 +90,8 @@ class Harmonium(
     view_weights : "auto", dict of str to float, list of float or None, default="auto"
         How much each view weighs while the model is trained: its weights take steps as many times as large, as if its
         values were on a larger scale, so that topics follow it more or less than the others. Only ratios count much.
-        None and, where nothing is predicted, "auto" let all views weigh the same.
+        None and, where nothing is predicted, "auto" let all views weigh the same. With `Spectral` views that weigh the
+        same count the same, whatever their number of features.
     hidden : HiddenLayer or str, optional
         What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
         Default: `BernoulliUnits`.
@@ -95,7 +99,7 @@ class Harmonium(
         Where gradients come from. Default: `SampledCD`.
     driver : Driver or str, optional
         How parameters move. Default: `Stochastic`; for layers that select units with a step of 0.09 and batches of a
-        twentieth of the rows, between 10 and 100.
+        twentieth of the rows, between 10 and 100; for `FactorUnits` `Spectral`, which takes no steps.
     output : {"mean", "natural", "coordinates"}, default="mean"
         What `transform` returns: E[h | x], its natural parameter, or Wᵀx alone, which is best for retrieval by cosine.
     warm_start : bool, default=False
@@ -120,7 +124,8 @@ class Harmonium(
     view_weights_ : dict of str to float
         How much each view weighed while the model was trained.
     n_components_ : int
-        Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
+        Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`, `FactorUnits`), of those that were
+        kept.
     components_ : ndarray of shape (n_components_, n_features)
         Weights, all views side by side.
     parameters_ : dict of str to ndarray

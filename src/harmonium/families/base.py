@@ -680,6 +680,21 @@ class Family(Part):
         """
         raise NotImplementedError
 
+    def own_from_residuals(self, variance: np.ndarray) -> dict[str, np.ndarray]:
+        """Return own parameters that fit what hidden units leave out.
+
+        Parameters
+        ----------
+        variance : ndarray of shape (features,)
+            Variance of each statistic around its mean given the hidden units.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Those own parameters that follow from it; none by default.
+        """
+        return {}
+
     def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
         """Return the variance of each statistic at a given mean.
 

@@ -111,6 +111,11 @@ class Gaussian(Family):
         fixed = float(np.log(self.variance))
         return {"log_variance": (fixed, fixed)}
 
+    def own_from_residuals(self, variance: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the logarithms of the variances, within the limits of the log-variances."""
+        lower, upper = self.own_bounds()["log_variance"]
+        return {"log_variance": np.clip(np.log(np.maximum(variance, 1e-300)), lower, upper)}
+
     def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> NormalLaw:
         """Return the normal law with the variance of each feature."""
         log_variance = own["log_variance"]

@@ -229,4 +229,4 @@ class LinearHead(Head):
             gradient[HEAD_WEIGHTS] += hidden_mean.T @ by_direction + strength * self.ridge * len(scores) * weights
             gradient[HEAD_BIAS] += by_score.sum(axis=0)
         loss = float(losses @ weight) + self.penalty(parameters) * len(scores)
-        return strength * loss, (by_direction @ weights.T) * layer.mean_derivative(natural)
+        return strength * loss, layer.by_natural(natural, by_direction @ weights.T)

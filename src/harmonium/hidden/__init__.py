@@ -7,10 +7,21 @@ the units' distribution itself.
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.bernoulli import BernoulliUnits
 from harmonium.hidden.binomial import BinomialUnits
+from harmonium.hidden.factors import FactorUnits
 from harmonium.hidden.gaussian import GaussianUnits
 from harmonium.hidden.ibp import IBP
 from harmonium.hidden.spike_slab import SpikeSlab
 from harmonium.laws import Law
 from harmonium.support import Support
 
-__all__ = ["IBP", "BernoulliUnits", "BinomialUnits", "GaussianUnits", "HiddenLayer", "Law", "SpikeSlab", "Support"]
+__all__ = [
+    "IBP",
+    "BernoulliUnits",
+    "BinomialUnits",
+    "FactorUnits",
+    "GaussianUnits",
+    "HiddenLayer",
+    "Law",
+    "SpikeSlab",
+    "Support",
+]

@@ -42,6 +42,11 @@ class HiddenLayer(Part):
         their average.
     activity : float, optional
         Mean of a unit over the items to which training moves its bias, as a share of its largest value.
+    has_free_coordinates : bool
+        Whether units may be exchanged for linear combinations of them, so that `coordinates` says which to take.
+    balances_views : bool
+        Whether `coordinates` is given loadings in the units of the data, with views of the same total variance, or
+        those of standardised features. It is only asked for if the units have free coordinates.
 
     See Also
     --------
@@ -63,6 +68,8 @@ class HiddenLayer(Part):
     selects: bool = False
     linear_mean: bool = False
     activity: float | None = None
+    has_free_coordinates: bool = False
+    balances_views: bool = True
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:
@@ -181,6 +188,24 @@ class HiddenLayer(Part):
         """
         return None
 
+    def coordinates(self, loadings: np.ndarray) -> np.ndarray:
+        """Return the matrix B by which units h become f at the end of a fit: h = B f.
+
+        It is only asked for if the units have free coordinates.
+
+        Parameters
+        ----------
+        loadings : ndarray of shape (features, units)
+            How much each feature changes with each unit, on a scale on which features can be compared. Over the
+            training rows, expectations of the units are uncorrelated and have variance 1.
+
+        Returns
+        -------
+        ndarray of shape (units, units)
+            An invertible matrix.
+        """
+        raise NotImplementedError
+
     # ---- what the layer learns besides its bias ------------------------------------------------------------------
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -263,6 +288,42 @@ class HiddenLayer(Part):
         """
         same: np.ndarray = deviation < _IDLE * (self.support.upper if self.bounded else 1.0)
         return same
+
+    def gain(self, curvature: np.ndarray) -> float:
+        """Return by how much a round to real-valued views and back multiplies units.
+
+        It is only asked for if units have no largest value. The model can be normalised if it is below 1.
+
+        Parameters
+        ----------
+        curvature : ndarray of shape (units, units)
+            Sum G of the curvatures of the views, Wᵀ diag(σ²) W.
+
+        Returns
+        -------
+        float
+            Largest eigenvalue of G times the conditional variance of the units.
+        """
+        return self.conditional_variance * float(np.linalg.eigvalsh(curvature)[-1])
+
+    def mean_with_curvature(self, natural: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """Return the expectations of units some of whose real-valued views are missing.
+
+        It is only asked for if the units have free coordinates.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters, to which the missing views contribute what they are if all units are zero.
+        curvature : ndarray of shape (units, units)
+            Sum of the curvatures of the missing views.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Expectations, in the precision of `natural`.
+        """
+        raise NotImplementedError
 
     def turned_bias(self, bias: np.ndarray) -> np.ndarray:
         """Return the bias of units whose values are counted from the other end.
@@ -378,6 +439,23 @@ class HiddenLayer(Part):
             Derivatives, in the precision of `natural`.
         """
         return self.law.variance(natural)
+
+    def by_natural(self, natural: np.ndarray, by_mean: np.ndarray) -> np.ndarray:
+        """Return the derivatives of a loss by the natural parameters.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (rows, units)
+            Natural parameters.
+        by_mean : ndarray of shape (rows, units)
+            Derivatives of the loss by the means.
+
+        Returns
+        -------
+        ndarray of shape (rows, units)
+            Derivatives, in the precision of `natural`.
+        """
+        return by_mean * self.mean_derivative(natural)
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw each unit once.

@@ -48,9 +48,17 @@ class GaussianUnits(HiddenLayer):
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the machine of the features alone, whose couplings are s² WWᵀ."""
-        couplings = self.variance * (weights @ weights.T)
-        # as x² = x, the diagonal is a part of the bias
-        features = view_bias + self.variance * (weights @ bias) + 0.5 * np.diag(couplings)
-        scale = np.sqrt(np.diag(couplings))
-        np.fill_diagonal(couplings, 0)
-        return features, couplings, scale
+        return machine_of_features(weights, view_bias, bias, float(self.variance))
+
+
+def machine_of_features(
+    weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray, covariance: np.ndarray | float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return bias, couplings and their scale of binary features, with normal units of some covariance summed out."""
+    spread = weights @ covariance if isinstance(covariance, np.ndarray) else weights * covariance
+    couplings = spread @ weights.T
+    # as x² = x, the diagonal is a part of the bias
+    features = view_bias + spread @ bias + 0.5 * np.diag(couplings)
+    scale = np.sqrt(np.diag(couplings))
+    np.fill_diagonal(couplings, 0)
+    return features, couplings, scale

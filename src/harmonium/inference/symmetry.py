@@ -6,7 +6,17 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from harmonium.energy import Energy
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, weights_of
+from harmonium.params import (
+    HEAD_BIAS,
+    HEAD_WEIGHTS,
+    HIDDEN,
+    HIDDEN_BIAS,
+    Parameters,
+    bias_of,
+    copy_parameters,
+    own_of,
+    weights_of,
+)
 
 
 def canonical_signs(
@@ -76,6 +86,41 @@ def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Para
     order = np.zeros_like(agreement)
     order[units, places] = 1
     return _mapped(energy, turn_over(energy, parameters, turned), order)
+
+
+def in_coordinates(energy: Energy, parameters: Parameters, matrix: np.ndarray, shift: np.ndarray) -> Parameters:
+    """Return parameters of the same p(x) with units f for which h = matrix @ f + shift.
+
+    The layer must have free coordinates, and a covariance S. With fewer columns than rows, units keep to the plane that
+    ``matrix`` spans, so p(x) stays the same only if weights and biases have no part that is orthogonal to it.
+
+    Examples
+    --------
+    >>> from harmonium import Bernoulli, FactorUnits
+    >>> energy = Energy({"x": Bernoulli().restore(1, {})}, FactorUnits().bind(1))
+    >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((1, 1)), "x.bias": np.zeros(1)}
+    >>> parameters["hidden.covariance"] = np.eye(1)
+    >>> moved = in_coordinates(energy, parameters, np.array([[2.0]]), np.array([3.0]))
+    >>> moved["x.weights"].tolist(), moved["x.bias"].tolist(), moved["hidden.covariance"].tolist()
+    ([[2.0]], [3.0], [[0.25]])
+    """
+    wide = {name: value.astype(np.float64) for name, value in parameters.items()}
+    covariance, result = own_of(HIDDEN, "covariance"), dict(wide)
+    precision = np.linalg.inv(wide[covariance])
+    result[covariance] = np.linalg.inv(matrix.T @ precision @ matrix)
+    result[HIDDEN_BIAS] = matrix.T @ (wide[HIDDEN_BIAS] - precision @ shift)
+    for name in energy.families:
+        result[weights_of(name)] = wide[weights_of(name)] @ matrix
+        result[bias_of(name)] = wide[bias_of(name)] + wide[weights_of(name)] @ shift
+    if HEAD_WEIGHTS in wide:
+        result[HEAD_WEIGHTS] = matrix.T @ wide[HEAD_WEIGHTS]
+        result[HEAD_BIAS] = wide[HEAD_BIAS] + shift @ wide[HEAD_WEIGHTS]
+    return {name: np.ascontiguousarray(value, dtype=parameters[name].dtype) for name, value in result.items()}
+
+
+def is_levelled(energy: Energy) -> bool:
+    """Return whether there is a view in which rows of different sizes pull differently."""
+    return _levelled(energy) is not None
 
 
 def _levelled(energy: Energy) -> str | None:

@@ -16,10 +16,13 @@ Examples
 """
 
 from harmonium.report.alike import near_duplicates, topic_tree
+from harmonium.report.annotating import annotate
+from harmonium.report.covariates import covariate_table
+from harmonium.report.coverage import CoverageDisplay, coverage_table
 from harmonium.report.decisions import decision_table
 from harmonium.report.displays import ClassTopicsDisplay, ExplainedDisplay, FeatureWeightsDisplay
 from harmonium.report.displays_curves import RetrievalDisplay, SensitivityDisplay
-from harmonium.report.displays_map import MapDisplay
+from harmonium.report.displays_map import FactorsDisplay, MapDisplay
 from harmonium.report.displays_topics import TopicsDisplay
 from harmonium.report.displays_usage import UsageDisplay
 from harmonium.report.drawing import Display
@@ -33,16 +36,21 @@ from harmonium.report.usage import feature_examples, usage_table
 
 __all__ = [
     "ClassTopicsDisplay",
+    "CoverageDisplay",
     "Display",
     "ExplainedDisplay",
+    "FactorsDisplay",
     "FeatureWeightsDisplay",
     "MapDisplay",
     "RetrievalDisplay",
     "SensitivityDisplay",
     "TopicsDisplay",
     "UsageDisplay",
+    "annotate",
     "class_profiles",
     "class_table",
+    "covariate_table",
+    "coverage_table",
     "decision_table",
     "document_topics",
     "explained_table",

@@ -116,6 +116,16 @@ class MapDisplay(Display):
         return 7.6, 5.4
 
     def _draw(self, ax: Axes) -> Axes:
+        self._draw_points(ax)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.set_xlabel("first coordinate of t-SNE")
+        ax.set_ylabel("second coordinate of t-SNE")
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.set_title("Latent space" + ("" if np.isnan(self.divergence) else f", average KL {self.divergence:.2f}"))
+        return ax
+
+    def _draw_points(self, ax: Axes) -> None:
         labels = self.map["label"].to_numpy(dtype=object)
         size = float(np.clip(12_000 / len(labels), 9, 36))
         unknown = pd.isna(labels)
@@ -128,13 +138,6 @@ class MapDisplay(Display):
             ax.figure.colorbar(points, ax=ax, label="y")
         elif not unknown.all():
             self._draw_classes(ax, labels, size)
-        ax.set_xticks([])
-        ax.set_yticks([])
-        ax.set_xlabel("first coordinate of t-SNE")
-        ax.set_ylabel("second coordinate of t-SNE")
-        ax.set_aspect("equal", adjustable="datalim")
-        ax.set_title("Latent space" + ("" if np.isnan(self.divergence) else f", average KL {self.divergence:.2f}"))
-        return ax
 
     def _draw_classes(self, ax: Axes, labels: np.ndarray, size: float) -> None:
         from matplotlib.patheffects import withStroke
@@ -152,6 +155,87 @@ class MapDisplay(Display):
                 text.set_path_effects([withStroke(linewidth=3, foreground="white")])
         columns = -(-(len(classes) + 1) // 22)
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), markerscale=2, fontsize=8, ncols=columns, frameon=False)
+
+
+@dataclass(eq=False, kw_only=True)
+class FactorsDisplay(MapDisplay):
+    """Scatter plot of two factors, coloured by class or by a number.
+
+    Parameters
+    ----------
+    map : DataFrame
+        Columns x, y and label (None if it is unknown) of the items, by row number.
+    divergence : float, default=nan
+        The `harmonium.metrics.average_divergence` of the classes; not drawn.
+    factors : tuple of int, default=(0, 1)
+        Numbers of the two factors.
+
+    Attributes
+    ----------
+    figure_ : Figure
+        The figure that was drawn last.
+    ax_ : Axes
+        The axes of that figure.
+
+    See Also
+    --------
+    covariate_table : Which factors go with which covariates.
+
+    Examples
+    --------
+    >>> from harmonium import Harmonium, Spectral
+    >>> X = np.random.default_rng(0).normal(size=(30, 8))
+    >>> model = Harmonium(3, hidden="factor", driver=Spectral(selects=False), random_state=0).fit(X)
+    >>> FactorsDisplay.from_estimator(model, X, ["a", "b"] * 15, factors=(0, 2)).ax_.get_ylabel()
+    'factor 2'
+    """
+
+    factors: tuple[int, int] = (0, 1)
+
+    @classmethod
+    def from_estimator(  # type: ignore[override]
+        cls, model: Harmonium, X: Any, y: Any = None, *, factors: tuple[int, int] = (0, 1), ax: Axes | None = None
+    ) -> Self:
+        """Compute two factors of all items, and draw them.
+
+        Parameters
+        ----------
+        model : Harmonium
+            A fitted model of any kind.
+        X : dict, Views, matrix, …
+            Items.
+        y : array-like of shape (n_items,), optional
+            Class of each item (-1, NaN or None where it is unknown), or numbers that are not whole or more than 100
+            different ones, for a scale of colours.
+        factors : tuple of int, default=(0, 1)
+            Numbers of the two factors.
+        ax : Axes, optional
+            Axes to draw in. By default it is a new figure.
+
+        Returns
+        -------
+        FactorsDisplay
+            The display, already drawn.
+        """
+        require_matplotlib()
+        latent = latent_means(model, X)
+        chosen = list(factors)
+        if len(chosen) != 2 or any(number not in range(latent.shape[1]) for number in chosen):
+            raise ValueError(
+                f"factors must be two numbers from 0 to {latent.shape[1] - 1}; got {factors!r}; pass such as (0, 1)."
+            )
+        places = pd.DataFrame(latent[:, chosen], columns=["x", "y"])
+        display = cls(map=places.assign(label=read_labels(X, y, len(latent))), factors=(chosen[0], chosen[1]))
+        display.plot(ax)
+        return display
+
+    def _draw(self, ax: Axes) -> Axes:
+        self._draw_points(ax)
+        ax.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+        ax.axvline(0, color="0.8", linewidth=0.8, zorder=0)
+        ax.set_xlabel(f"factor {self.factors[0]}")
+        ax.set_ylabel(f"factor {self.factors[1]}")
+        return ax
 
 
 def _divergence(latent: np.ndarray, labels: np.ndarray) -> float:

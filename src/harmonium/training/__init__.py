@@ -7,6 +7,7 @@ from harmonium.training.lbfgs import LBFGS
 from harmonium.training.metropolis import Metropolis
 from harmonium.training.optimisers import Adam, Momentum, Optimiser
 from harmonium.training.priors import EmpiricalBayes, GaussianPrior, Prior
+from harmonium.training.spectral import Spectral
 from harmonium.training.stochastic import Stochastic
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "Momentum",
     "Optimiser",
     "Prior",
+    "Spectral",
     "Stochastic",
 ]

@@ -8,6 +8,8 @@
 | head | n / 100, 10 to 100 | 0.01 | 0.5 | constant | features / n, at most 0.5 | yes |
 | head, units are selected | n / 20, 10 to 100 | 0.03 | 1.5 | constant | 0.5 / 3 | yes |
 
+Where nothing is predicted, units that have free coordinates are found by `Spectral`, without steps.
+
 The first row holds the defaults of `Stochastic`, which are conventions: a step of 0.002 and batches of 100 are those of
 early prototypes on text. No benchmark chooses them; rap_retrieval passes a step of 0.01, and infinite_truth shows that
 steps of 0.03 to 0.1 serve small binary data better.
@@ -40,11 +42,14 @@ from __future__ import annotations
 
 from harmonium.hidden import HiddenLayer
 from harmonium.training.base import Driver
+from harmonium.training.spectral import Spectral
 from harmonium.training.stochastic import Stochastic
 
 
 def default_driver(layer: HiddenLayer, has_head: bool) -> Driver:
     """Return the driver that suits a layer, with or without something to predict."""
+    if not has_head and layer.has_free_coordinates:
+        return Spectral()
     if not has_head:
         if layer.nonnegative:
             return Stochastic(max_iter=10, batch_size=0.01, learning_rate=0.01)

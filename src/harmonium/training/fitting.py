@@ -11,6 +11,7 @@ from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
 from harmonium.training.base import INTERRUPTED, Training, is_second
+from harmonium.training.canonical import canonical
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
 from harmonium.training.fitting_heads import fit_head, only_C
@@ -147,6 +148,12 @@ def _finished(model: FittedModel, data: Data, rng: np.random.Generator, asked: H
             truncation_reached=selected.n_found == asked.n_units_,
         )
         remarks.append(asked.remark(selected.n_found))
+    if training.posterior is None:  # draws stay in the coordinates of their chains
+        moved = canonical(model.problem, training.result, data)
+        if moved is not None:
+            problem, parameters = moved
+            training = replace(training, parameters=parameters, average=None, slots=None, chains=None)
+            model = replace(model, problem=problem)
     if training.idle_units:
         remarks.append(
             f"{training.idle_units} of {model.n_units} hidden units are the same for all training rows; use a lower "

@@ -41,7 +41,7 @@ def _bound_norm(energy: Energy, parameters: Parameters, curvatures: dict[str, np
     total = np.zeros((energy.hidden.n_units_,) * 2)
     for curvature in curvatures.values():
         total += curvature
-    norm = float(np.sqrt(max(np.linalg.eigvalsh(total)[-1], 0.0) * energy.hidden.conditional_variance))
+    norm = float(np.sqrt(max(energy.layer(parameters).gain(total), 0.0)))
     if norm > _LARGEST_NORM:
         for name in curvatures:
             parameters[weights_of(name)] *= np.float32(_LARGEST_NORM / norm)
