@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import cross_validate
 
-from harmonium import Harmonium, Hinge, Stochastic, Views
+from harmonium import Harmonium, HarmoniumClassifier, Hinge, Stochastic, Views
 from harmonium.metrics import topic_distribution
 from harmonium.report import class_profiles, class_table, feature_table, latent_means, sensitivity_table, topic_table
 
@@ -26,7 +26,7 @@ def test_latent_means_do_not_depend_on_output(case, output):
 def test_topic_table_by_hand(case):
     names = [f"item{row}" for row in range(N_ROWS)]
     table = topic_table(case.model, case.X, case.y, n_features=4, n_items=2, item_names=names, by="effect")
-    assert table.columns.tolist() == ["words", "colour", "share", "items", "classes"]
+    assert table.columns.tolist() == ["words", "colour", "share", "items", "classes", "speaks for"]
     assert table.index.name == "topic"
     means = latent_means(case.model, case.X).astype(float)
     shifted = means - means.min(axis=1, keepdims=True)
@@ -45,8 +45,8 @@ def test_topic_table_by_hand(case):
 
 
 def test_topic_table_says_less_without_data(case):
-    assert topic_table(case.model).columns.tolist() == ["words", "colour"]
-    assert topic_table(case.model, case.X).columns.tolist() == ["words", "colour", "share", "items"]
+    assert topic_table(case.model).columns.tolist() == ["words", "colour", "speaks for"]
+    assert topic_table(case.model, case.X).columns.tolist() == ["words", "colour", "share", "items", "speaks for"]
     first = topic_table(case.model, case.X, n_items=1)["items"].astype(int)
     assert first.tolist() == latent_means(case.model, case.X).argmax(axis=0).tolist()
 
@@ -98,3 +98,16 @@ def test_sensitivity_table(case):
         )
         expected = [f(scores[f"{part}_score"]) for part in ("train", "test") for f in (np.mean, np.std)]
         np.testing.assert_allclose(table.iloc[row, 1:].astype(float), expected)
+
+
+def test_classes_that_a_topic_speaks_for_have_the_sign_of_the_coefficients():
+    y = np.repeat(["a", "b", "c"], 20)
+    words = np.kron(np.eye(3), np.ones((20, 4)))
+    model = HarmoniumClassifier(3, head=Hinge(C=1.0, direct=False), validation_fraction=0, random_state=0).fit(words, y)
+    table = topic_table(model)
+    assert table.columns.tolist() == ["view0", "speaks for"]
+    relative = model.coef_ - model.coef_.mean(axis=0)
+    for topic in range(3):
+        best = np.argsort(-relative[:, topic])
+        expected = [f"{'abc'[k]} {relative[k, topic]:+.2f}" for k in best if relative[k, topic] > 0]
+        assert table["speaks for"][topic] == ", ".join(expected)

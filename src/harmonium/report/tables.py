@@ -56,7 +56,8 @@ def topic_table(
         several statistics has a column for each instead, such as ``"<view> (present)"`` and ``"<view> (continues)"``
         for sequences. With X there are ``share``, the mean of the topic in the items' topic distributions, and
         ``items``, those with the largest E[h]. With y there is ``classes``, the classes that use the topic most, with
-        their shares of it.
+        their shares of it. If the model predicts classes by a score for each, ``speaks for`` names those whose scores
+        the topic raises most; it says nothing if no topic has a share in the scores.
 
     References
     ----------
@@ -93,6 +94,9 @@ def topic_table(
         parts.append(_use_of_topics(latent, n_items, item_names))
         if y is not None:
             parts.append(_classes_of_topics(class_profiles(class_means(X, y, latent))))
+    raised = _classes_raised(model)
+    if raised is not None:
+        parts.append(raised)
     return pd.concat(parts, axis=1).rename_axis(index="topic")
 
 
@@ -120,6 +124,20 @@ def _classes_of_topics(profiles: pd.DataFrame) -> pd.Series:
         return ", ".join(f"{name} {value:.2f}" for name, value in largest.items())
 
     return pd.Series([described(profiles[topic]) for topic in profiles], name="classes")
+
+
+def _classes_raised(model: Harmonium) -> pd.Series | None:
+    """Return the classes whose scores a topic raises most; None if there is not a score for each class."""
+    classes = getattr(model, "classes_", None)
+    if not isinstance(classes, np.ndarray) or len(model.coef_) != len(classes):
+        return None
+    # what is added to all scores decides nothing
+    weights = pd.DataFrame(model.coef_ - model.coef_.mean(axis=0), index=classes)
+
+    def described(weight: pd.Series) -> str:
+        return ", ".join(f"{name} {value:+.2f}" for name, value in weight[weight > 0].nlargest(_N_CLASSES).items())
+
+    return pd.Series([described(weights[topic]) for topic in weights], name="speaks for")
 
 
 def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
