@@ -14,15 +14,18 @@ from sklearn.utils.extmath import randomized_svd
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
+from harmonium.kernels.rows import entries
 from harmonium.training.rows import rows_of, totals_of_groups
 from harmonium.views import Views
 
-# Items that clusters are found among, rounds of moving their centres, and power iterations of the decomposition:
-# conventions.
-_SAMPLE, _ROUNDS, _POWER = 20_000, 30, 4
+# Items that clusters are found among, numbers that these may hold, which take 12 bytes each for a moment, rounds of
+# moving centres, and power iterations of the decomposition: conventions.
+_SAMPLE, _LARGEST_SAMPLE, _ROUNDS, _POWER = 20_000, 20_000_000, 30, 4
 # Items as the average one that each cluster is taken to have besides its own, so that what a few items have by chance
 # does not make a topic: a convention.
 _AVERAGE_ITEMS = 5.0
+# Items by which it is estimated how many numbers an item holds: a convention.
+_PROBED = 100
 # Halvings by which biases are found.
 _HALVINGS = 40
 
@@ -35,7 +38,9 @@ def cluster_weights(
     There are as many clusters as units, or as items if these are fewer; the weights of units without one are zero.
     """
     n_units = energy.hidden.n_units_
-    items = np.sort(rng.permutation(len(views))[:_SAMPLE])
+    order = rng.permutation(len(views))
+    numbers = _numbers_of_an_item(views.batch(np.sort(order[:_PROBED]), energy.families))
+    items = np.sort(order[: min(_SAMPLE, int(_LARGEST_SAMPLE / numbers) + 1)])
     batch = views.batch(items, energy.families)
     cluster = _clusters(_coordinates(energy, batch, reference, n_units, rng), n_units, rng)
     share = np.bincount(cluster, minlength=n_units) / len(items)
@@ -66,6 +71,11 @@ def bias_of_activity(energy: Energy, natural: np.ndarray, activity: np.ndarray |
         low, high = np.where(above, low, middle), np.where(above, middle, high)
     bias: np.ndarray = (low + high) / 2
     return bias
+
+
+def _numbers_of_an_item(batch: Batch) -> float:
+    """Return how many numbers an item holds, on average: all of dense views, those that are stored of sparse ones."""
+    return sum(entries(view.statistic).values.size for view in batch.views.values()) / batch.n_rows + 1.0
 
 
 def _coordinates(
