@@ -212,3 +212,13 @@ def test_bad_arguments_are_refused():
         merge_duplicates(model, {name: value[:1] for name, value in X.items()})
     with pytest.raises(TypeError, match="model must be a fitted Harmonium"):
         merge_duplicates("model", X)
+
+
+def test_a_merged_model_names_its_topics_and_is_read_from_its_file(tmp_path):
+    X = (np.random.default_rng(0).random((60, 6)) < 0.4).astype(np.float32)
+    model = Harmonium(6, driver=Stochastic(max_iter=3), random_state=0).fit(X)
+    merged = merge_duplicates(model, X, threshold=0.2)
+    assert merged.n_components_ < 6
+    assert merged.topics(n=3).shape == (merged.n_components_, 3)
+    merged.save(tmp_path / "model.safetensors")
+    assert load(tmp_path / "model.safetensors").topics(n=3).equals(merged.topics(n=3))

@@ -152,3 +152,20 @@ def test_projection_leaves_free_energies_of_allowed_weights():
     batch = Batch({"x": ViewBatch(np.eye(3))}, 3)
     signed = Energy(energy.families, BernoulliUnits().bind(2))
     np.testing.assert_array_equal(energy.free_energy(parameters, batch), signed.free_energy(parameters, batch))
+
+
+def test_a_single_unit_stands_for_some_items_and_not_for_all():
+    X, topic = planted(400, n_topics=2, width=10)
+    units = BernoulliUnits(weights="nonnegative")
+    model = Harmonium(1, views=Bernoulli(level_rows=False), hidden=units, random_state=0).fit(X)
+    assert abs(np.corrcoef(model.transform(X)[:, 0], topic)[0, 1]) > 0.8
+
+
+def test_a_first_batch_of_one_row_leaves_units_that_respond():
+    X, _ = planted(200)
+    units = BernoulliUnits(weights="nonnegative")
+    model = Harmonium(3, views=Bernoulli(level_rows=False), hidden=units, random_state=0).partial_fit(X[:1])
+    assert np.abs(model.parameters_["hidden.bias"]).max() < 5
+    for _ in range(5):
+        model.partial_fit(X)
+    assert model.transform(X).std(axis=0).max() > 0.01

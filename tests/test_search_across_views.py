@@ -16,11 +16,13 @@ from sklearn.exceptions import NotFittedError
 
 from harmonium import (
     Bernoulli,
+    FactorUnits,
     GaussianUnits,
     Harmonium,
     HarmoniumClassifier,
     InvalidViewError,
     ReplicatedSoftmax,
+    Spectral,
     Stochastic,
     load,
 )
@@ -127,7 +129,7 @@ def test_every_family_and_layer_has_a_linear_model(family: str, hidden: str) -> 
     batch: Batch = random_batch(energy, parameters, 50)
     reference = {"x": np.asarray(batch.views["x"].statistic).mean(axis=0)}
     linear = linearised(FittedModel(Problem(energy, reference), Training(parameters)))
-    assert (linear.slopes > 0).all() and np.linalg.eigvalsh(linear.precision)[0] >= 0.1 - 1e-9
+    assert (np.diag(linear.root) > 0).all() and np.linalg.eigvalsh(linear.precision)[0] >= 0.1 - 1e-9
     assert np.isfinite(linear.reader(["x"])).all() and np.isfinite(linear.reader([])).all()
 
 
@@ -135,14 +137,14 @@ def test_slopes_are_averages_over_the_spread_that_they_give() -> None:
     fitted = fit("bernoulli").fitted_
     linear = linearised(fitted)
     # of items, the naturals of scaled units have the covariance P⁻¹ - I
-    deviation = np.sqrt(np.diag(np.linalg.inv(linear.precision) - np.eye(6)) / linear.slopes)
+    deviation = np.sqrt(np.diag(np.linalg.inv(linear.precision) - np.eye(6)) / np.diag(linear.root) ** 2)
     natural = fitted.parameters["hidden.bias"].astype(np.float64)
     for name, mean in fitted.reference.items():
         natural = natural + mean @ fitted.parameters[weights_of(name)]
     for unit in range(6):
         centre, spread = natural[unit], deviation[unit]
         slope = quad(lambda z, c=centre, s=spread: norm.pdf(z) * expit(c + s * z) * expit(-c - s * z), -10, 10)[0]
-        np.testing.assert_allclose(linear.slopes[unit], slope, rtol=0.01)
+        np.testing.assert_allclose(linear.root[unit, unit] ** 2, slope, rtol=0.01)
 
 
 def test_rows_without_a_view_are_like_rows_of_the_others(model: Harmonium) -> None:
@@ -238,3 +240,18 @@ def test_bad_calls_are_refused(model: Harmonium) -> None:
     with pytest.raises(NotFittedError):
         Harmonium().search(words, colours)
     assert model.fitted_ is before
+
+
+def test_cosines_do_not_depend_on_the_rotation_of_factors() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(200, 3)) @ np.array([[1.0, 0.8, 0.0], [0.0, 1.0, 0.5], [0.0, 0.0, 1.0]])
+    views = {name: factors @ rng.normal(size=(3, 8)) + 0.5 * rng.normal(size=(200, 8)) for name in "xy"}
+    scores = []
+    for rotation in ("varimax", "promax", None):
+        layer = FactorUnits(rotation)
+        model = Harmonium(3, hidden=layer, driver=Spectral(selects=False), random_state=0).fit(views)
+        query, among = (model.search_coordinates({name: views[name]}) for name in "xy")
+        query, among = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (query, among))
+        scores.append(query @ among.T)
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-3)
+    np.testing.assert_allclose(scores[2], scores[0], atol=1e-3)

@@ -26,8 +26,8 @@ class Poisson(Counts):
         Whether rows of different totals (texts of different lengths) are brought to one footing: the coupling of a row
         with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
         not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
-        in models whose head sees the hidden means (not `LabelView`), if the view has at least 20 columns and at most
-        half of its cells are above zero.
+        in models whose head sees the hidden means (not `LabelView`) or whose units only raise features, if the view has
+        at least 20 columns and at most half of its cells are above zero.
 
     Examples
     --------

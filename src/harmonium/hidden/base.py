@@ -457,6 +457,21 @@ class HiddenLayer(Part):
         """
         return by_mean * self.mean_derivative(natural)
 
+    def root_of_slopes(self, slopes: np.ndarray) -> np.ndarray:
+        """Return R, where R Rᵀ is how the means move with the natural parameters.
+
+        Parameters
+        ----------
+        slopes : ndarray of shape (units,)
+            Derivative of the mean of each unit by its natural parameter.
+
+        Returns
+        -------
+        ndarray of shape (units, units)
+            Roots on the diagonal, for units that are independent given their natural parameters.
+        """
+        return np.diag(np.sqrt(slopes))
+
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw each unit once.
 

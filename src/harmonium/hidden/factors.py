@@ -53,6 +53,9 @@ class FactorUnits(HiddenLayer):
     Given x, factors are normal with covariance S and mean S (λ + Wᵀφ(x)). Training begins with S = 1, as the units of
     Chen et al. (2012) have it; B turns S into B⁻¹ S B⁻ᵀ, W into W B, and the weights V of a head into Bᵀ V.
 
+    Draws from a posterior, and models that are trained by ``partial_fit`` alone, stay in the coordinates in which they
+    were trained.
+
     Loadings of balanced views are those that principal components of such views have. As what is simple is judged by
     fourth powers, views of few features have more say in it, whose loadings are larger: factors come near to single
     features of theirs, such as mutations. With ``equal="features"`` factors are simple for the views with many
@@ -165,6 +168,10 @@ class FactorUnits(HiddenLayer):
     def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
         """Return the variance of each unit."""
         return np.broadcast_to(np.diag(self.covariance_).astype(natural.dtype), natural.shape)
+
+    def root_of_slopes(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the Cholesky factor of S."""
+        return self._factor
 
     def by_natural(self, natural: np.ndarray, by_mean: np.ndarray) -> np.ndarray:
         """Return S times the derivatives by the means."""

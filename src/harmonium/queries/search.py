@@ -43,22 +43,22 @@ class Linearised:
 
     Parameters
     ----------
-    slopes : ndarray of shape (units,)
-        By how much the mean of a unit moves with its natural parameter, on average over items.
+    root : ndarray of shape (units, units)
+        Root R of how the means of units move with their natural parameters, R Rᵀ, on average over items.
     told : dict of str to ndarray of shape (units, units)
         What each view tells of the units, G_v.
     precision : ndarray of shape (units, units)
         Precision P of the units of any item.
     """
 
-    slopes: np.ndarray
+    root: np.ndarray
     told: dict[str, np.ndarray]
     precision: np.ndarray
 
     def reader(self, observed: list[str]) -> np.ndarray:
         """Return the matrix by which deviations of naturals, given these views, become coordinates."""
         given = self.precision + sum((self.told[name] for name in observed), np.zeros_like(self.precision))
-        return np.sqrt(self.slopes)[:, None] * np.linalg.solve(given, _root(self.precision))
+        return self.root @ np.linalg.solve(given, _root(self.precision))
 
 
 _KNOWN: WeakKeyDictionary[FittedModel, Linearised] = WeakKeyDictionary()
@@ -89,22 +89,19 @@ def _linearise(model: FittedModel) -> Linearised:
     nodes, shares = np.polynomial.hermite_e.hermegauss(_NODES)
     shares = shares[:, None] / shares.sum()
     slopes = layer.mean_derivative(natural[None])[0]
-    for _ in range(_STEPS):
-        values, directions = _bounded(_scaled(total, slopes))
+    for _ in range(0 if layer.linear_mean else _STEPS):
+        root = np.sqrt(slopes)
+        values, directions = _bounded(root[:, None] * total * root)
         deviation = np.sqrt((directions**2 @ (values / (1 - values))) / slopes)
         mean = (shares * layer.mean_derivative(natural + nodes[:, None] * deviation)).sum(axis=0)
         # half a step, as slopes and spread work against each other; a unit that never moves keeps a trace
         before, slopes = slopes, np.maximum((slopes + mean) / 2, np.finfo(np.float32).tiny)
         if np.abs(slopes - before).max() <= _TOLERANCE * slopes.max():
             break
-    values, directions = _bounded(_scaled(total, slopes))
-    told = {name: _scaled(product, slopes) for name, product in products.items()}
-    return Linearised(slopes, told, (directions * (1 - values)) @ directions.T)
-
-
-def _scaled(product: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    root = np.sqrt(slopes)
-    return root[:, None] * product * root
+    root = layer.root_of_slopes(slopes)
+    values, directions = _bounded(root.T @ total @ root)
+    told = {name: root.T @ product @ root for name, product in products.items()}
+    return Linearised(root, told, (directions * (1 - values)) @ directions.T)
 
 
 def _bounded(told: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

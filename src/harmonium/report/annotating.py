@@ -23,7 +23,7 @@ def annotate(model: Harmonium, data: Any, X: Any = None, key: str = "harmonium")
     data : AnnData or MuData
         Where to write: ``obsm["X_<key>"]`` holds E[h | x] of each observation, ``varm["<key>"]`` the weights of the
         variables (``"<key>_<view>"`` if several views have them; those of each modality in its own ``varm``), and
-        ``uns["<key>"]`` the shares that topics explain, names of topics and the settings of the model.
+        ``uns["<key>"]`` the shares that topics explain and the settings of the model.
     X : dict, Views, matrix, …, optional
         The same observations as the model reads them. By default it is the data.
     key : str, default="harmonium"
@@ -48,7 +48,12 @@ def annotate(model: Harmonium, data: Any, X: Any = None, key: str = "harmonium")
             f"X must hold the {data.n_obs} observations of the data; got {len(views)} rows; pass the same observations."
         )
     latent = latent_means(model, X)
-    if views.index is not None:
+    if views.index is not None and not pd.Index(views.index).equals(pd.Index(data.obs_names)):
+        if not pd.Index(views.index).is_unique:
+            raise ValueError(
+                "Observations in another order than those of the data need names that differ; some of X come twice; "
+                "call obs_names_make_unique(), or pass them in the order of the data."
+            )
         order = pd.Index(views.index).get_indexer(pd.Index(data.obs_names))
         if (order < 0).any():
             raise ValueError(

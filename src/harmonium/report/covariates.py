@@ -84,7 +84,7 @@ def _read(X: Any, covariates: Any, n_rows: int) -> pd.DataFrame:
                 f"Covariates must have a value for each of the {n_rows} rows of X; {wrong[0]!r} has "
                 f"{lengths[wrong[0]]}; pass values of the same items."
             )
-        covariates = pd.DataFrame({name: np.asarray(values) for name, values in covariates.items()})
+        covariates = pd.DataFrame({name: _column(values) for name, values in covariates.items()})
     elif isinstance(covariates, pd.DataFrame):
         covariates = in_order_of(X, "covariates", covariates)
     else:
@@ -97,6 +97,11 @@ def _read(X: Any, covariates: Any, n_rows: int) -> pd.DataFrame:
             f"{covariates.shape}; pass what is known of the same items."
         )
     return covariates
+
+
+def _column(values: Any) -> pd.Series:
+    """Return values as a column, in which pandas tells numbers, classes and missing values apart."""
+    return pd.Series(values if hasattr(values, "dtype") else list(values)).reset_index(drop=True)
 
 
 def _correlation(factor: np.ndarray, values: np.ndarray) -> tuple[float, float]:

@@ -56,7 +56,9 @@ def coverage_table(model: Harmonium, X: Any) -> pd.DataFrame:
         parts.append([np.ones(len(items), bool) if mask is None else ~mask.all(axis=1) for mask in masks])
     has = pd.DataFrame(np.concatenate(parts, axis=1).T, columns=names)
     counts = has.groupby(names, sort=False).size().sort_values(ascending=False, kind="stable")
-    return counts.rename("items").reset_index()
+    table = counts.index.to_frame(index=False)
+    table.insert(len(names), "items", counts.to_numpy(), allow_duplicates=True)  # a view may have any name
+    return table
 
 
 @dataclass(eq=False, kw_only=True)

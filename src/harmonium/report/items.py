@@ -58,8 +58,8 @@ def document_topics(
         check_real("document_topics", "least", least, remedy="0.5 suits binary units")
     use = unit_use(model, X)
     labels = topic_labels(model, view).to_numpy()
-    # naturals are in the order of the means, and still differ where these are rounded to 1
-    topics = np.argsort(-use.natural, axis=1, kind="stable")[:, :n]
+    # naturals still differ where means are rounded to 1
+    topics = np.lexsort((-use.natural, -use.mean), axis=1)[:, :n]
     means = np.take_along_axis(use.mean, topics, axis=1)
     ranks, index = pd.RangeIndex(1, topics.shape[1] + 1), model.as_views(X).index
     tables = {

@@ -53,8 +53,7 @@ class UnitUse:
     Attributes
     ----------
     natural : ndarray of shape (items, units)
-        Natural parameters. They are in the same order as the means, which grow with them, but still differ where means
-        are rounded to 1.
+        Natural parameters, which still differ where means are rounded to 1.
     mean : ndarray of shape (items, units)
         E[h], or E[z h] for units that an item may lack.
     presence : ndarray of shape (items, units)

@@ -35,26 +35,29 @@ def cluster_weights(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return weights by view that turn the average item into that of a cluster, and the share of the items in each.
 
-    There are as many clusters as units, or as items if these are fewer; the weights of units without one are zero.
+    There are as many clusters as units, or as items if these are fewer; the weights of units without one are zero. A
+    single unit stands for the smaller of two clusters, as the average item would be that of a single one.
     """
     n_units = energy.hidden.n_units_
+    n_clusters = max(n_units, 2)
     order = rng.permutation(len(views))
     numbers = _numbers_of_an_item(views.batch(np.sort(order[:_PROBED]), energy.families))
     items = np.sort(order[: min(_SAMPLE, int(_LARGEST_SAMPLE / numbers) + 1)])
     batch = views.batch(items, energy.families)
-    cluster = _clusters(_coordinates(energy, batch, reference, n_units, rng), n_units, rng)
-    share = np.bincount(cluster, minlength=n_units) / len(items)
+    cluster = _clusters(_coordinates(energy, batch, reference, n_clusters, rng), n_clusters, rng)
+    share = np.bincount(cluster, minlength=n_clusters) / len(items)
     membership = scipy.sparse.csr_array(
-        (np.ones(len(items), dtype=np.float32), (cluster, np.arange(len(items)))), shape=(n_units, len(items))
+        (np.ones(len(items), dtype=np.float32), (cluster, np.arange(len(items)))), shape=(n_clusters, len(items))
     )
+    kept = np.argsort(share, kind="stable")[:1] if n_units == 1 else np.arange(n_units)
     weights = {}
     for name, family in energy.families.items():
         mean = reference[name].astype(np.float64)
-        totals, counts = totals_of_groups(batch.views[name], family, mean, membership)
+        totals, counts = totals_of_groups(batch.views[name], family, reference[name], membership[kept])
         means = mean + totals / (counts + _AVERAGE_ITEMS)[:, None]
         start = family.natural_from_mean(mean)
         weights[name] = np.stack([family.natural_from_mean(row) - start for row in means], axis=1)
-    return weights, share
+    return weights, share[kept]
 
 
 def bias_of_activity(energy: Energy, natural: np.ndarray, activity: np.ndarray | float) -> np.ndarray:

@@ -25,6 +25,8 @@ _LARGEST_SCALE = 0.1
 # respond, and clusters are so small that most items would have none: errors on held-out training messages of 20
 # Newsgroups with 50 topics and no direct path are .83, .57, .27 and .30 from 0, 0.1, 0.3 and 0.5 (signed weights: .26).
 _LEAST_ACTIVITY = 0.3
+# Largest weight of units that start from no cluster: a convention.
+_SMALLEST_START = 0.01
 # Items by which the spread is measured: a convention.
 _SAMPLE = 500
 
@@ -105,11 +107,14 @@ def _clustered(
     """Return a unit for each cluster of the items, as active as the cluster is large or as it is meant to be."""
     found, share = cluster_weights(energy, views, reference, rng)
     weights = {name: np.maximum(value, 0.0) for name, value in found.items()}
+    without = np.all([value.max(axis=0) == 0 for value in weights.values()], axis=0)
+    for value in weights.values():  # units that no cluster told anything have to begin somewhere
+        value[:, without] = rng.uniform(0, _SMALLEST_START, size=(len(value), without.sum()))
     batch = views.batch(np.sort(rng.permutation(len(views))[:_SAMPLE]), energy.families)
     parameters = {HIDDEN_BIAS: np.zeros(len(share), dtype=np.float32)}
     parameters |= {weights_of(name): value.astype(np.float32) for name, value in weights.items()}
-    least = max(least_activity, 1.0 / len(views))
-    activity = np.maximum(share, least) if energy.hidden.activity is None else energy.hidden.activity
+    least = min(max(least_activity, 1.0 / len(views)), 0.5)
+    activity = np.clip(share, least, 0.5) if energy.hidden.activity is None else energy.hidden.activity
     bias = bias_of_activity(energy, energy.hidden_natural(parameters, batch), activity)
     return weights, bias, np.broadcast_to(activity * energy.hidden.support.upper, bias.shape)
 

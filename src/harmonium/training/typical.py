@@ -79,17 +79,20 @@ def _groups(typical: np.ndarray, rows: np.ndarray) -> scipy.sparse.csr_array:
 def _typical_items(
     problem: Problem, parameters: Parameters, data: Data, n_typical: int, ends: list[float]
 ) -> list[np.ndarray]:
-    """Return the items with the largest naturals of each unit, unit by unit, and for the other end the smallest."""
+    """Return the items in which each unit is largest, unit by unit, and for the other end smallest."""
     energy, n_units = problem.energy, problem.energy.hidden.n_units_
+    layer = energy.layer(parameters)
     best = [np.full((0, n_units), -np.inf, dtype=np.float32) for _ in ends]
     best_items = [np.zeros((0, n_units), dtype=np.int64) for _ in ends]
     first = 0
     for block in data.blocks(energy.families):
         natural = energy.hidden_natural(parameters, problem.complete(parameters, block))
-        items = np.broadcast_to(np.arange(first, first + block.n_rows)[:, None], natural.shape)
+        # naturals still differ where means are rounded to 1; units that may be correlated have no such end
+        value = natural if layer.bounded else layer.mean(natural)
+        items = np.broadcast_to(np.arange(first, first + block.n_rows)[:, None], value.shape)
         first += block.n_rows
         for number, end in enumerate(ends):
-            values = np.concatenate([best[number], end * natural])
+            values = np.concatenate([best[number], end * value])
             candidates = np.concatenate([best_items[number], items])
             order = np.argsort(-values, axis=0, kind="stable")[:n_typical]
             best[number] = np.take_along_axis(values, order, axis=0)
