@@ -99,6 +99,16 @@ def test_covariates_that_do_not_fit_are_refused(fitted: tuple) -> None:
         covariate_table(model, views, pd.DataFrame({"age": [1, 2, 3]}))
     with pytest.raises(TypeError, match="data frame or a dict of columns; got list"):
         covariate_table(model, views, [1.0] * N_ROWS)
+    with pytest.raises(ValueError, match="'age' has infinite values"):
+        covariate_table(model, views, {"age": [np.inf] * N_ROWS})
+
+
+def test_lists_may_lack_values(fitted: tuple) -> None:
+    model, views, _ = fitted
+    known = {"group": ["a", "b", None, float("nan")] * (N_ROWS // 4), "age": [1.0, None, 3.5, 2.0] * (N_ROWS // 4)}
+    table = covariate_table(model, views, known).set_index("covariate")
+    assert set(table.loc["group", "n"]) == {N_ROWS // 2}
+    assert set(table.loc["age", "n"]) == {N_ROWS * 3 // 4}
 
 
 # ---- explained -------------------------------------------------------------------------------------------------------

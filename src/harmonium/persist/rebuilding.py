@@ -177,6 +177,10 @@ def _lifts(found: dict[str, np.ndarray], families: dict[str, Family], hidden: Hi
     for view in set(found) | (set(families) if found else set()):
         shape = (families[view].n_features_, hidden.n_units_) if view in families else None
         _check_shape(f"lifts/{view}", found.get(view), shape)
+        if not np.isfinite(found[view]).all():
+            raise ModelFileError(
+                f"A model file must hold finite numbers; tensor 'lifts/{view}' has others; fit the model again."
+            )
     return found
 
 

@@ -96,6 +96,9 @@ def _read(X: Any, covariates: Any, n_rows: int) -> pd.DataFrame:
             f"covariates must have columns with a value for each of the {n_rows} rows of X; got shape "
             f"{covariates.shape}; pass what is known of the same items."
         )
+    for name, values in covariates.select_dtypes("number").items():
+        if np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
+            raise ValueError(f"Covariates must be finite or missing; {name!r} has infinite values; correct them.")
     return covariates
 
 
