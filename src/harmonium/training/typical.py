@@ -94,7 +94,7 @@ def _typical_items(
         for number, end in enumerate(ends):
             values = np.concatenate([best[number], end * value])
             candidates = np.concatenate([best_items[number], items])
-            order = np.argsort(-values, axis=0, kind="stable")[:n_typical]
+            order = np.argpartition(-values, min(n_typical, len(values)) - 1, axis=0)[:n_typical]
             best[number] = np.take_along_axis(values, order, axis=0)
             best_items[number] = np.take_along_axis(candidates, order, axis=0)
     return [found.T.reshape(-1) for found in best_items]
