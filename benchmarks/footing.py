@@ -8,7 +8,6 @@ held-out errors.
 
 from __future__ import annotations
 
-import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,7 +26,7 @@ from benchmarks.missing_views import keep_columns
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import rows_of
-from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge
+from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
 from harmonium.datasets import load_bdgp, load_cll, load_hotels, load_wikipedia
 
 SETS = (
@@ -127,41 +126,25 @@ def tasks(names: tuple[str, ...], words: int, limit: int) -> Iterator[tuple[str,
 
 
 # ---- what is left out ------------------------------------------------------------------------------------------------
-def has_setting(kind: type, name: str) -> bool:
-    """Return whether this version of a part has a setting."""
-    return name in inspect.signature(kind).parameters
-
-
 def without_levels(task: Task) -> dict[str, Any] | None:
     """Return families as they are inferred, told not to level rows; None if there are none that could."""
-    looked = task.estimator(2, head=task.head(C=1.0, direct=False), driver=_one_epoch(), validation_fraction=0)
+    looked = task.estimator(
+        2, head=task.head(C=1.0, direct=False), driver=Stochastic(max_iter=1), validation_fraction=0
+    )
     families = looked.fit(task.train, task.y).families_
     changed = {
-        name: type(family)(**{**_settings(family), "level_rows": False})
+        name: type(family)(**{**family.get_params(deep=False), "level_rows": False})
         for name, family in families.items()
-        if has_setting(type(family), "level_rows")
+        if "level_rows" in family.get_params(deep=False)
     }
     if not changed:
         return None
     return {"views": {name: changed.get(name, "infer") for name in families}}
 
 
-def _settings(family: Any) -> dict[str, Any]:
-    """Return what a family was made with; what it learnt is not among it."""
-    return {name: getattr(family, name) for name in inspect.signature(type(family)).parameters}
-
-
-def _one_epoch() -> Any:
-    from harmonium import Stochastic
-
-    return Stochastic(max_iter=1)
-
-
 def without_view_weights(task: Task) -> dict[str, Any] | None:
-    """Return the setting that makes all views count alike; None if this version has none."""
-    if len(task.train) < 2 or not has_setting(task.estimator, "view_weights"):
-        return None
-    return {"view_weights": None}
+    """Return the setting that makes all views count alike; None if there is only one."""
+    return {"view_weights": None} if len(task.train) > 1 else None
 
 
 VARIANTS: dict[str, Callable[[Task], dict[str, Any] | None]] = {

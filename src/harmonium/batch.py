@@ -38,6 +38,13 @@ class ViewBatch:
     fill_term: np.ndarray | None = None
     projection: np.ndarray | None = None
 
+    @property
+    def observed_rows(self) -> np.ndarray:
+        """Mask of the rows of which something is observed."""
+        if self.missing is None:
+            return np.ones(self.statistic.shape[0], dtype=bool)
+        return np.logical_not(self.missing.all(axis=1))
+
 
 @dataclass
 class Batch:

@@ -44,9 +44,6 @@ class HiddenLayer(Part):
         Mean of a unit over the items to which training moves its bias, as a share of its largest value.
     has_free_coordinates : bool
         Whether units may be exchanged for linear combinations of them, so that `coordinates` says which to take.
-    balances_views : bool
-        Whether `coordinates` is given loadings in the units of the data, with views of the same total variance, or
-        those of standardised features. It is only asked for if the units have free coordinates.
 
     See Also
     --------
@@ -69,7 +66,6 @@ class HiddenLayer(Part):
     linear_mean: bool = False
     activity: float | None = None
     has_free_coordinates: bool = False
-    balances_views: bool = True
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:
@@ -259,6 +255,15 @@ class HiddenLayer(Part):
     def nonnegative(self) -> bool:
         """Whether weights of views are kept at 0 or above."""
         return False
+
+    @property
+    def balances_views(self) -> bool:
+        """Whether `coordinates` takes loadings in the units of the data.
+
+        Views then have the same total variance; else loadings are those of standardised features. It is only asked for
+        if the units have free coordinates.
+        """
+        return True
 
     @property
     def held(self) -> str | None:

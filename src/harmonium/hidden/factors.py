@@ -94,7 +94,7 @@ class FactorUnits(HiddenLayer):
         self.equal = equal
 
     @property
-    def balances_views(self) -> bool:  # type: ignore[override]
+    def balances_views(self) -> bool:
         """Whether views count the same in a rotation, and not features."""
         return self.equal == "views"
 

@@ -126,20 +126,13 @@ def search_coordinates(model: FittedModel, views: Views) -> np.ndarray:
     for items, batch in blocks(model, views):
         deviation = _deviation(model, batch)
         coordinates = np.empty_like(deviation)
-        observed = np.stack([_is_there(view, batch.n_rows) for view in batch.views.values()], axis=1)
+        observed = np.stack([view.observed_rows for view in batch.views.values()], axis=1)
         patterns, kind = np.unique(observed, axis=0, return_inverse=True)
         for number, pattern in enumerate(patterns):
             rows = kind.ravel() == number
             coordinates[rows] = deviation[rows] @ linear.reader(names[pattern].tolist())
         result[items] = coordinates
     return result
-
-
-def _is_there(view: ViewBatch, n_rows: int) -> np.ndarray:
-    """Return which rows have some of a view."""
-    if view.missing is None:
-        return np.ones(n_rows, dtype=bool)
-    return np.logical_not(view.missing.all(axis=1))
 
 
 def _deviation(model: FittedModel, batch: Batch) -> np.ndarray:

@@ -52,8 +52,7 @@ def coverage_table(model: Harmonium, X: Any) -> pd.DataFrame:
     parts = []
     for items in np.array_split(np.arange(len(views)), -(-len(views) // _BLOCK_ROWS)):
         batch = views.batch(items, families).views
-        masks = [batch[name].missing for name in names]
-        parts.append([np.ones(len(items), bool) if mask is None else ~mask.all(axis=1) for mask in masks])
+        parts.append([batch[name].observed_rows for name in names])
     has = pd.DataFrame(np.concatenate(parts, axis=1).T, columns=names)
     counts = has.groupby(names, sort=False).size().sort_values(ascending=False, kind="stable")
     table = counts.index.to_frame(index=False)

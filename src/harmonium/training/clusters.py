@@ -46,9 +46,7 @@ def cluster_weights(
     batch = views.batch(items, energy.families)
     cluster = _clusters(_coordinates(energy, batch, reference, n_clusters, rng), n_clusters, rng)
     share = np.bincount(cluster, minlength=n_clusters) / len(items)
-    membership = scipy.sparse.csr_array(
-        (np.ones(len(items), dtype=np.float32), (cluster, np.arange(len(items)))), shape=(n_clusters, len(items))
-    )
+    membership = _membership(cluster, n_clusters)
     kept = np.argsort(share, kind="stable")[:1] if n_units == 1 else np.arange(n_units)
     weights = {}
     for name, family in energy.families.items():
@@ -104,18 +102,25 @@ def _clusters(rows: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np
     The first centre is drawn at random, each next one with a probability that grows with the distance to the nearest.
     """
     n_clusters = min(n_clusters, len(rows))
-    centres = rows[rng.integers(len(rows), size=1)]
+    centres = np.empty((n_clusters, rows.shape[1]), dtype=rows.dtype)
+    centres[0] = rows[rng.integers(len(rows))]
     distance = 1 - rows @ centres[0]
-    for _ in range(n_clusters - 1):
+    for number in range(1, n_clusters):
         chance = np.maximum(distance, 1e-9)
-        centres = np.vstack([centres, rows[rng.choice(len(rows), p=chance / chance.sum())]])
-        distance = np.minimum(distance, 1 - rows @ centres[-1])
+        centres[number] = rows[rng.choice(len(rows), p=chance / chance.sum())]
+        distance = np.minimum(distance, 1 - rows @ centres[number])
     cluster = np.full(len(rows), -1)
     for _ in range(_ROUNDS):
         before, cluster = cluster, np.argmax(rows @ centres.T, axis=1)
         if np.array_equal(cluster, before):
             break
-        totals = np.zeros_like(centres)
-        np.add.at(totals, cluster, rows)
+        totals = _membership(cluster, n_clusters) @ rows
         centres = np.where(np.any(totals, axis=1)[:, None], normalize(totals), centres)
     return cluster
+
+
+def _membership(cluster: np.ndarray, n_clusters: int) -> scipy.sparse.csr_array:
+    """Return a matrix of clusters by items, 1 where an item belongs to a cluster."""
+    n_items = len(cluster)
+    ones = np.ones(n_items, dtype=np.float32)
+    return scipy.sparse.csr_array((ones, (cluster, np.arange(n_items))), shape=(n_clusters, n_items))

@@ -21,13 +21,6 @@ def rows_of(view: ViewBatch, family: Family, mean: np.ndarray) -> np.ndarray | s
     return deviations
 
 
-def rows_observed(view: ViewBatch) -> np.ndarray:
-    """Return 1 for each row of which something is observed, else 0."""
-    if view.missing is None:
-        return np.ones(view.statistic.shape[0])
-    return 1.0 - np.all(view.missing, axis=1)
-
-
 def totals_of_groups(
     view: ViewBatch, family: Family, mean: np.ndarray, groups: scipy.sparse.csr_array
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -51,7 +44,7 @@ def totals_of_groups(
     counts : ndarray of shape (groups,)
         Numbers of these rows.
     """
-    rows, counts = rows_of(view, family, mean), groups @ rows_observed(view)
+    rows, counts = rows_of(view, family, mean), groups @ view.observed_rows.astype(np.float64)
     totals = groups @ rows
     if scipy.sparse.issparse(rows):
         totals = totals.toarray() - np.outer(counts, mean)
