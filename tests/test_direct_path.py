@@ -145,5 +145,5 @@ def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifi
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(ValueError, match="direct 'auto' or False; got True"):
+    with pytest.raises(ValueError, match="direct 'auto', 'linear' or False; got True"):
         classifier(head=Hinge(direct=True)).fit(X, Y)  # type: ignore[arg-type]

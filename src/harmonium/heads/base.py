@@ -17,7 +17,7 @@ from harmonium.families import Family
 from harmonium.heads.constants import Constants
 from harmonium.heads.direct import DirectPath
 from harmonium.heads.footing import Features
-from harmonium.heads.linear_models import Solution
+from harmonium.heads.linear_models import LinearLoss, Solution
 from harmonium.heads.outputs import UNCALIBRATED, Outputs
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE
@@ -327,6 +327,14 @@ class Head(Part):
         """Whether the scores may have a part that comes directly from the inputs."""
         return False
 
+    @property
+    def may_go_by_resemblance(self) -> bool:
+        """Whether that part may go by resemblance to training rows.
+
+        It is not linear in the inputs then.
+        """
+        return False
+
     def no_batches(self) -> str | None:
         """Return why the head cannot be trained by ``partial_fit``.
 
@@ -376,28 +384,32 @@ class Head(Part):
         return 0.0, None
 
     #: losses that a linear model of the inputs may have, the usual one first
-    direct_losses: tuple[str, ...] = ()
+    direct_losses: tuple[LinearLoss, ...] = ()
+    #: their loss if they go by resemblance to known rows: least squares are quick there, and were as good as machines
+    curved_loss: LinearLoss = LinearLoss("squares")
 
-    def is_quick(self, loss: str, n_rows: int, n_features: int) -> bool:
-        """Return whether linear models with a loss are solved in a moment.
+    def suits_direct(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
+        """Return whether a loss is worth trying in linear models of the inputs.
 
         Parameters
         ----------
-        loss : str
+        loss : LinearLoss
             One of ``direct_losses``.
         n_rows : int
             Number of rows.
         n_features : int
             Number of features.
+        counted : bool
+            Whether some features count something and have rows of length 1, so that they can lean.
 
         Returns
         -------
         bool
-            False if it takes so long that the loss is not worth trying.
+            False if it has nothing to add, or is not solved in a moment.
         """
-        return True
+        return counted or loss.smoothing is None
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: str) -> Solution:
+    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
         """Return a linear model of the inputs, for the direct path.
 
         Only called if ``sees_inputs`` is True.
@@ -410,7 +422,7 @@ class Head(Part):
             Targets of the same rows, all of them known.
         C : float
             Weight of the loss: the penalty is half the squared norm of the weights, divided by it.
-        loss : str
+        loss : LinearLoss
             One of ``direct_losses``.
 
         Returns

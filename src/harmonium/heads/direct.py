@@ -19,6 +19,7 @@ import scipy.sparse
 from harmonium.batch import Batch
 from harmonium.families import Family
 from harmonium.heads.footing import Features, Footing
+from harmonium.heads.resemblance import Resemblance
 
 _PREFIX = "direct/"
 
@@ -47,7 +48,7 @@ class DirectPath:
 
         ``means`` are those of the features of each view, before they are multiplied by weights.
         """
-        ends = np.cumsum([len(footing.scale) for footing in footings.values()])
+        ends = np.cumsum([footing.n_features for footing in footings.values()])
         by_view = dict(zip(footings, np.split(weights, ends[:-1]), strict=True))
         return cls(footings, by_view, {name: means[name] @ part for name, part in by_view.items()})
 
@@ -79,6 +80,9 @@ class DirectPath:
                 "weights": self.weights[name],
                 "typical": self.typical[name],
             }
+            if footing.resemblance is not None:
+                near = footing.resemblance
+                kept |= {"landmarks": near.landmarks, "basis": near.basis, "precision": np.array([near.precision])}
             found |= {f"{_PREFIX}{name}/{what}": np.asarray(value, dtype=np.float64) for what, value in kept.items()}
         return found
 
@@ -94,18 +98,32 @@ class DirectPath:
             return None
         path = cls({}, {}, {})
         for view, found in kept.items():
-            if set(found) != {"centre", "scale", "kind", "weights", "typical"} or found["kind"].shape != (2,):
-                raise ValueError(f"the direct path of view {view!r} has {sorted(found)}")
-            width = (len(found["weights"]),)
-            shapes = {"weights": (*width, n_outputs), "centre": width, "scale": width, "typical": (n_outputs,)}
-            if any(found[what].shape != shape for what, shape in shapes.items()):
-                raise ValueError(f"the direct path of view {view!r} must have {n_outputs} weights for each feature")
-            if not all(np.isfinite(value).all() for value in found.values()):
-                raise ValueError(f"the direct path of view {view!r} must have finite numbers")
-            counted, unit_rows = (bool(flag) for flag in found["kind"])
-            path.footings[view] = Footing(found["centre"], found["scale"], counted, unit_rows)
+            path.footings[view] = _restored_footing(view, found, n_outputs)
             path.weights[view], path.typical[view] = found["weights"], found["typical"]
         return path
+
+
+def _restored_footing(view: str, found: dict[str, np.ndarray], n_outputs: int) -> Footing:
+    """Return the footing of a view, after a check of all that a file says of its path."""
+    names, nearness = {"centre", "scale", "kind", "weights", "typical"}, {"landmarks", "basis", "precision"}
+    if set(found) not in (names, names | nearness) or found["kind"].shape != (2,):
+        raise ValueError(f"the direct path of view {view!r} has {sorted(found)}")
+    n_inputs, n_features = len(found["scale"]), len(found["weights"])
+    shapes = {"weights": (n_features, n_outputs), "centre": (n_inputs,), "scale": (n_inputs,), "typical": (n_outputs,)}
+    if nearness <= set(found):
+        n_landmarks = len(found["landmarks"])
+        shapes |= {"landmarks": (n_landmarks, n_inputs), "basis": (n_landmarks, n_features), "precision": (1,)}
+    elif n_features != n_inputs:
+        shapes["scale"] = (n_features,)
+    if any(found[what].shape != shape for what, shape in shapes.items()):
+        raise ValueError(f"the direct path of view {view!r} must have {n_outputs} weights for each feature")
+    if not all(np.isfinite(value).all() for value in found.values()):
+        raise ValueError(f"the direct path of view {view!r} must have finite numbers")
+    counted, unit_rows = (bool(flag) for flag in found["kind"])
+    near = None
+    if nearness <= set(found):
+        near = Resemblance(found["landmarks"], float(found["precision"][0]), found["basis"])
+    return Footing(found["centre"], found["scale"], counted, unit_rows, near)
 
 
 def side_by_side(parts: list[Features]) -> Features:

@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.heads.constants import Constants
 from harmonium.heads.footing import Features
 from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
-from harmonium.heads.linear_models import Solution, fit_numbers
+from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_epsilon_insensitive
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
@@ -35,9 +35,10 @@ class EpsilonInsensitive(LinearHead):
     epsilon : float, default=0.1
         Errors of up to ``epsilon`` standard deviations of the target cost nothing. A convention (it is the default of
         scikit-learn's ``SVR``, there in units of the target).
-    direct : {"auto", False}, default="auto"
+    direct : {"auto", "linear", False}, default="auto"
         Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
-        penalty and its share on held-out rows, and needs some; False leaves the topics alone, as the paper does.
+        penalty and its share on held-out rows, and needs some; where rows are few, it may go by resemblance to training
+        rows. "linear" keeps it linear in the inputs; False leaves the topics alone, as the paper does.
 
     Attributes
     ----------
@@ -105,11 +106,11 @@ class EpsilonInsensitive(LinearHead):
         beyond = np.maximum(np.abs(distance) - self.epsilon, 0.0)
         return beyond.sum(axis=1, dtype=np.float64), (np.sign(distance) * (beyond > 0)).astype(scores.dtype)
 
-    direct_losses = ("squares",)
+    direct_losses = LinearLoss("squares").with_leaning()
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: str) -> Solution:
+    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
         """Fit the numbers by least squares."""
-        return fit_numbers(features, targets.values, targets.loss_weight, C)
+        return fit_numbers(features, targets.values, targets.loss_weight, C, loss.smoothing)
 
     def coefficients(self, parameters: Parameters) -> np.ndarray:
         """Return V, transposed, in units of y for one unit of a topic."""

@@ -2,8 +2,9 @@
 
 A row of every view has a length of about 1. Values that count something (words, tags) have logarithms, rare features
 weigh more than frequent ones, and each row has length 1 exactly, so that long and short texts compare; or they are
-treated as numbers are: less their mean, and divided by the root of the variance of all columns together, which leaves
-columns their own scale within the block.
+treated as numbers are: less their mean, and divided by the root of the variance of all columns together. The columns of
+the block vary alike, or each as much as it does in the user's units. Numbers may be described by their resemblance to
+known rows instead (`harmonium.heads.resemblance`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sklearn.preprocessing import normalize
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
+from harmonium.heads.resemblance import Resemblance
 from harmonium.kernels.rows import arrays_of, dense, entries, is_sparse
 
 #: dense or sparse features, a row for each item
@@ -38,6 +40,8 @@ class Footing:
         Whether values count something, so that logarithms are taken.
     unit_rows : bool
         Whether each row is brought to length 1.
+    resemblance : Resemblance, optional
+        What takes the place of the features so found: how near they are to those of known rows.
 
     Examples
     --------
@@ -52,12 +56,14 @@ class Footing:
     scale: np.ndarray
     counted: bool
     unit_rows: bool
+    resemblance: Resemblance | None = None
 
     @classmethod
-    def learned(cls, family: Family, batches: Iterable[ViewBatch], by_rarity: bool) -> Self:
-        """Return what the rows of a view teach; ``by_rarity`` asks for weights of rare features and rows of length 1.
+    def learned(cls, family: Family, batches: Iterable[ViewBatch], by_rarity: bool, own_scale: bool = False) -> Self:
+        """Return what the rows of a view teach.
 
-        Families of numbers, which do not count anything, have neither.
+        ``by_rarity`` asks for weights of rare features and rows of length 1, which families that do not count anything
+        have not; ``own_scale`` for columns that vary as much as they do in the user's units.
         """
         counted, sparse = family.counts_something, True
         n_rows, present, total, square = 0, *np.zeros((3, family.n_features_))
@@ -75,9 +81,14 @@ class Footing:
             return cls(np.zeros(family.n_features_), idf, counted, unit_rows=True)
         n_rows = max(n_rows, 1)
         centre = np.zeros(family.n_features_) if sparse else total / n_rows
-        spread = float((square / n_rows - np.square(centre)).sum())
-        size = 1 / np.sqrt(spread) if spread > 0 else 1.0
-        return cls(centre, np.full(family.n_features_, size), counted, unit_rows=False)
+        units = np.exp(-family.log_volume()) if own_scale else np.ones(family.n_features_)
+        spread = float((square / n_rows - np.square(centre)) @ np.square(units))
+        return cls(centre, units / np.sqrt(spread) if spread > 0 else units, counted, unit_rows=False)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a row."""
+        return len(self.scale) if self.resemblance is None else self.resemblance.basis.shape[1]
 
     def features(self, family: Family, view: ViewBatch) -> Features:
         """Return the features of the rows of a view, in float64; what is missing is zero, which stands for the mean."""
@@ -92,7 +103,9 @@ class Footing:
         values = ((_logarithms(values) if self.counted else values) - self.centre) * self.scale
         if view.missing is not None:
             values[family.spread(view.missing)] = 0.0
-        return normalize(values, copy=False) if self.unit_rows else values
+        if self.unit_rows:
+            values = normalize(values, copy=False)
+        return values if self.resemblance is None else self.resemblance.features(values)
 
 
 def _logarithms(values: np.ndarray) -> np.ndarray:

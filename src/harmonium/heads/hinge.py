@@ -10,7 +10,7 @@ import numpy as np
 from harmonium.heads.base import Constants
 from harmonium.heads.footing import Features
 from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
-from harmonium.heads.linear_models import Solution, separate_classes, weigh_classes
+from harmonium.heads.linear_models import LinearLoss, Solution, regress_classes, separate_classes, weigh_classes
 from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
@@ -62,9 +62,10 @@ class Hinge(LinearHead):
         Weight of the rows of a class in the loss; errors on held-out rows and probabilities do not depend on it.
         "balanced" makes it inversely proportional to their number, "soft" to the root of their number; "auto" tries
         "soft" on held-out rows if classes are uneven. Classes that a dict does not name weigh 1.
-    direct : {"auto", False}, default="auto"
+    direct : {"auto", "linear", False}, default="auto"
         Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
-        penalty and its share on held-out rows, and needs some; False leaves the topics alone, as the paper does.
+        penalty and its share on held-out rows, and needs some; where rows are few, it may go by resemblance to training
+        rows. "linear" keeps it linear in the inputs; False leaves the topics alone, as the paper does.
 
     Attributes
     ----------
@@ -184,20 +185,26 @@ class Hinge(LinearHead):
             by_score[rows, outputs.start + truth] -= 1
         return losses, by_score
 
-    direct_losses = ("hinge", "logistic")
+    direct_losses = (*LinearLoss("hinge").with_leaning(), LinearLoss("logistic"))
 
-    def is_quick(self, loss: str, n_rows: int, n_features: int) -> bool:
-        """Return whether features and classes are few enough for the loss."""
-        return loss == "hinge" or n_rows * n_features * self.n_outputs_ <= _FEW_TERMS
+    def suits_direct(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
+        """Return whether there are words to lean, and few enough terms of a logistic loss."""
+        if loss.kind == "logistic":
+            return n_rows * n_features * self.n_outputs_ <= _FEW_TERMS
+        return super().suits_direct(loss, n_rows, n_features, counted)
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: str) -> Solution:
-        """Separate each class from the rest, or all of them by a logistic loss."""
-        separate = separate_classes if loss == "hinge" else weigh_classes
+    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+        """Separate classes by a squared hinge or logistic loss, or by least squares."""
         weights, bias = np.zeros((features.shape[1], self.n_outputs_)), np.zeros(self.n_outputs_)
         for column, outputs in enumerate(self.outputs_.columns()):
             rows = np.flatnonzero(targets.values[:, column] >= 0)
-            classes, number = targets.values[rows, column], self.outputs_.n_classes[column]
-            solution = separate(features[rows], classes, targets.loss_weight[rows], number, C)
+            part, classes, weight = features[rows], targets.values[rows, column], targets.loss_weight[rows]
+            number = self.outputs_.n_classes[column]
+            if loss.kind == "hinge":
+                solution = separate_classes(part, classes, weight, number, C, loss.smoothing)
+            else:
+                solve = weigh_classes if loss.kind == "logistic" else regress_classes
+                solution = solve(part, classes, weight, number, C)
             weights[:, outputs], bias[outputs] = solution
         return weights, bias
 

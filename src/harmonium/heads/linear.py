@@ -15,9 +15,9 @@ from harmonium.targets import Targets
 from harmonium.validation import Choice, Number
 
 LossWeight = float | Literal["auto"]
-Direct = Literal["auto", False]
+Direct = Literal["auto", "linear", False]
 #: the setting of heads that can see the inputs
-DIRECT = Choice(("auto", False), remedy="'auto' is usual, False leaves the topics alone")
+DIRECT = Choice(("auto", "linear", False), remedy="'auto' is usual, False leaves the topics alone")
 # Scale of V at the start. With V of zero no unit knows what it is for, and the first half of a fit is spent on finding
 # out: on training rows of 20 Newsgroups (3,000 of them, batches of 24) held-out errors after 1, 3 and 15 epochs are
 # .93, .90 and .182 with 0; .54, .36 and .159 with .1; .41, .28 and .169 with .3; of hotels .56, .55 and .459; .52, .49
@@ -113,11 +113,16 @@ class LinearHead(Head):
 
     @property
     def sees_inputs(self) -> bool:
-        """Whether ``direct`` is "auto".
+        """Whether ``direct`` is not False.
 
         A head that is solved for after every epoch has topics alone.
         """
-        return self.direct == "auto" and not self.is_solved
+        return self.direct is not False and not self.is_solved
+
+    @property
+    def may_go_by_resemblance(self) -> bool:
+        """Whether ``direct`` is "auto"."""
+        return self.direct == "auto"
 
     @property
     def n_directions(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.heads.constants import Constants
 from harmonium.heads.footing import Features
 from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
-from harmonium.heads.linear_models import Solution, separate_labels
+from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers, separate_labels
 from harmonium.heads.outputs import LabelOutputs
 from harmonium.heads.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
@@ -39,9 +39,10 @@ class MultiLabelHinge(LinearHead):
         a row's labels, averaged over rows; that of all rows and labels together; the F1 of a label, averaged over
         labels, each of which then has a cut of its own; or the share of right answers, for which labels that are more
         probable than not are predicted. Without held-out rows labels of positive scores are predicted.
-    direct : {"auto", False}, default="auto"
+    direct : {"auto", "linear", False}, default="auto"
         Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
-        penalty and its share on held-out rows, and needs some; False leaves the topics alone, as the paper does.
+        penalty and its share on held-out rows, and needs some; where rows are few, it may go by resemblance to training
+        rows. "linear" keeps it linear in the inputs; False leaves the topics alone, as the paper does.
 
     Attributes
     ----------
@@ -133,11 +134,13 @@ class MultiLabelHinge(LinearHead):
         by_score = np.where(violation > 0, -sign * weight, 0.0).astype(scores.dtype)
         return (weight * violation).sum(axis=1, dtype=np.float64), by_score
 
-    direct_losses = ("hinge",)
+    direct_losses = LinearLoss("hinge").with_leaning()
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: str) -> Solution:
-        """Separate the rows with each label from those without by a squared hinge loss."""
-        return separate_labels(features, targets.values, targets.loss_weight, C)
+    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+        """Separate rows with each label from others by squared hinge or least squares."""
+        if loss.kind == "squares":
+            return fit_numbers(features, 2 * targets.values - 1, targets.loss_weight, C)
+        return separate_labels(features, targets.values, targets.loss_weight, C, loss.smoothing)
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return 1 - the average precision with which a row's labels are ranked.

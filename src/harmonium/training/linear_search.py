@@ -2,7 +2,9 @@
 
 It is what the direct path of a head is made of, and it tells early how much each view has to say about the targets. A
 fit of it takes a small part of what one of the whole model takes, so what can be chosen by it is: how views become
-features (`harmonium.heads.footing`), how much each view weighs, which loss it has, and its C.
+features (`harmonium.heads.footing`), how much each view weighs, which loss it has, and its C. Where rows are few,
+numbers may also be described by their resemblance to known rows; that is no longer linear in them, and taken only if it
+is clearly better.
 
 Of values of C that are as good as the best, the smallest is taken: one whose held-out errors are larger by no more than
 one standard error of the differences (the rule of Breiman, Friedman, Olshen & Stone 1984, Classification and regression
@@ -12,20 +14,19 @@ less.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse
 
-from harmonium.families import Family
 from harmonium.heads import Head
-from harmonium.heads.direct import DirectPath, side_by_side
-from harmonium.heads.footing import Features, Footing
-from harmonium.heads.linear_models import Solution
+from harmonium.heads.direct import DirectPath
+from harmonium.heads.footing import Features
+from harmonium.heads.linear_models import LinearLoss, Solution
 from harmonium.objectives.problem import Problem
 from harmonium.targets import Targets
 from harmonium.training.comparing import is_better, mean_error
+from harmonium.training.linear_features import Preparation, PreparedViews
 from harmonium.views.data import Data
 
 # C: where the search begins, its factor, and the most steps in a direction. Conventions; rows have a length of about 1
@@ -33,6 +34,11 @@ from harmonium.views.data import Data
 _FIRST_C, _FACTOR, _MOST_STEPS = 1.0, 4.0, 6
 # Factor by which a view's weight falls, and the smallest one that a view may have. Conventions.
 _LIGHTER, _LIGHTEST = 0.25, 1 / 64
+# Precision of resemblance, in units of the typical squared distance: where its search begins, its factor, and how many
+# steps it has in either direction; and where the search for C begins then. Conventions.
+_FIRST_CURVE, _BENDING, _MOST_BENDS, _CURVED_C = 1.0, 4.0, 2, 16.0
+# Rows times views of numbers up to which resemblance is tried, which takes seconds then: a convention.
+_FEW_ROWS = 20_000
 # Numbers that the features may have together: beyond, the model learns from a part of the rows. A convention; they take
 # about 12 bytes each.
 _MOST_NUMBERS = 50_000_000
@@ -47,9 +53,9 @@ class Settings:
 
     Attributes
     ----------
-    by_rarity : bool
-        Whether rare features of views that count something weigh more, and their rows have length 1.
-    loss : str
+    preparation : Preparation
+        How views become features.
+    loss : LinearLoss
         One of the ``direct_losses`` of the head.
     C : float
         Weight of the loss.
@@ -57,8 +63,8 @@ class Settings:
         Weight of each view.
     """
 
-    by_rarity: bool
-    loss: str
+    preparation: Preparation
+    loss: LinearLoss
     C: float
     weights: dict[str, float]
 
@@ -84,6 +90,11 @@ class LinearModel:
     errors: np.ndarray
     error: float
 
+    @property
+    def is_curved(self) -> bool:
+        """Whether it goes by resemblance to known rows."""
+        return self.settings.preparation.curve > 0
+
 
 @dataclass
 class LinearSearch:
@@ -93,12 +104,12 @@ class LinearSearch:
     ----------
     head : Head
         What is predicted.
-    data : Data
-        Views and targets of all rows.
+    views : PreparedViews
+        Features of all rows.
+    all_targets : Targets
+        Targets of all rows.
     folds : list of (ndarray, ndarray)
         Training rows and held-out rows of each fold.
-    families : dict of str to Family
-        Families of the views that are inputs.
     targets : Targets
         Targets of the held-out rows, one fold after the other.
     tried : list of LinearModel
@@ -106,19 +117,25 @@ class LinearSearch:
     """
 
     head: Head
-    data: Data
+    views: PreparedViews
+    all_targets: Targets
     folds: Folds
-    families: dict[str, Family]
     targets: Targets
     tried: list[LinearModel] = field(default_factory=list)
-    _features: dict[bool, dict[str, Features]] = field(default_factory=dict)
-    _footings: dict[bool, dict[str, Footing]] = field(default_factory=dict)
 
     def best(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
-        """Return the model with the smallest error on some of the held-out rows, or one with a smaller C as good."""
+        """Return the model with the smallest error on some of the held-out rows, or a simpler one that is as good.
+
+        A model of the inputs themselves is simpler than one of resemblances, and one with a smaller C.
+        """
         weight = self.targets.weight[rows]
-        means = [mean_error(model.errors[rows], weight) for model in self.tried]
-        first = self.tried[int(np.argmin(means))]
+
+        def lowest(models: list[LinearModel]) -> LinearModel:
+            return models[int(np.argmin([mean_error(model.errors[rows], weight) for model in models]))]
+
+        first, straight = lowest(self.tried), lowest([model for model in self.tried if not model.is_curved])
+        if not is_better(first.errors[rows], straight.errors[rows], weight):
+            first = straight
         alike = [
             model
             for model in self.tried
@@ -130,28 +147,37 @@ class LinearSearch:
     def path(self, model: LinearModel, factor: np.ndarray) -> tuple[DirectPath, np.ndarray]:
         """Return the direct path whose scores are those of a model of all rows, times a factor, and the bias."""
         settings = model.settings
-        weights, bias = self._solve(settings, self._of(settings), np.arange(len(self.data)))
+        features = self.views.joined(settings.preparation, settings.weights)
+        weights, bias = self._solve(settings, features, np.arange(len(self.all_targets.weight)))
         # a view's weight belongs to the weights of its features, as rows of length 1 have no other scale
-        lengths = [footing.scale.shape for footing in self._footings[settings.by_rarity].values()]
-        by_view = [np.full(length, settings.weights[name]) for name, length in zip(self.families, lengths, strict=True)]
+        footings = self.views.footings(settings.preparation)
+        by_view = [np.full(footing.n_features, settings.weights[name]) for name, footing in footings.items()]
         weights = np.concatenate(by_view)[:, None] * weights * factor
-        means = {
-            name: np.asarray(part.mean(axis=0)).ravel() for name, part in self._features[settings.by_rarity].items()
-        }
-        return DirectPath.of(self._footings[settings.by_rarity], weights, means), bias * factor
+        parts = self.views.by_view(settings.preparation)
+        means = {name: np.asarray(part.mean(axis=0)).ravel() for name, part in parts.items()}
+        return DirectPath.of(footings, weights, means), bias * factor
 
     def run(self) -> None:
-        """Choose loss, footing and C, then the weights of the views, each on top of what was chosen before."""
-        counts = any(family.counts_something for family in self.families.values())
-        even = dict.fromkeys(self.families, 1.0)
-        first = Settings(counts, self.head.direct_losses[0], _FIRST_C, even)
-        found = self._along_C(first)
+        """Choose preparation, loss and C, then the weights of the views, each on top of what was chosen before."""
+        counts = self.views.count_something
+        even = dict.fromkeys(self.views.families, 1.0)
+        found = self._along_C(Settings(Preparation(counts), self.head.direct_losses[0], _FIRST_C, even))
         if counts:
-            found = min(found, self._along_C(replace(found.settings, by_rarity=False)), key=_error)
+            found = self._better_prepared(found, by_rarity=False)
+        if self.views.vary_differently:
+            found = self._better_prepared(found, own_scale=True)
         for loss in self.head.direct_losses[1:]:
-            if self._is_quick(loss):
+            if self._suits(loss, found.settings.preparation):
                 found = min(found, self._along_C(replace(found.settings, loss=loss)), key=_error)
-        self._along_weights(found)
+        found = self._along_weights(found)
+        is_small = 0 < len(self.views.dense) * len(self.all_targets.weight) <= _FEW_ROWS
+        if is_small and self.head.may_go_by_resemblance:
+            self._along_curves(found)
+
+    def _better_prepared(self, found: LinearModel, **changes: bool) -> LinearModel:
+        """Return the better of a model and the best with other features."""
+        other = replace(found.settings.preparation, **changes)
+        return min(found, self._along_C(replace(found.settings, preparation=other)), key=_error)
 
     def _along_C(self, settings: Settings) -> LinearModel:
         """Return the best of a line search."""
@@ -164,9 +190,9 @@ class LinearSearch:
                 found = other
         return found
 
-    def _along_weights(self, found: LinearModel) -> None:
+    def _along_weights(self, found: LinearModel) -> LinearModel:
         """Let single views weigh less, as long as that helps."""
-        for name in self.families if len(self.families) > 1 else ():
+        for name in self.views.families if len(self.views.families) > 1 else ():
             while found.settings.weights[name] > _LIGHTEST:
                 lighter = found.settings.weights | {name: found.settings.weights[name] * _LIGHTER}
                 if max(lighter.values()) < 1:
@@ -175,12 +201,30 @@ class LinearSearch:
                 if not is_better(other.errors, found.errors, self.targets.weight):
                     break
                 found = other
+        return found
+
+    def _along_curves(self, found: LinearModel) -> None:
+        """Let resemblance take the place of numbers, with another precision as long as that helps."""
+        even = dict.fromkeys(self.views.families, 1.0)
+        settings = replace(found.settings, loss=self.head.curved_loss, C=_CURVED_C, weights=even)
+
+        def with_curve(curve: float, C: float) -> LinearModel:
+            bent = replace(settings.preparation, curve=curve)
+            return self._along_C(replace(settings, preparation=bent, C=C))
+
+        best = with_curve(_FIRST_CURVE, _CURVED_C)
+        for factor in (1 / _BENDING, _BENDING):
+            for _ in range(_MOST_BENDS):
+                other = with_curve(best.settings.preparation.curve * factor, best.settings.C)
+                if other.error >= best.error:
+                    break
+                best = other
 
     def _try(self, settings: Settings) -> LinearModel:
         for model in self.tried:
             if model.settings == settings:
                 return model
-        features, parts = self._of(settings), []
+        features, parts = self.views.joined(settings.preparation, settings.weights), []
         for train, held in self.folds:
             weights, bias = self._solve(settings, features, train)
             parts.append(features[held] @ weights + bias)
@@ -190,31 +234,14 @@ class LinearSearch:
         return self.tried[-1]
 
     def _solve(self, settings: Settings, features: Features, rows: np.ndarray) -> Solution:
-        targets = self.data.targets
-        assert targets is not None
-        rows = rows[targets.counting[rows]]
+        rows = rows[self.all_targets.counting[rows]]
         rows = rows[:: -(-len(rows) // _most_rows(features))]
-        return self.head.solve_direct(features[rows], targets.take(rows), settings.C, settings.loss)
+        return self.head.solve_direct(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
 
-    def _is_quick(self, loss: str) -> bool:
-        n_features = sum(family.n_features_ for family in self.families.values())
-        return self.head.is_quick(loss, len(self.data), n_features)
-
-    def _of(self, settings: Settings) -> Features:
-        """Return the features of all rows."""
-        if settings.by_rarity not in self._features:
-            self._learn(settings.by_rarity)
-        parts = self._features[settings.by_rarity]
-        weights = settings.weights
-        return side_by_side([part if weights[name] == 1 else part * weights[name] for name, part in parts.items()])
-
-    def _learn(self, by_rarity: bool) -> None:
-        footings = {
-            name: Footing.learned(family, (batch.views[name] for batch in self.data.blocks(self.families)), by_rarity)
-            for name, family in self.families.items()
-        }
-        self._footings[by_rarity] = footings
-        self._features[by_rarity] = _features(self.data, footings, self.families)
+    def _suits(self, loss: LinearLoss, preparation: Preparation) -> bool:
+        n_features = sum(footing.n_features for footing in self.views.footings(preparation).values())
+        counted = self.views.count_something and preparation.by_rarity
+        return self.head.suits_direct(loss, len(self.all_targets.weight), n_features, counted)
 
 
 def linear_search(problem: Problem, data: Data, folds: Folds) -> LinearSearch:
@@ -223,23 +250,10 @@ def linear_search(problem: Problem, data: Data, folds: Folds) -> LinearSearch:
     assert head is not None
     assert targets is not None
     families = {name: family for name, family in problem.energy.families.items() if name not in head.view_names}
-    search = LinearSearch(head, data, folds, families, Targets.joined([targets.take(held) for _, held in folds]))
+    held_out = Targets.joined([targets.take(held) for _, held in folds])
+    search = LinearSearch(head, PreparedViews(data, families), targets, folds, held_out)
     search.run()
     return search
-
-
-def _features(data: Data, footings: dict[str, Footing], families: Mapping[str, Family]) -> dict[str, Features]:
-    """Return the features of all rows, by view."""
-    blocks: dict[str, list[Features]] = {name: [] for name in footings}
-    for batch in data.blocks(families):
-        for name, footing in footings.items():
-            blocks[name].append(footing.features(families[name], batch.views[name]))
-    return {
-        name: scipy.sparse.csr_array(scipy.sparse.vstack(parts, format="csr"))
-        if scipy.sparse.issparse(parts[0])
-        else np.concatenate(parts)
-        for name, parts in blocks.items()
-    }
 
 
 def _most_rows(features: Features) -> int:
