@@ -188,7 +188,7 @@ class Hinge(LinearHead):
     direct_losses = (*LinearLoss("hinge").with_leaning(), LinearLoss("logistic"))
 
     def suits_direct(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
-        """Return whether there are words to lean, and few enough terms of a logistic loss."""
+        """Return whether there are words to lean, and few terms of a logistic loss."""
         if loss.kind == "logistic":
             return n_rows * n_features * self.n_outputs_ <= _FEW_TERMS
         return super().suits_direct(loss, n_rows, n_features, counted)
