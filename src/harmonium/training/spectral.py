@@ -25,6 +25,9 @@ from harmonium.views.data import Data
 _LARGE = 2000
 # Permuted copies that a factor is compared with: a convention, by which chance keeps one factor in twenty.
 _COPIES = 20
+# Share of the variance of views with one variance that factors leave out at least, so that as many factors as features
+# do not make the likelihood infinite: a convention, that of `Gaussian`.
+_LEAST_LEFT_OUT = 0.01
 
 
 class Spectral(Driver):
@@ -173,9 +176,12 @@ class Spectral(Driver):
         bias = np.zeros(n_units)
         parameters: Parameters = {HIDDEN_BIAS: bias}
         information = 0.0
+        left_out = table.left_out(loadings[:, :found])
+        pooling = [columns for name, columns in table.columns.items() if problem.energy.families[name].pools_variance]
+        table.pool(left_out, pooling)
         for name, columns in table.columns.items():
             family, mean = problem.energy.families[name], problem.reference[name].astype(np.float64)
-            left = table.left_out(columns, loadings[columns, :found])
+            left = left_out[columns]
             own = family.own_parameters() | family.own_from_residuals(left)
             variance = family.statistic_variance(mean, own)
             weights = loadings[columns] / np.maximum(variance, 1e-12)[:, None]
@@ -272,9 +278,18 @@ class _Table:
         """Return balanced loadings in the units of the statistics."""
         return loadings / self.scales[:, None]
 
-    def left_out(self, columns: slice, loadings: np.ndarray) -> np.ndarray:
-        """Return the variances of a view's statistics that factors of variance 1 leave out."""
-        return np.maximum(self.variances[columns] - np.square(loadings).sum(axis=1), 0)
+    def left_out(self, loadings: np.ndarray) -> np.ndarray:
+        """Return the variances of the statistics that factors of variance 1 leave out."""
+        return np.maximum(self.variances - np.square(loadings).sum(axis=1), 0)
+
+    def pool(self, left_out: np.ndarray, pooling: list[slice]) -> None:
+        """Give features of some views one variance that is left out, their average on the balanced scale, in place."""
+        squares = np.square(self.scales)
+        n_features = sum(columns.stop - columns.start for columns in pooling)
+        left = sum(float(left_out[columns] @ squares[columns]) for columns in pooling)
+        whole = sum(float(self.variances[columns] @ squares[columns]) for columns in pooling)
+        for columns in pooling:
+            left_out[columns] = max(left, _LEAST_LEFT_OUT * whole) / n_features / squares[columns]
 
 
 @dataclass(frozen=True)
