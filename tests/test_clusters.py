@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.cluster import KMeans
@@ -13,7 +14,19 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler, normalize
 
-from harmonium import Balanced, Bernoulli, ClusterSpace, FactorUnits, Gaussian, Harmonium, Spectral, Stochastic, load
+from harmonium import (
+    Balanced,
+    Bernoulli,
+    ClusterSpace,
+    FactorUnits,
+    Gaussian,
+    Harmonium,
+    InvalidViewError,
+    Spectral,
+    Stochastic,
+    TableViews,
+    load,
+)
 from harmonium.families import Family
 from harmonium.views import Views
 
@@ -204,6 +217,13 @@ def test_known_clusters_are_found(views: dict[str, np.ndarray]) -> None:
     assert adjusted_rand_score(KIND, found) > 0.8
 
 
+def test_there_are_as_many_dimensions_as_the_root_of_the_number_of_rows() -> None:
+    assert ClusterSpace().fit(WORDS).n_components_ == 13  # the root of 160 is 12.6
+    assert ClusterSpace(7).fit(WORDS).n_components_ == 7
+    assert ClusterSpace().fit(NUMBERS).n_components_ == 6
+    assert ClusterSpace(30, driver=Spectral(selects=False)).fit(WORDS).n_components_ == 30
+
+
 def test_seeds_make_no_difference_and_new_rows_are_encoded_alike() -> None:
     views = {"numbers": NUMBERS, "words": WORDS}
     first, second = (ClusterSpace(random_state=seed).fit(views) for seed in (0, 1))
@@ -227,6 +247,13 @@ def test_a_saved_space_is_the_same(tmp_path) -> None:
     model.save(tmp_path / "space.safetensors")
     again = load(tmp_path / "space.safetensors")
     np.testing.assert_array_equal(again.transform(views), model.transform(views))
+
+
+def test_codes_of_a_table_are_no_numbers() -> None:
+    table = TableViews().fit_transform(pd.DataFrame({"size": NUMBERS[:, 0], "kind": np.array(list("abcd"))[KIND]}))
+    with pytest.raises(InvalidViewError, match="View 'categories' holds codes that a table has made for Categorical"):
+        ClusterSpace().fit(table)
+    assert ClusterSpace().fit(table.without("categories")).n_components_ == 1
 
 
 def test_constants_that_make_no_sense_are_refused() -> None:

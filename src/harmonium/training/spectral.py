@@ -18,7 +18,7 @@ from harmonium.training.base import Driver, Training, Watch
 from harmonium.training.checkpoint import NOWHERE, Checkpoint
 from harmonium.training.monitor import Monitor
 from harmonium.training.progress import Reporter
-from harmonium.validation import Flag, Number, Whole
+from harmonium.validation import Choice, Number, Whole
 from harmonium.views.data import Data
 
 # Matrices with more rows and columns than this are decomposed by random projections; a convention.
@@ -39,9 +39,9 @@ class Spectral(Driver):
 
     Parameters
     ----------
-    selects : bool, default=True
+    selects : bool or "root", default=True
         Whether factors are left out that explain no more than those of copies of the data in which every feature is
-        permuted.
+        permuted. "root" keeps as many as the root of the number of rows in their place, for a space to cluster in.
     shrinkage : float or "auto", default="auto"
         How far factors are drawn to zero: the variance, in units of the conditional variance of a feature, that chance
         gives to a direction. "auto" takes the average over the directions that are left out; with 1 the model is that
@@ -82,7 +82,7 @@ class Spectral(Driver):
     """
 
     settings = {
-        "selects": Flag(),
+        "selects": Choice((True, False, "root"), remedy="True is usual"),
         "shrinkage": Number(remedy="'auto' is usual", also=("auto",)),
         "max_iter": Whole(remedy="50 is usual"),
         "tol": Number(inclusive=True, remedy="0.01 is usual"),
@@ -92,7 +92,7 @@ class Spectral(Driver):
 
     def __init__(
         self,
-        selects: bool = True,
+        selects: bool | Literal["root"] = True,
         shrinkage: float | Literal["auto"] = "auto",
         max_iter: int = 50,
         tol: float = 0.01,
@@ -145,7 +145,9 @@ class Spectral(Driver):
         training.n_items = len(data)
         table = _Table.of(problem, data)
         n_units = min(problem.energy.hidden.n_units_, min(table.values.shape))
-        if self.selects:
+        if self.selects == "root":
+            n_units = min(n_units, max(1, round(np.sqrt(len(data)))))
+        elif self.selects:
             n_units = _number_of_factors(table, n_units, rng)
         decomposition = _decompose(table.values, n_units, rng)
         training.stopped = "max_iter reached" if table.has_gaps else "converged after 1 sweep"
