@@ -16,10 +16,8 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from harmonium import (
     Balanced,
-    Bernoulli,
     ClusterSpace,
     FactorUnits,
-    Gaussian,
     Harmonium,
     InvalidViewError,
     Spectral,
@@ -94,26 +92,17 @@ def test_values_come_back_in_the_units_of_the_data() -> None:
     np.testing.assert_allclose(back / back.max(axis=1, keepdims=True), logarithms / logarithms.max(axis=1)[:, None])
 
 
-def test_every_view_has_a_total_variance_of_1_on_its_footing() -> None:
-    for values in (NUMBERS, WORDS, WORDS / 3):
-        found = statistic(values)
-        filled = np.square(found).sum(axis=1) > 0 if values is not NUMBERS else np.ones(len(found), dtype=bool)
-        found = found[filled]
-        footing = bound(values)[0].footing(found.mean(axis=0))
-        assert found.var(axis=0) @ np.square(footing) == pytest.approx(1, abs=1e-5)
-
-
-def test_the_footing_of_other_families_is_that_of_balanced_data() -> None:
-    family = Gaussian().bind(Views({"x": NUMBERS}).source("x").summary())
-    expected = NUMBERS.std(axis=0) / np.sqrt(NUMBERS.var(axis=0).sum())
-    np.testing.assert_allclose(family.footing(np.zeros(6)), expected, rtol=1e-5)
-    share = np.array([0.5, 0.1])
-    np.testing.assert_allclose(
-        Bernoulli().restore(2, {}).footing(share), 1 / np.sqrt((share * (1 - share)).sum()), rtol=1e-5
-    )
-
-
 # ---- closed forms ----------------------------------------------------------------------------------------------------
+def joined(parts: list[np.ndarray], weights: tuple[float, ...] = (1.0, 1.0)) -> np.ndarray:
+    """Views side by side, with a total variance of the fourth root of the dimensions that each varies in."""
+    scaled = []
+    for part, weight in zip(parts, weights, strict=True):
+        variances = np.linalg.eigvalsh(np.cov(part.T))
+        dimensions = variances.sum() ** 2 / np.square(variances).sum()
+        scaled.append(part * weight * dimensions**0.125 / np.sqrt(part.var(axis=0).sum()))
+    return np.concatenate(scaled, axis=1)
+
+
 def cosines(rows: np.ndarray) -> np.ndarray:
     return rows @ rows.T
 
@@ -135,38 +124,33 @@ def test_one_view_of_words_gives_latent_semantic_analysis() -> None:
     np.testing.assert_allclose(found[0], 0, atol=1e-12)  # there is nothing to go by in a row without words
 
 
-def test_views_count_the_same_whatever_their_width_and_kind() -> None:
+def test_views_count_by_their_dimensions_whatever_their_width_and_kind() -> None:
     views = {"numbers": NUMBERS, "words": WORDS[:, :40]}
-    # a row without words would be shorter than others, so that a view would not have the variance that the footing says
-    views = {name: view[WORDS[:, :40].any(axis=1)] for name, view in views.items()}
     found = ClusterSpace(4).fit_transform(views).astype(np.float64)
     numbers = StandardScaler().fit_transform(views["numbers"])
     words = TfidfTransformer(sublinear_tf=True).fit_transform(scipy.sparse.csr_matrix(views["words"])).toarray()
-    parts = [part / np.sqrt(part.var(axis=0).sum()) for part in (numbers, words)]
-    table = np.concatenate(parts, axis=1)
+    table = joined([numbers, words])
     np.testing.assert_allclose(cosines(found), cosines(shrunk(table, 4, np.zeros(46))), atol=1e-4)
 
 
 def test_weights_of_views_scale_their_part_of_the_table() -> None:
     views = {"a": NUMBERS[:, :4], "b": NUMBERS[:, 4:]}
     found = ClusterSpace(2, view_weights={"a": 1.0, "b": 2.0}).fit_transform(views).astype(np.float64)
-    parts = [StandardScaler().fit_transform(part) / np.sqrt(part.shape[1]) for part in views.values()]
-    table = np.concatenate([parts[0], 2 * parts[1]], axis=1)
+    table = joined([StandardScaler().fit_transform(part) for part in views.values()], (1.0, 2.0))
     np.testing.assert_allclose(cosines(found), cosines(shrunk(table, 2, np.zeros(6))), atol=1e-4)
 
 
 # ---- directions ------------------------------------------------------------------------------------------------------
 def test_distances_are_those_between_expected_views() -> None:
-    """Directions have the cosines of what is expected beyond an item without anything, on the footing."""
+    """Directions have the cosines of what is expected beyond an item without anything, in units of its spread."""
     views = {"numbers": NUMBERS[1:], "words": WORDS[1:]}
     model = Harmonium(4, views=Balanced(), hidden=FactorUnits("promax"), driver=Spectral(selects=False)).fit(views)
     parts = []
     for name, family in model.families_.items():
-        reference = model.fitted_.reference[name]
         expected = model.reconstruct(views)[name]
         without = model.inverse_transform(model.transform(views)[:1] * 0 + nothing(model))[name]
         # linear up to here, so that differences of data are differences of statistics
-        stretch = np.exp(family.log_volume()) * family.footing(reference)
+        stretch = np.exp(family.log_volume()) / family.deviation(model.energy_.own(model.parameters_, name))
         parts.append((expected - without) * stretch)
     expected = normalize(np.concatenate(parts, axis=1))
     model.output = "directions"

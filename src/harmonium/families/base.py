@@ -319,23 +319,16 @@ class Family(Part):
         """
         return np.zeros(self.n_features_)
 
-    def footing(self, mean: np.ndarray) -> np.ndarray:
-        """Return factors of the statistic by which features of all views compare.
-
-        Parameters
-        ----------
-        mean : ndarray of shape (features,)
-            Means of the statistic of the training data.
+    def footing(self) -> np.ndarray:
+        """Return factors of the statistic by which features of the view compare.
 
         Returns
         -------
         ndarray of shape (features,)
-            Factors that give the view a total variance of about 1; by default features keep their own scale, in the
-            units of the data.
+            Factors that only count relative to each other; by default they lead back to the units of the data, so that
+            features that vary more count more.
         """
-        scale = np.exp(-self.log_volume())
-        total = float(np.square(scale) @ self.statistic_variance(mean, self.own_parameters()))
-        return np.asarray(scale / np.sqrt(total if total > 0 else 1.0))
+        return np.exp(-self.log_volume())
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
         """Tell which sites of a dense statistic are missing.

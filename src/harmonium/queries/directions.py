@@ -2,14 +2,15 @@
 
 Given an item, hidden units have other means than for an item whose statistics are all zero: one that is average in all
 numbers and has no words. With the model linearised at the average item, that moves the expected statistics of view v by
-V_v W_v Δ, where Δ are the moves of the means and V_v the variances of the statistics. On the footing F_v of each view,
-the squared length of all these moves together is
+V_v W_v Δ, where Δ are the moves of the means and V_v the variances of the statistics. In units of how far statistics
+spread given the units, the squared length of all these moves together is
 
-    Δᵀ M Δ    with    M = Σ_v W_vᵀ V_v F_v² V_v W_v
+    Δᵀ M Δ    with    M = Σ_v W_vᵀ V_v W_v
 
-so that distances between the coordinates M^½ Δ of items are those between their expected views: a direction counts by
-how much of the views it explains, and not by the scale that a unit happens to have. Rows are brought to length 1, as
-items that differ in the same way, more or less, belong together.
+which is twice the Kullback-Leibler divergence between the laws of the views, to second order. Distances between the
+coordinates M^½ Δ of items are so those between what is expected of their views: a direction counts by how much of the
+views it explains, and not by the scale that a unit happens to have. Rows are brought to length 1, as items that differ
+in the same way, more or less, belong together.
 """
 
 from __future__ import annotations
@@ -34,10 +35,8 @@ def _root(model: FittedModel, parameters: Parameters) -> np.ndarray:
     """Return the symmetric root of M."""
     total = np.zeros((model.n_units, model.n_units))
     for name, family in model.families.items():
-        reference = model.reference[name].astype(np.float64)
-        variance = family.statistic_variance(reference, model.energy.own(parameters, name))
-        footing = family.footing(reference) * model.problem.view_weights.get(name, 1.0)
-        loadings = (footing * variance)[:, None] * parameters[weights_of(name)].astype(np.float64)
-        total += loadings.T @ loadings
+        variance = family.statistic_variance(model.reference[name], model.energy.own(parameters, name))
+        weights = parameters[weights_of(name)].astype(np.float64)
+        total += (weights.T * variance) @ weights
     values, axes = np.linalg.eigh(total)
     return np.asarray((axes * np.sqrt(np.maximum(values, 0))) @ axes.T)

@@ -58,7 +58,7 @@ def ClusterSpace(n_components: int = 50, **settings: Any) -> Harmonium:
     >>> kind = np.repeat([0, 1, 2], 50)  # three kinds of items, each with words and measurements of its own
     >>> rng = np.random.default_rng(0)
     >>> words = rng.poisson(np.where(kind[:, None] == np.arange(30) % 3, 1.0, 0.2))
-    >>> sizes = 100 * rng.normal(size=(150, 4)) + 300 * (kind[:, None] == np.arange(4))
+    >>> sizes = 100 * rng.normal(size=(150, 4)) + 500 * (kind[:, None] == np.arange(4))
     >>> space = ClusterSpace(3).fit_transform({"words": words, "sizes": sizes})
     >>> found = KMeans(3, n_init=10, random_state=0).fit_predict(space)
     >>> [len(set(found[kind == one])) for one in range(3)]

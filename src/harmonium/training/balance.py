@@ -17,7 +17,7 @@ def balanced_scales(problem: Problem, data: Data) -> dict[str, np.ndarray]:
     """
     scales = {}
     for name, variances in _variances(problem, data).items():
-        scale = problem.energy.families[name].footing(problem.reference[name])
+        scale = problem.energy.families[name].footing()
         total = float(np.square(scale) @ variances)
         # a view that never varies stays as it is
         scales[name] = scale * problem.view_weights.get(name, 1.0) / np.sqrt(total if total > 0 else 1.0)
