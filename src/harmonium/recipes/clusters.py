@@ -16,7 +16,7 @@ def ClusterSpace(n_components: int = 50, **settings: Any) -> Harmonium:
     """Make a model whose latent space is one to cluster in.
 
     Clusters may be found by k-means, or by anything else that goes by distances. Views may hold counts or presence of
-    words, tags, histograms, measurements, or all of these; each view counts the same. `transform` returns rows of
+    words, tags, histograms, measurements, or all of these; no view outweighs the others. `transform` returns rows of
     length 1: the direction in which an item is expected to differ from one that is average in all numbers and has no
     words. It is found in closed form, so that seeds make no difference.
 
