@@ -69,7 +69,7 @@ class PreparedViews:
     @property
     def vary_differently(self) -> bool:
         """Whether the columns of some dense view vary by different amounts in the user's units."""
-        return any(np.ptp(self.families[name].log_volume()) > 0 for name in self.dense)
+        return any(np.ptp(self.families[name].footing()) > 0 for name in self.dense)
 
     def footings(self, preparation: Preparation) -> dict[str, Footing]:
         """Return how the statistics of each view become features."""
