@@ -97,6 +97,31 @@ class Bags:
         result.feature_names = names
         return result
 
+    @classmethod
+    def of_single_candidates(cls, features: Any) -> Bags:
+        """Make bags from a matrix in which every row is a sample with one candidate.
+
+        Then there is nothing to choose from, and learning is that of a linear SVM without an intercept.
+
+        Parameters
+        ----------
+        features : array-like, data frame or sparse of shape (n_samples, n_features)
+            One row for each sample.
+
+        Returns
+        -------
+        Bags
+            The samples in the order of the rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Bags.of_single_candidates(np.eye(3)).sizes.tolist()
+        [1, 1, 1]
+        """
+        n_rows = features.shape[0] if hasattr(features, "shape") else len(features)
+        return cls(features, np.arange(n_rows + 1))
+
     @property
     def sizes(self) -> np.ndarray:
         """Number of candidates of each sample."""

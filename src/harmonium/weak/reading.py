@@ -31,14 +31,18 @@ def read_samples(X: Any, definition: Definition | None) -> tuple[Any, Candidates
 
 
 def _as_bags(X: Any) -> Bags:
-    if isinstance(X, list | tuple):
+    """Return bags; in a matrix or frame every row is a sample with one candidate, so that only labels are unknown."""
+    if isinstance(X, list | tuple) and not (len(X) and np.ndim(X[0]) == 1):
         return Bags.from_list(X)
-    array = np.asarray(X)
-    if array.ndim == 3:
-        return Bags.from_list(list(array))
-    raise TypeError(
-        f"Samples must be Bags, a list of matrices or an array of shape (samples, candidates, columns); got "
-        f"{type(X).__name__} of shape {array.shape}; use Bags.from_list."
+    dimensions = X.ndim if hasattr(X, "ndim") else np.ndim(X)
+    if dimensions == 3:
+        return Bags.from_list(list(np.asarray(X)))
+    if dimensions == 2:
+        return Bags.of_single_candidates(X)
+    raise ValueError(
+        f"Samples must be Bags, a list of matrices, an array of shape (samples, candidates, columns), or a matrix with "
+        f"one candidate in each row; got {type(X).__name__} with {dimensions} dimensions. Reshape your data, or use "
+        "Bags.from_list."
     )
 
 
