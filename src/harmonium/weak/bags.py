@@ -119,8 +119,8 @@ class Bags:
         >>> Bags.of_single_candidates(np.eye(3)).sizes.tolist()
         [1, 1, 1]
         """
-        n_rows = features.shape[0] if hasattr(features, "shape") else len(features)
-        return cls(features, np.arange(n_rows + 1))
+        matrix = features if hasattr(features, "shape") else np.asarray(features)
+        return cls(matrix, np.arange(matrix.shape[0] + 1))
 
     @property
     def sizes(self) -> np.ndarray:
@@ -207,14 +207,21 @@ def _numbers(boxes: Any) -> np.ndarray:
 def _read_features(features: Any) -> Any:
     matrix = features if scipy.sparse.issparse(features) else np.asarray(features)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(
-            f"Features must be a matrix with a row for each candidate; got shape {matrix.shape}; use Bags.from_list "
-            "for one matrix per sample."
+        lacking = (
+            f"; {matrix.shape[1]} feature(s) (shape={matrix.shape}) while a minimum of 1 is required"
+            if matrix.ndim == 2
+            else ""
         )
-    if matrix.dtype == object or not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool):
-        raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
+        raise ValueError(
+            f"Features must be a matrix with a row for each candidate and at least one column; got shape {matrix.shape}"
+            f"{lacking}; use Bags.from_list for one matrix per sample."
+        )
     if np.iscomplexobj(matrix):
-        raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; take real and imaginary parts.")
+        raise ValueError(f"Complex data not supported: features must be real numbers; got dtype {matrix.dtype}.")
+    if matrix.dtype == object:
+        matrix = _as_numbers(matrix)
+    if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool):
+        raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
     if scipy.sparse.issparse(matrix):
         matrix = compressed_rows("The matrix of features", matrix)
     if matrix.dtype not in (np.float32, np.float64):
@@ -224,6 +231,15 @@ def _read_features(features: Any) -> Any:
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         raise ValueError("Features must be finite; found NaN or infinity; remove or fill in those candidates.")
     return matrix if scipy.sparse.issparse(matrix) else np.ascontiguousarray(matrix)
+
+
+def _as_numbers(matrix: Any) -> Any:
+    """Return objects as numbers; refuse those that are none."""
+    try:
+        return matrix.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        # scikit-learn words what NumPy cannot convert in this way
+        raise type(error)(f"Features must be real numbers; {error}; encode them first.") from None
 
 
 def _read_offsets(offsets: ArrayLike, n_rows: int) -> np.ndarray:

@@ -34,7 +34,7 @@ def _as_bags(X: Any) -> Bags:
     """Return bags; in a matrix or frame every row is a sample with one candidate, so that only labels are unknown."""
     if isinstance(X, list | tuple) and not (len(X) and np.ndim(X[0]) == 1):
         return Bags.from_list(X)
-    dimensions = X.ndim if hasattr(X, "ndim") else np.ndim(X)
+    dimensions = X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim
     if dimensions == 3:
         return Bags.from_list(list(np.asarray(X)))
     if dimensions == 2:
@@ -51,12 +51,17 @@ def names_of(samples: Any) -> tuple[str, ...] | None:
     return samples.feature_names if isinstance(samples, Bags) else None
 
 
+def width_of(samples: Any) -> int | None:
+    """Return the number of columns, if samples are bags."""
+    return samples.shape[1] if isinstance(samples, Bags) else None
+
+
 def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes in sorted order, and the labels as positions among them."""
     labels = _labels(y, n_samples)
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        found = f"only {classes[0]}" if len(classes) else "none"
+        found = f"one class, {classes[0]}" if len(classes) else "none"
         raise ValueError(f"y must hold at least two classes; got {found}; add samples of another class.")
     return classes, numbers.astype(np.int32)
 
