@@ -212,10 +212,10 @@ def report(found: dict[Key, list[Measured]], chosen: dict[Key, dict[float, float
     n_splits = len(next(iter(found.values())))
     n_test = int((~canvases().is_development).sum())
     result.text(
-        f"{n_test} canvases beside {int(canvases().is_development.sum())} for development; {n_splits} splits. p: paired "
-        "t-test over splits against dissimilarity trained for the same loss, as in the paper; corrected p: the same "
-        "with the variance of splits that share canvases (Nadeau and Bengio 2003). IoU and wrong labels of the fits for "
-        f"the overlap loss. All fits took {seconds / 60:.0f} minutes of processor time."
+        f"{n_test} canvases beside {int(canvases().is_development.sum())} for development; {n_splits} splits. p: "
+        "paired t-test over splits against dissimilarity trained for the same loss, as in the paper; corrected p: the "
+        "same with the variance of splits that share canvases (Nadeau and Bengio 2003). IoU and wrong labels are those "
+        f"of the fits for the overlap loss. All fits took {seconds / 60:.0f} minutes of processor time."
     )
     for condition in MAIN:
         data = candidates(condition)

@@ -253,10 +253,10 @@ def test_wrong_kinds_are_refused() -> None:
         LatentSVM(loss=max).fit(bags, y)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Definition"):
         LatentSVM(problem=max).fit(bags, y)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="from_list"):
-        LatentSVM().fit(np.ones((12, 3)), y)
+    with pytest.raises(ValueError, match="from_list"):
+        LatentSVM().fit(np.ones(12), y)
     model = LatentSVM().fit(bags, y)
-    with pytest.raises(ValueError, match="features of training"):
+    with pytest.raises(ValueError, match="X has 3 features, but LatentSVM is expecting 6"):
         model.predict([np.ones((2, 3))])
     with pytest.raises(ValueError, match="classes that were learned"):
         model.score(bags, np.full(12, "z"))

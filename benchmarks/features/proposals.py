@@ -14,7 +14,9 @@ from skimage.segmentation import felzenszwalb
 N_LEVELS, N_ORIENTATIONS = 16, 8
 
 
-def proposals(image: np.ndarray, scales: tuple[float, ...] = (30, 100), shortest: int = 24, most: int = 400) -> np.ndarray:
+def proposals(
+    image: np.ndarray, scales: tuple[float, ...] = (30, 100), shortest: int = 24, most: int = 400
+) -> np.ndarray:
     """Return boxes (top, left, bottom, right) of segments, those of the last merges first, without doubles.
 
     Boxes with a side below ``shortest`` pixels are left out, and so are the last of more than ``most``.

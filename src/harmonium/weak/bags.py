@@ -119,8 +119,10 @@ class Bags:
         >>> Bags.of_single_candidates(np.eye(3)).sizes.tolist()
         [1, 1, 1]
         """
-        matrix = features if hasattr(features, "shape") else np.asarray(features)
-        return cls(matrix, np.arange(matrix.shape[0] + 1))
+        matrix, names = _matrix("The matrix of samples", features)
+        result = cls(matrix, np.arange(matrix.shape[0] + 1))
+        result.feature_names = names
+        return result
 
     @property
     def sizes(self) -> np.ndarray:
@@ -207,18 +209,19 @@ def _numbers(boxes: Any) -> np.ndarray:
 def _read_features(features: Any) -> Any:
     matrix = features if scipy.sparse.issparse(features) else np.asarray(features)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        lacking = (
-            f"; {matrix.shape[1]} feature(s) (shape={matrix.shape}) while a minimum of 1 is required"
-            if matrix.ndim == 2
-            else ""
-        )
+        found = f"got shape {matrix.shape}"
+        if matrix.ndim == 2:  # in the words of scikit-learn
+            found = f"got {matrix.shape[1]} feature(s) (shape={matrix.shape}) while a minimum of 1 is required"
         raise ValueError(
-            f"Features must be a matrix with a row for each candidate and at least one column; got shape {matrix.shape}"
-            f"{lacking}; use Bags.from_list for one matrix per sample."
+            f"Features must be a matrix with a row for each candidate and at least one column; {found}; use "
+            "Bags.from_list for one matrix per sample."
         )
     if np.iscomplexobj(matrix):
-        raise ValueError(f"Complex data not supported: features must be real numbers; got dtype {matrix.dtype}.")
-    if matrix.dtype == object:
+        raise ValueError(
+            f"Complex data not supported: features must be real numbers; got dtype {matrix.dtype}; take real and "
+            "imaginary parts."
+        )
+    if matrix.dtype == object and not scipy.sparse.issparse(matrix):
         matrix = _as_numbers(matrix)
     if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool):
         raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
@@ -233,13 +236,14 @@ def _read_features(features: Any) -> Any:
     return matrix if scipy.sparse.issparse(matrix) else np.ascontiguousarray(matrix)
 
 
-def _as_numbers(matrix: Any) -> Any:
-    """Return objects as numbers; refuse those that are none."""
+def _as_numbers(matrix: np.ndarray) -> np.ndarray:
+    """Return objects as numbers; refuse texts, even of digits, and whatever else is no number."""
+    if any(isinstance(value, str) for value in matrix.flat):
+        raise ValueError("Features must be real numbers; got texts; encode them first.")
     try:
         return matrix.astype(np.float64)
     except (TypeError, ValueError) as error:
-        # scikit-learn words what NumPy cannot convert in this way
-        raise type(error)(f"Features must be real numbers; {error}; encode them first.") from None
+        raise type(error)(f"Features must be real numbers: {error}; encode them first.") from None
 
 
 def _read_offsets(offsets: ArrayLike, n_rows: int) -> np.ndarray:

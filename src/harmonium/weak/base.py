@@ -25,7 +25,15 @@ from harmonium.weak.files import save_classifier
 from harmonium.weak.losses import Loss, ZeroOneLoss
 from harmonium.weak.problem import CandidateProblem
 from harmonium.weak.progress import reporting
-from harmonium.weak.reading import build_problem, names_of, numbers_of, read_candidates, read_labels, read_samples, width_of
+from harmonium.weak.reading import (
+    build_problem,
+    names_of,
+    numbers_of,
+    read_candidates,
+    read_labels,
+    read_samples,
+    width_of,
+)
 
 
 class InitialCandidates(Setting):

@@ -124,7 +124,8 @@ def block_descent(
     Returns
     -------
     Learned
-        The last prediction rule and the distribution it was learned for, also if the user has interrupted it (``plane.interrupted``).
+        The last prediction rule and the distribution it was learned for, also if the user has interrupted it
+        (``plane.interrupted``).
     """
     history: dict[str, list[Any]] = {"block": [], "before": [], "after": [], "bound": [], "gap": []}
     weights = np.zeros(plane.problem.n_weights)

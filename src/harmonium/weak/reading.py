@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ def read_samples(X: Any, definition: Definition | None) -> tuple[Any, Candidates
 
 
 def _as_bags(X: Any) -> Bags:
-    """Return bags; in a matrix or frame every row is a sample with one candidate, so that only labels are unknown."""
-    if isinstance(X, list | tuple) and not (len(X) and np.ndim(X[0]) == 1):
-        return Bags.from_list(X)
+    """Return bags; each row of a matrix or frame is a sample with one candidate, whose label alone is to be learned."""
+    if isinstance(X, list | tuple):
+        return Bags.of_single_candidates(X) if _is_list_of_rows(X) else Bags.from_list(X)
     dimensions = X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim
     if dimensions == 3:
         return Bags.from_list(list(np.asarray(X)))
@@ -41,9 +42,15 @@ def _as_bags(X: Any) -> Bags:
         return Bags.of_single_candidates(X)
     raise ValueError(
         f"Samples must be Bags, a list of matrices, an array of shape (samples, candidates, columns), or a matrix with "
-        f"one candidate in each row; got {type(X).__name__} with {dimensions} dimensions. Reshape your data, or use "
+        f"a row for each sample; got {type(X).__name__} of {dimensions} dimensions; Reshape your data, or use "
         "Bags.from_list."
     )
+
+
+def _is_list_of_rows(X: Sequence[Any]) -> bool:
+    """Tell whether a list holds rows of numbers, not matrices of candidates."""
+    rows = [isinstance(row, list | tuple) and len(row) and all(np.ndim(v) == 0 for v in row[:1]) for row in X]
+    return len(rows) > 0 and all(rows)
 
 
 def names_of(samples: Any) -> tuple[str, ...] | None:
