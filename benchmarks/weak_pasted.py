@@ -117,10 +117,8 @@ def prepared(condition: str, fold: int, development: bool) -> Split:
     bags, rng = data.bags(train), np.random.default_rng(fold)
     own = bags[train]
     known = np.where(rng.random(len(train)) < settings.known, data.best[train], -1)
-    if settings.begin == "random":
-        begin = rng.integers(0, own.sizes)
-    else:
-        begin = beginning(settings.begin, data, bags, train)
+    by_chance = settings.begin == "random"
+    begin = rng.integers(0, own.sizes) if by_chance else beginning(settings.begin, data, bags, train)
     return Split(train, test, own, bags[test], begin, known)
 
 
@@ -207,7 +205,7 @@ def measures(zero_one: list[Measured], overlap: list[Measured]) -> list[Any]:
 
 
 def report(found: dict[Key, list[Measured]], chosen: dict[Key, dict[float, float]], seconds: float) -> Result:
-    """Return losses of all methods on the two kinds of candidates, when the dissimilarity leads, and the choice of C."""
+    """Return the losses of all methods, when the dissimilarity leads, and how C was chosen."""
     result = Result()
     n_splits = len(next(iter(found.values())))
     n_test = int((~canvases().is_development).sum())

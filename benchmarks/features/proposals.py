@@ -9,7 +9,6 @@ fill their common box.
 from __future__ import annotations
 
 import numpy as np
-from skimage.segmentation import felzenszwalb
 
 N_LEVELS, N_ORIENTATIONS = 16, 8
 
@@ -30,6 +29,8 @@ def proposals(
 
 def merged(image: np.ndarray, scale: float) -> list[np.ndarray]:
     """Return the boxes of all segments of an image in the order in which they came about, the whole image last."""
+    from skimage.segmentation import felzenszwalb
+
     labels = felzenszwalb(image, scale=scale, sigma=0.8, min_size=40)
     sizes, histograms, boxes = described(image, labels)
     neighbours = adjacent(labels)

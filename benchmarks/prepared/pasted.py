@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from skimage.transform import resize
 
 from benchmarks.prepared import CACHE
 from harmonium.datasets import load_caltech4, load_shapes
@@ -54,6 +53,8 @@ def canvases() -> Canvases:
 
 def paint(rng: np.random.Generator) -> Canvases:
     """Paste every object on a background of its part."""
+    from skimage.transform import resize
+
     shapes, caltech = load_shapes(), load_caltech4(size=round(1.25 * SIDE), side="shorter")
     plain = np.isin(np.array(caltech.target_names)[caltech.target], BACKGROUNDS)
     backgrounds = rng.permutation(np.flatnonzero(plain))
@@ -105,8 +106,8 @@ def cut(image: np.ndarray, box: np.ndarray) -> np.ndarray:
 def piece(image: np.ndarray, height: int, width: int, rng: np.random.Generator) -> np.ndarray:
     """Return a copy of a random piece of an image, mirrored in half of the cases, without what may be a frame."""
     margins = [int(MARGIN * length) for length in image.shape]
-    spare = [max(0, length - 2 * margin - side) for length, margin, side in zip(image.shape, margins, (height, width))]
-    top, left = (margin + rng.integers(room + 1) for margin, room in zip(margins, spare))
+    sides = zip(image.shape, margins, (height, width), strict=True)
+    top, left = (margin + rng.integers(max(0, length - 2 * margin - side) + 1) for length, margin, side in sides)
     found = image[top : top + height, left : left + width]
     return np.array(found[:, ::-1] if rng.random() < 0.5 else found)
 

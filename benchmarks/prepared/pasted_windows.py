@@ -112,9 +112,10 @@ def described(image: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     return hog_windows(image / 255.0, boxes=boxes, longer_side=SIDE, cell=CELL, parts=PARTS, strength=True)[0]
 
 
-def few(number: int, n_near: int = 0, pool: Detected = Detected()) -> Photographs:
+def few(number: int, n_near: int = 0) -> Photographs:
     """Return this many boxes of each canvas, of which some are near the object, in random order."""
-    data, rng = windows(pool), np.random.default_rng(1)
+    pool, rng = Detected(), np.random.default_rng(1)
+    data = windows(pool)
     n_far = number - 1 - n_near
     rows = np.concatenate([np.arange(1 + n_near), 1 + pool.n_near + np.arange(n_far)])
     return only(data, [first + rng.permutation(rows) for first in data.offsets[:-1]])
