@@ -56,7 +56,7 @@ KNOWN = "latent SVM, all boxes known in training"
 
 @dataclass(frozen=True)
 class Condition:
-    """Candidates, which of them learning begins with, and the share of training canvases with known boxes."""
+    """Candidates, which of them learning begins with, and the share of training canvases whose object is known."""
 
     data: Callable[[], Photographs]
     begin: str = "regression"
@@ -72,8 +72,8 @@ CONDITIONS = {
     "20 boxes, 5 of them near": Condition(partial(few, 20, 5)),
     "20 boxes, 10 of them near": Condition(partial(few, 20, 10)),
     "20 boxes, random beginning": Condition(partial(few, 20), begin="random"),
+    "20 boxes, a fifth known": Condition(partial(few, 20), known=0.2),
     "proposals": Condition(partial(windows, Proposed()), methods=METHODS),
-    "proposals, a fifth of the boxes known": Condition(partial(windows, Proposed()), known=0.2),
 }
 MAIN = ("20 boxes", "proposals")
 # side of the middle box as a share of the canvas's: about that of objects

@@ -116,7 +116,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         Parameters
         ----------
         X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
-            The samples.
+            The samples. In a matrix or data frame each row is one, with a single candidate.
         y : array-like of shape (n_samples,)
             Their labels, of at least two classes.
         latent : array-like of int of shape (n_samples,) or None, default=None
