@@ -4,8 +4,9 @@ One loop serves all learners. They differ in the distribution: certain of the ca
 SVM and iterative latent SVM), or P_θ (dissimilarity coefficient). Neither step raises what it minimises itself, and the
 loop ends when both together lower that by less than C times the tolerance in a round. The bound ½‖w‖² + J/2 ‖θ‖² + C
 mean_i [ ξ_i(w, θ) − β H_i(θ) ] is recorded, but does not decide: the step of the distribution minimises the loss of the
-predictions, as in the paper, and not ξ_i, so the bound may rise for a round. To stop there left P_θ flat and the latent
-SVMs with their first candidates, at higher losses for all three (development canvases of benchmarks/weak_pasted.py).
+predictions, as in the paper, and not ξ_i, so the bound may rise for a round. To stop there left P_θ flat, at higher
+losses of the dissimilarity method; at its best C the 0/1 loss of the latent SVM was as low (development canvases of
+benchmarks/weak_pasted.py).
 """
 
 from __future__ import annotations
