@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, Self
 
 import numpy as np
+from scipy.special import digamma
 
 from harmonium.hidden import sticks
 from harmonium.hidden.base import NUMBER_OF_UNITS
@@ -80,6 +81,16 @@ class IBP(SpikeSlab):
     def bind(self, n_components: int) -> Self:
         """Return a fitted copy of the layer, which knows its largest number of units."""
         return self.restore(int(n_components if self.truncation is None else self.truncation))
+
+    def log_odds_of_another(self, n_units: np.ndarray, n_items: int) -> np.ndarray:
+        """Return the prior log-odds of one more unit that any item has, given how many there are.
+
+        Their number is Poisson with mean α (1 + 1/2 + … + 1/n) (Griffiths & Ghahramani 2011).
+        """
+        if self.alpha == "learn":  # the best α makes both as likely
+            return np.zeros(len(n_units))
+        expected = float(self.alpha) * (digamma(n_items + 1) + np.euler_gamma)
+        return np.asarray(np.log(expected) - np.log(n_units + 1.0))
 
     def _concentration(self, alpha: float) -> float:
         return alpha

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from harmonium.hidden import HiddenLayer
 from harmonium.training.base import Driver
+from harmonium.training.optimisers import Adam
 from harmonium.training.spectral import Spectral
 from harmonium.training.stochastic import Stochastic
 
@@ -53,7 +54,7 @@ def default_driver(layer: HiddenLayer, has_head: bool) -> Driver:
     if not has_head:
         if layer.nonnegative:
             return Stochastic(max_iter=10, batch_size=0.01, learning_rate=0.01)
-        return Stochastic(batch_size=0.05, learning_rate=0.09) if layer.selects else Stochastic()
+        return Stochastic(batch_size=0.05, learning_rate=0.01, optimiser=Adam()) if layer.grows else Stochastic()
     larger = 3.0 if layer.selects else 1.0
     return Stochastic(
         batch_size=0.05 if layer.selects else 0.01,
