@@ -140,7 +140,7 @@ class HiddenLayer(Part):
         return Selection()
 
     def births(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return weights by which units stand for sources, and the share of the items that have each.
+        """Return weights by which units stand for sources, and who has them.
 
         It is only asked for if the layer grows.
 

@@ -34,8 +34,9 @@ _FIRST_IN_QUEUE, _FALL, _FALL_WITH_HEAD = 0.2, 2 / 3, 0.95
 class SpikeSlab(HiddenLayer):
     """Hidden layer of units that items have or lack; it infers which are needed.
 
-    A unit has the value z · h, where z says whether the item has it. Units without evidence are removed at the end of
-    ``fit``.
+    A unit has the value z · h, where z says whether the item has it. Units are born from what is left unexplained, as
+    many as stand out of chance. Where something is predicted, they begin at random, and those without evidence are
+    removed at the end of ``fit``.
 
     Parameters
     ----------
@@ -50,9 +51,9 @@ class SpikeSlab(HiddenLayer):
         How z and h are inferred: together and exactly, or by the iteration ν ↔ E[h] of the paper. For binary units both
         are the same.
     relevance : float, default=1.0
-        Factor of what the weights of a unit cost. The cost comes from the evidence and is half a logarithm for each
-        weight, so that a unit stays only if it explains more than that; 1.0 charges it in full. With 0 there is no
-        cost, and units are kept on little evidence.
+        Factor of what the weights of a unit cost where units begin at random: with a head, and in ``partial_fit``. The
+        cost comes from the evidence and is half a logarithm for each weight, so that a unit stays only if it explains
+        more than that; 1.0 charges it in full. With 0 there is no cost, and units are kept on little evidence.
     n_units : int, optional
         Number of units K. By default it is the ``n_components`` of the estimator.
 
@@ -120,18 +121,18 @@ class SpikeSlab(HiddenLayer):
 
     # ---- which units stay ----------------------------------------------------------------------------------------
     def selection(self, circumstances: Circumstances) -> Selection:
-        """Return a selection by evidence where units begin at random, and one that keeps those that were born."""
+        """Return a selection by evidence, or one that keeps units that were born."""
         born = not circumstances.has_head and not circumstances.streams
         return BornUnits(self, circumstances) if born else UsefulUnits(self, circumstances)
 
     def log_odds_of_another(self, n_units: np.ndarray, n_items: int) -> np.ndarray:
-        """Return the prior log-odds of one more unit that any item has, given how many there are.
+        """Return the prior log-odds of one more unit that any item has.
 
         Each of the K units is had by an item with the probability 1 - Γ(n + 1) Γ(1 + α / K) / Γ(n + 1 + α / K).
         """
         if self.alpha == "learn":  # the best α makes both as likely
             return np.zeros(len(n_units))
-        share = self._concentration(float(self.alpha))
+        share = float(self.alpha) / self.n_most
         log_unused = gammaln(n_items + 1) + gammaln(1 + share) - gammaln(n_items + 1 + share)
         free = np.maximum(self.n_most - n_units, 1e-9)
         return np.asarray(np.log(free / (n_units + 1)) + np.log(-np.expm1(log_unused)) - log_unused)

@@ -143,10 +143,10 @@ def unexplained(
     most: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, float]:
-    """Return the variances of the leading components of the residuals, at most some, and what chance makes of the first.
+    """Return the variances of the leading components of the residuals, at most so many, and the largest by chance.
 
-    ``known`` are loadings of features whose directions are left out, as units have them already: how strongly items
-    have a unit is never known exactly, which leaves residuals along it. Variances are multiples of their average.
+    ``known`` are effects on the statistics whose directions are left out, as units have them already: how strongly
+    items have a unit is never known exactly, which leaves residuals along it. Variances are multiples of their average.
     """
     found = _scaled(residuals(problem, parameters, data, rows), known, most, rng)
     chance = np.array(
@@ -156,14 +156,13 @@ def unexplained(
 
 
 def _scaled(table: np.ndarray, known: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the leading variances of a table in which all features count the same, without what is known."""
-    table, deviation = standardised(table)
+    """Return the leading variances of a table without what is known, in which all features count the same."""
     n_left = min(table.shape[1], len(table) - 1)
     if known.shape[1]:
-        basis, _ = np.linalg.qr(known / np.where(deviation > 1e-6, deviation, np.inf)[:, None])
-        basis = basis.astype(np.float32)
+        basis = np.linalg.qr(known)[0].astype(np.float32)
         table -= (table @ basis) @ basis.T
         n_left -= known.shape[1]
+    table, _ = standardised(table)
     level = float(np.square(table).sum(dtype=np.float64)) / len(table) / max(n_left, 1)
     return components(table, most, rng).variances / max(level, 1e-300)
 
