@@ -14,8 +14,8 @@ The first row holds the defaults of `Stochastic`, which are conventions: a step 
 early prototypes on text. No benchmark chooses them; rap_retrieval passes a step of 0.01, and infinite_truth shows that
 steps of 0.03 to 0.1 serve small binary data better.
 
-The second row was set on draw 1 of the generators of infinite_truth, which shows other draws. Units begin near their
-optimum; of 24 sparse features, steps of 0.03 leave 15 as they were born, steps of 0.01 leave 19 or more.
+The second row was set by a prototype on draws 1 and 2 of the generators of infinite_truth, which shows other draws.
+Units begin near their optimum: of 24 sparse features (draw 2), 15 were matched after steps of 0.03, 19 after 0.01.
 
 The third row goes with a start from clusters, which little training keeps and much blurs. NPMI of fifty topics with ten
 epochs in which the step falls, and with 1,500 updates at a constant step (14 epochs of 20 Newsgroups, 60 of hotels):
