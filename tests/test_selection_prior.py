@@ -215,7 +215,7 @@ def test_use_is_counted_over_batches(missing: bool) -> None:
         gap = np.zeros((30, 3), dtype=bool)
         gap[::4] = True
         batch.views["b"] = ViewBatch(np.where(gap, 0, batch.views["b"].statistic), missing=gap)
-    statistics, selection = Statistics.zeros_like(parameters), problem.selection(60)
+    statistics, selection = Statistics.zeros_like(parameters), problem.selection(60, streams=True)
     for rows in (slice(0, 11), slice(11, 30)):
         views = {
             name: ViewBatch(view.statistic[rows], missing=None if view.missing is None else view.missing[rows])
@@ -240,7 +240,7 @@ def test_use_is_counted_over_batches(missing: bool) -> None:
 def test_all_rows_of_a_pass_are_charged_whatever_the_number_of_batches() -> None:
     for n_batches in (1, 3, 5, 12):
         problem, parameters = three_views()
-        selection, statistics = problem.selection(100), Statistics.zeros_like(parameters)
+        selection, statistics = problem.selection(100, streams=True), Statistics.zeros_like(parameters)
         for number in range(n_batches):
             is_last = number + 1 == n_batches
             statistics.loss += selection.charge(statistics.gradient, parameters, 10, last=is_last)

@@ -74,11 +74,9 @@ def test_other_parts_find_them_too(settings_: dict[str, Any]) -> None:
 
 
 def test_whole_batches_find_them_too() -> None:
-    """Means in place of samples hold units back less: more of them stay, but those of the data are among them."""
     model = quick(10, objective=MeanFieldCD(), driver=LBFGS(max_iter=60)).fit(X)
-    assert model.n_components_ >= 3
+    assert 3 <= model.n_components_ <= 4
     assert_found(model, HAS, X)
-    assert model.history_["loss"][-1] < model.history_["loss"][0]
 
 
 def test_real_units_need_no_more_than_there_are_directions() -> None:

@@ -37,6 +37,9 @@ class HiddenLayer(Part):
         Number of units of a fitted copy.
     selects : bool
         Whether units that the data do not ask for are removed at the end of a fit.
+    grows : bool
+        Whether units are born from what is left unexplained, as many as the data ask for, so that `births`,
+        `prior_of_use` and `log_odds_of_another` say how.
     linear_mean : bool
         Whether means are linear in the natural parameters, so that the average over draws of the weights is the mean at
         their average.
@@ -63,6 +66,7 @@ class HiddenLayer(Part):
     suffix = "Units"
     settings: ClassVar[Mapping[str, Setting]] = {"n_units": NUMBER_OF_UNITS}
     selects: bool = False
+    grows: bool = False
     linear_mean: bool = False
     activity: float | None = None
     has_free_coordinates: bool = False
@@ -134,6 +138,66 @@ class HiddenLayer(Part):
             By default one that does nothing.
         """
         return Selection()
+
+    def births(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return weights by which units stand for sources, and who has them.
+
+        It is only asked for if the layer grows.
+
+        Parameters
+        ----------
+        effects : ndarray of shape (features, units)
+            By how much a feature changes with a standard deviation of a source, in standard deviations of the feature
+            given the units.
+        sources : ndarray of shape (rows, units)
+            Values of the sources, whose variances are 1 plus that of noise.
+
+        Returns
+        -------
+        weights : ndarray of shape (features, units)
+            By how much the natural parameter of a feature changes with a unit, in the same units.
+        share : ndarray of shape (units,)
+            Shares of the items.
+        """
+        raise NotImplementedError
+
+    def prior_of_use(self, share: np.ndarray, n_items: int) -> dict[str, np.ndarray]:
+        """Return own parameters that go with shares of the items that have each unit.
+
+        It is only asked for if the layer grows.
+
+        Parameters
+        ----------
+        share : ndarray of shape (units,)
+            Shares of the items.
+        n_items : int
+            Number of items.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Arrays by name, for each of `own_names`.
+        """
+        raise NotImplementedError
+
+    def log_odds_of_another(self, n_units: np.ndarray, n_items: int) -> np.ndarray:
+        """Return the prior log-odds of one more unit that any item has.
+
+        It is only asked for if the layer grows.
+
+        Parameters
+        ----------
+        n_units : ndarray of shape (numbers,)
+            Numbers of units that there are.
+        n_items : int
+            Number of items.
+
+        Returns
+        -------
+        ndarray of shape (numbers,)
+            Log-odds.
+        """
+        raise NotImplementedError
 
     def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
         """Return the sum over rows of what the prior of the units learns from.

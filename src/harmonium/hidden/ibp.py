@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, Self
 
 import numpy as np
+from scipy.special import digamma
 
 from harmonium.hidden import sticks
 from harmonium.hidden.base import NUMBER_OF_UNITS
@@ -14,13 +15,14 @@ from harmonium.hidden.spike_slab import SpikeSlab
 class IBP(SpikeSlab):
     """Hidden layer that infers its number of units, by an Indian buffet process.
 
-    Units without evidence are removed at the end of ``fit``.
+    Units are born from what is left unexplained, as many as stand out of chance. Where something is predicted, they
+    begin at random, and those without evidence are removed at the end of ``fit``.
 
     Parameters
     ----------
     alpha : float or "learn", default=2.0
         Number of units that an item is expected to have a priori; "learn" takes the value that maximises the bound on
-        the prior. The default is a convention: from 0.5 to 20 the units found hardly differ
+        the prior. The default is a convention: it matters only for units whose evidence is a few nats
         (``benchmarks/infinite_truth``).
     truncation : int, optional
         Largest number of units. By default it is the ``n_components`` of the estimator. Larger values take more time
@@ -33,15 +35,17 @@ class IBP(SpikeSlab):
         How z and h are inferred: together and exactly, or by the iteration ν ↔ E[h] of the paper. For binary units both
         are the same.
     relevance : float, default=1.0
-        Factor of what the weights of a unit cost. The cost comes from the evidence and is half a logarithm for each
-        weight, so that a unit stays only if it explains more than that; 1.0 charges it in full. With 0 there is no
-        cost, and units are kept on little evidence.
+        Factor of what the weights of a unit cost where units begin at random: with a head, and in ``partial_fit``. The
+        cost comes from the evidence and is half a logarithm for each weight, so that a unit stays only if it explains
+        more than that; 1.0 charges it in full. With 0 there is no cost, and units are kept on little evidence.
 
     Notes
     -----
     The prior is the stick-breaking form π_k = Π_{j≤k} v_j with v_j ~ Beta(α, 1), and the posterior a truncated
-    mean-field one. The constants of the selection were set by hand on the first draws of ``benchmarks/infinite_truth``;
-    draws that had no part in that are shown beside them there.
+    mean-field one. Without a head, ``fit`` compares the spectrum of the residuals with that of rows which the model has
+    drawn itself, and weighs what stands out with the prior of the number of units, Poisson(α (1 + … + 1/n)); see
+    `harmonium.training.growing`. The constants of that were set on draws 1 and 2 of ``benchmarks/infinite_truth``,
+    which shows others.
 
     References
     ----------
@@ -80,6 +84,16 @@ class IBP(SpikeSlab):
     def bind(self, n_components: int) -> Self:
         """Return a fitted copy of the layer, which knows its largest number of units."""
         return self.restore(int(n_components if self.truncation is None else self.truncation))
+
+    def log_odds_of_another(self, n_units: np.ndarray, n_items: int) -> np.ndarray:
+        """Return the prior log-odds of one more unit that any item has.
+
+        Their number is Poisson with mean α (1 + 1/2 + … + 1/n) (Griffiths & Ghahramani 2011).
+        """
+        if self.alpha == "learn":  # the best α makes both as likely
+            return np.zeros(len(n_units))
+        expected = float(self.alpha) * (digamma(n_items + 1) + np.euler_gamma)
+        return np.asarray(np.log(expected) - np.log(n_units + 1.0))
 
     def _concentration(self, alpha: float) -> float:
         return alpha

@@ -32,12 +32,15 @@ class Circumstances:
         Weight of the head's loss in nats.
     has_head : bool
         Whether something is predicted.
+    streams : bool
+        Whether rows come batch after batch, so that units could not be born from all of them.
     """
 
     n_items: int
     variances: Mapping[str, np.ndarray]
     strength: float = 0.0
     has_head: bool = False
+    streams: bool = False
 
 
 @dataclass(frozen=True)

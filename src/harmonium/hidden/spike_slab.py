@@ -7,9 +7,11 @@ from copy import copy
 from typing import Literal, Self
 
 import numpy as np
+from scipy.special import gammaln
 
 from harmonium.hidden import sticks
 from harmonium.hidden.base import HiddenLayer
+from harmonium.hidden.born_units import BornUnits
 from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.kernels.elementwise import logistic, softplus
@@ -19,6 +21,8 @@ from harmonium.validation import Choice, Number
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 # rounds of the factorised iteration, which contracts fast except near its rare bifurcations; a convention
 _ROUNDS = 25
+# Smallest share of items for which a unit is born, and rounds in which its prior settles: conventions.
+_SMALLEST_SHARE, _SETTLING = 0.02, 20
 # A unit that no item uses could never become useful, so units without evidence wait in a queue: items have the first
 # one with this prior probability, and each of the others with a fixed share of the probability of the one before, so
 # that the next feature is found by one unit and not by all of them at once. A head tells units apart from the start, so
@@ -30,8 +34,9 @@ _FIRST_IN_QUEUE, _FALL, _FALL_WITH_HEAD = 0.2, 2 / 3, 0.95
 class SpikeSlab(HiddenLayer):
     """Hidden layer of units that items have or lack; it infers which are needed.
 
-    A unit has the value z · h, where z says whether the item has it. Units without evidence are removed at the end of
-    ``fit``.
+    A unit has the value z · h, where z says whether the item has it. Units are born from what is left unexplained, as
+    many as stand out of chance. Where something is predicted, they begin at random, and those without evidence are
+    removed at the end of ``fit``.
 
     Parameters
     ----------
@@ -46,9 +51,9 @@ class SpikeSlab(HiddenLayer):
         How z and h are inferred: together and exactly, or by the iteration ν ↔ E[h] of the paper. For binary units both
         are the same.
     relevance : float, default=1.0
-        Factor of what the weights of a unit cost. The cost comes from the evidence and is half a logarithm for each
-        weight, so that a unit stays only if it explains more than that; 1.0 charges it in full. With 0 there is no
-        cost, and units are kept on little evidence.
+        Factor of what the weights of a unit cost where units begin at random: with a head, and in ``partial_fit``. The
+        cost comes from the evidence and is half a logarithm for each weight, so that a unit stays only if it explains
+        more than that; 1.0 charges it in full. With 0 there is no cost, and units are kept on little evidence.
     n_units : int, optional
         Number of units K. By default it is the ``n_components`` of the estimator.
 
@@ -81,9 +86,12 @@ class SpikeSlab(HiddenLayer):
         "inference": Choice(("joint", "factorised")),
     }
     selects = True
+    grows = True
     #: name of the setting that gives the number of units
     size_setting = "n_units"
     log_odds_: np.ndarray
+    #: number of units that the prior is about, some of which may not have been born
+    n_most: int
 
     def __init__(
         self,
@@ -104,6 +112,7 @@ class SpikeSlab(HiddenLayer):
     def restore(self, n_units: int) -> Self:
         """Return a fitted copy with a given number of units, and the prior at its start."""
         layer = super().restore(n_units)
+        layer.n_most = getattr(self, "n_most", n_units)
         return layer.at(layer.own_parameters())
 
     def goes_on_from(self, began: HiddenLayer) -> bool:
@@ -112,8 +121,44 @@ class SpikeSlab(HiddenLayer):
 
     # ---- which units stay ----------------------------------------------------------------------------------------
     def selection(self, circumstances: Circumstances) -> Selection:
-        """Return a selection of units by their evidence."""
-        return UsefulUnits(self, circumstances)
+        """Return a selection by evidence, or one that keeps units that were born."""
+        born = not circumstances.has_head and not circumstances.streams
+        return BornUnits(self, circumstances) if born else UsefulUnits(self, circumstances)
+
+    def log_odds_of_another(self, n_units: np.ndarray, n_items: int) -> np.ndarray:
+        """Return the prior log-odds of one more unit that any item has.
+
+        Each of the K units is had by an item with the probability 1 - Γ(n + 1) Γ(1 + α / K) / Γ(n + 1 + α / K).
+        """
+        if self.alpha == "learn":  # the best α makes both as likely
+            return np.zeros(len(n_units))
+        share = float(self.alpha) / self.n_most
+        log_unused = gammaln(n_items + 1) + gammaln(1 + share) - gammaln(n_items + 1 + share)
+        free = np.maximum(self.n_most - n_units, 1e-9)
+        return np.asarray(np.log(free / (n_units + 1)) + np.log(-np.expm1(log_unused)) - log_unused)
+
+    def births(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return weights and shares of items by which units stand for sources.
+
+        A binary unit stands for the rarer side of a source, whose skewness (1 - 2p) / √(p (1 - p)) tells how rare. Real
+        units have weights of the likelihood's maximum, W = L (I + LᵀL)^-½ / s, if all items have them.
+        """
+        if self._real:
+            values, vectors = np.linalg.eigh(effects.T @ effects)
+            root = (vectors / np.sqrt(1 + np.maximum(values, 0))) @ vectors.T
+            return effects @ root / np.sqrt(self.variance), np.full(effects.shape[1], 0.5)
+        centred = sources - sources.mean(axis=0)
+        skewness = np.power(centred, 3).mean(axis=0)
+        rarity = np.abs(skewness) / np.sqrt(4 + np.square(skewness))
+        share = np.maximum((1 - rarity) / 2, _SMALLEST_SHARE)
+        return effects * np.where(skewness < 0, -1, 1) / np.sqrt(share * (1 - share)), share
+
+    def prior_of_use(self, share: np.ndarray, n_items: int) -> dict[str, np.ndarray]:
+        """Return own parameters that have settled on shares of the items."""
+        own = self.own_parameters()
+        for _ in range(_SETTLING):
+            own = self.settle(own, share * n_items, n_items, np.full(len(share), np.inf))
+        return own
 
     def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
         """Return how many rows are expected to have each unit."""

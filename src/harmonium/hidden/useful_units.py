@@ -58,7 +58,7 @@ class UsefulUnits(Selection):
         """Take a step of coordinate ascent, a full one if counts are over all items."""
         use = np.asarray(counts, dtype=np.float64) * (self._n_items / max(n_rows, 1))
         share = 1.0 if n_before is None else (1.0 + n_before) ** -_FORGETTING
-        evidence = self._evidence.of_all(parameters)
+        evidence = self.evidence(parameters)
         own = self._layer.settle(self._own(parameters), use, self._n_items, evidence, share, self._has_head)
         for name, value in own.items():
             parameters[own_of(HIDDEN, name)][:] = value
@@ -68,26 +68,34 @@ class UsefulUnits(Selection):
 
     def read(self, parameters: Parameters, presence: Callable[[Parameters], np.ndarray]) -> dict[str, float]:
         """Return how many units stand out, and the bound on the prior terms in nats per item."""
-        evidence = self._evidence.of_all(parameters)
+        evidence = self.evidence(parameters)
         counts = np.sort(presence(parameters).astype(np.float64))[::-1] * self._n_items
         bound = self._layer.prior_bound(self._own(parameters), counts, self._n_items)
         return {"n_components": float((evidence >= 1).sum()), "prior_bound": bound / self._n_items}
 
     def prune(self, parameters: Parameters, use: Use) -> Pruned:
-        """Keep the units that stand out, at least one, merge those that agree, and fold the others into the biases.
-
-        With a head, units stand out easily, as each item weighs much. Those without evidence from the views alone must
-        therefore also make a difference to its scores.
-        """
-        evidence = self._evidence.of_all(parameters)
-        found = evidence >= 1
-        if self._has_head:
-            found &= (self._evidence.of_views(parameters) >= 1) | self._matters_to_head(parameters, use)
+        """Keep the units that stand out, at least one, merge those that agree, and fold the others into the biases."""
+        evidence, found = self.evidence(parameters), self.found(parameters, use)
         kept = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
         if self._layer.kind == "binary":
             log_odds = parameters[own_of(HIDDEN, "log_odds")]
             parameters, kept = merge_units(parameters, log_odds, kept, use.correlation, evidence)
         return Pruned(self._layer.restore(int(kept.sum())), self._without(parameters, kept, use.mean), int(found.sum()))
+
+    def evidence(self, parameters: Parameters) -> np.ndarray:
+        """Return the evidence of each unit, the head included; units with at least 1 stand out."""
+        return self._evidence.of_all(parameters)
+
+    def found(self, parameters: Parameters, use: Use) -> np.ndarray:
+        """Return which units stand out.
+
+        With a head, units stand out easily, as each item weighs much. Those without evidence from the views alone must
+        therefore also make a difference to its scores.
+        """
+        found = self.evidence(parameters) >= 1
+        if self._has_head:
+            found &= (self._evidence.of_views(parameters) >= 1) | self._matters_to_head(parameters, use)
+        return found
 
     def _matters_to_head(self, parameters: Parameters, use: Use) -> np.ndarray:
         if HEAD_WEIGHTS not in parameters:  # a label that is a view gives evidence as all views do

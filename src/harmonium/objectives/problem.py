@@ -77,8 +77,11 @@ class Problem:
             still |= set(self.head.initial_parameters(self.energy.hidden))
         return {name: value for name, value in parameters.items() if name not in still}
 
-    def selection(self, n_items: int) -> Selection:
-        """Return what the hidden layer does about its units while it is trained on ``n_items`` rows."""
+    def selection(self, n_items: int, streams: bool = False) -> Selection:
+        """Return what the hidden layer does about its units while it is trained on ``n_items`` rows.
+
+        ``streams`` says that rows come batch after batch.
+        """
         variances = {
             weights_of(name): family.statistic_variance(self.reference[name], family.own_parameters()).astype(
                 np.float32
@@ -86,4 +89,4 @@ class Problem:
             for name, family in self.energy.families.items()
         }
         has_head = self.head is not None
-        return self.energy.hidden.selection(Circumstances(n_items, variances, self.strength, has_head))
+        return self.energy.hidden.selection(Circumstances(n_items, variances, self.strength, has_head, streams))

@@ -9,12 +9,13 @@ import numpy as np
 
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
-from harmonium.params import copy_parameters
+from harmonium.params import HIDDEN_BIAS, copy_parameters
 from harmonium.training.base import INTERRUPTED, Training, is_second
 from harmonium.training.canonical import canonical
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
 from harmonium.training.fitting_heads import fit_head, only_C
+from harmonium.training.growing import grown, with_units
 from harmonium.training.initialise import initial_training
 from harmonium.training.monitor import cost_of_description
 from harmonium.training.plan import Plan
@@ -38,10 +39,13 @@ def fit(
     if problem.head is not None:
         model, rng = fit_head(problem, data, plan, rng, reporter, checkpoint)
         return _ended(model, data, rng, problem.energy.hidden, plan, reporter, checkpoint)
-    with checkpoint.level("fit", lambda: _Fit(rng, initial_training(problem, data, rng))) as state:
+    asked = problem.energy.hidden
+    with checkpoint.level("fit", lambda: _begun(problem, data, plan, rng)) as state:
+        if asked.grows:
+            problem = with_units(problem, len(state.training.parameters[HIDDEN_BIAS]))
         _run(plan, problem, data, state, reporter, checkpoint)
     model = FittedModel(problem, state.training)
-    return _ended(model, data, state.rng, problem.energy.hidden, plan, reporter, checkpoint)
+    return _ended(model, data, state.rng, asked, plan, reporter, checkpoint, state.n_born)
 
 
 def go_on(
@@ -95,10 +99,19 @@ def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator)
 @resumable
 @dataclass
 class _Fit:
-    """Where a fit stands: its random stream, and the training that all of it consists of."""
+    """Where a fit stands: its random stream, the training that all of it consists of, and how many units were born."""
 
     rng: np.random.Generator
     training: Training
+    n_born: int | None = None
+
+
+def _begun(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) -> _Fit:
+    """Return the start of a fit without a head: with units that the data ask for, if the layer grows."""
+    if not problem.energy.hidden.grows:
+        return _Fit(rng, initial_training(problem, data, rng))
+    born = grown(problem, data, plan, rng)
+    return _Fit(rng, Training(born.parameters), born.n_born)
 
 
 def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Reporter, checkpoint: Checkpoint) -> None:
@@ -119,15 +132,16 @@ def _ended(
     plan: Plan,
     reporter: Reporter,
     checkpoint: Checkpoint,
+    n_born: int | None = None,
 ) -> FittedModel:
     """Return the finished model; the first interrupt does not keep it from being finished, but the second does."""
     try:
-        finished = _finished(model, data, rng, asked)
+        finished = _finished(model, data, rng, asked, n_born)
     except KeyboardInterrupt:
         if model.training.interrupted:
             raise
         model.training.stopped = INTERRUPTED
-        finished = _finished(model, data, rng, asked)
+        finished = _finished(model, data, rng, asked, n_born)
     if finished.training.interrupted:
         return replace(finished, remarks=(plan.interruption(model),))
     reporter.ahead(0)
@@ -135,19 +149,19 @@ def _ended(
     return finished
 
 
-def _finished(model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer) -> FittedModel:
+def _finished(
+    model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer, n_born: int | None
+) -> FittedModel:
     """Return the model without the units that are not needed, with what the user should know about it."""
     training, remarks = replace(model.training, stream=rng, marked=None, next_mark=None), []
     selected = prune(model.problem, training.parameters, data, training.n_items)
     if selected is not None:
         training = replace(training, parameters=selected.parameters, slots=None, chains=None)
+        n_found = selected.n_found if n_born is None else min(selected.n_found, n_born)
         model = replace(
-            model,
-            problem=selected.problem,
-            usage=selected.usage,
-            truncation_reached=selected.n_found == asked.n_units_,
+            model, problem=selected.problem, usage=selected.usage, truncation_reached=n_found == asked.n_units_
         )
-        remarks.append(asked.remark(selected.n_found))
+        remarks.append(asked.remark(n_found))
     if training.posterior is None:  # draws stay in the coordinates of their chains
         moved = canonical(model.problem, training.result, data)
         if moved is not None:

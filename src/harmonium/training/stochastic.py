@@ -216,7 +216,7 @@ class Stochastic(Driver):
     ) -> None:
         """Train by one pass over the rows, at a constant step."""
         training.n_items += len(data)
-        selection = problem.selection(training.n_items)
+        selection = problem.selection(training.n_items, streams=True)
         self.epoch(problem, objective, data, np.arange(len(data)), training, rng, Silent(), selection)
         training.n_iter += 1
 
