@@ -34,14 +34,17 @@ def idle() -> Harmonium:
 
 COUNTS = RNG.poisson(3.0, size=(N_ROWS, 20)).astype(float)
 WEIGHT = np.where(Y > 0, 2.0, 1.0)
+NOISE = RNG.normal(size=(100, 10))
 CALLS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "fit": ("are the same for all training rows", lambda path: idle().fit(COUNTS)),
     "fit_transform": ("are the same for all training rows", lambda path: idle().fit_transform(COUNTS)),
     "pipeline": (
         "found no unit",
-        lambda path: make_pipeline(StandardScaler(), Harmonium(hidden=IBP(4), driver=DRIVER, random_state=0)).fit(X),
+        lambda path: make_pipeline(StandardScaler(), Harmonium(hidden=IBP(4), driver=DRIVER, random_state=0)).fit(
+            NOISE
+        ),
     ),
-    "units": ("found no unit", lambda path: Harmonium(hidden=IBP(4), driver=DRIVER, random_state=0).fit(X)),
+    "units": ("found no unit", lambda path: Harmonium(hidden=IBP(4), driver=DRIVER, random_state=0).fit(NOISE)),
     "weights": ("only zeros are used", lambda path: classifier(LabelView()).fit(X, Y, sample_weight=WEIGHT)),
     "weights_of_pieces": (
         "only zeros are used",

@@ -173,8 +173,8 @@ class SpikeSlab(HiddenLayer):
             )
         if not n_found:
             return (
-                f"{type(self).__name__} found no unit that stands out of chance, and kept one; use more rows, a larger "
-                "learning_rate or more epochs, or a smaller relevance."
+                f"{type(self).__name__} found no unit that stands out of chance, and kept one; use more rows, or a "
+                "larger learning_rate or more epochs if something is predicted."
             )
         return None
 
