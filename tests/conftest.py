@@ -31,6 +31,8 @@ def make_family(name: str) -> Family:
     constants: dict[str, np.ndarray] = {}
     if name == "Gaussian":
         constants = {"location": np.zeros(3), "scale": np.ones(3)}
+    elif name == "Balanced":
+        constants = {"location": np.zeros(3), "scale": np.ones(3), "kind": np.array(0)}
     elif name == "Categorical":
         constants = {"groups": np.array([0, 3])}
     elif name in ("ReplicatedSoftmax", "Chain"):

@@ -17,6 +17,7 @@ ROWS = 30
 DATA = {
     "Bernoulli": (RNG.random((ROWS, 5)) < 0.4).astype(float),
     "Gaussian": RNG.normal(3.0, 2.0, size=(ROWS, 5)),
+    "Balanced": np.random.default_rng(1).normal(3.0, 2.0, size=(ROWS, 5)),
     "Categorical": RNG.integers(0, 3, size=(ROWS, 5)).astype(float),
     "Beta": np.random.default_rng(1).beta(2.0, 5.0, size=(ROWS, 5)),
     "Chain": Sequences(RNG.random((3 * ROWS, 5)) < 0.4, np.arange(0, 3 * ROWS + 1, 3)),

@@ -54,7 +54,27 @@ def test_larger_steps_give_fewer_windows_and_strengths_follow_the_edges() -> Non
     assert features[at_left, 144:].mean() > 3 * features[at_right, 144:].mean()
 
 
+def test_given_boxes_are_described_like_windows_of_the_grid() -> None:
+    image = np.random.default_rng(3).random((120, 180))
+    features, boxes = hog_windows(image, strength=True)
+    again, places = hog_windows(image, boxes=boxes, strength=True)
+    assert np.array_equal(again, features) and np.allclose(places, boxes)
+    # a box of a few pixels grows to 4 cells each way, within the image
+    _, grown = hog_windows(image, boxes=[[0, 0, 5, 5], [110, 170, 120, 180], [50, 50, 60, 130]])
+    cell = np.array([120 / (133 // 8 - 1), 180 / (200 // 8 - 1)])
+    assert np.allclose((grown[:, 2:] - grown[:, :2])[:2], 4 * cell)
+    assert (grown[:, :2] >= 0).all() and np.allclose(grown[1, 2:], [120, 180])
+    assert np.allclose(grown[2, 2] - grown[2, 0], 4 * cell[0]) and 70 < grown[2, 3] - grown[2, 1] < 90
+
+
 def test_bad_windows_get_one_sentence() -> None:
+    for boxes, message in (
+        ([1, 2, 3, 4], "a row of top"),
+        ([[0, 0, 61, 5]], "lie in the image"),
+        ([[5, 0, 5, 5]], "lie"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            hog_windows(np.ones((60, 60)), boxes=boxes)
     with pytest.raises(ValueError, match="step"):
         hog_windows(np.ones((60, 60)), step=0.0)
     with pytest.raises(ValueError, match="at most 1"):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -90,6 +91,25 @@ def test_classes_of_every_dtype_come_back(classes: np.ndarray, tmp_path: Path) -
     again = harmonium.load(tmp_path / "model")
     assert again.classes_.dtype == model.classes_.dtype
     np.testing.assert_array_equal(again.predict(BAGS), model.predict(BAGS))
+
+
+def test_names_of_columns_come_back_and_are_compared(tmp_path: Path) -> None:
+    frames = [pd.DataFrame(bag.features, columns=list("abcd")) for bag in BAGS]
+    path = tmp_path / "model.safetensors"
+    LatentSVM(**QUICK).fit(frames, Y).save(path)
+    again = harmonium.load(path)
+    assert again.feature_names_in_.tolist() == list("abcd") and again.n_features_in_ == 4
+    with pytest.raises(ValueError, match="reorder or rename"):
+        again.predict([frame.rename(columns={"a": "z"}) for frame in frames])
+    write_sealed_columns(path, ["a", "b", "c"])
+    with pytest.raises(ModelFileError, match="name each of its 4 columns"):
+        harmonium.load(path)
+
+
+def write_sealed_columns(path: Path, columns: list[str]) -> None:
+    description, tensors = read_sealed(path)
+    description["names"] = columns
+    write_sealed(path, description, tensors)
 
 
 @pytest.mark.filterwarnings("ignore::harmonium.HarmoniumWarning")

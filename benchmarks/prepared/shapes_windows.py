@@ -79,8 +79,12 @@ class Photographs:
         return Bags(np.column_stack([scaled, np.ones(len(scaled), np.float32)]), self.offsets, self.boxes)
 
     def measure(self, predict: Predict, bags: Bags, rows: np.ndarray) -> dict[str, float]:
-        """Losses of predictions in per cent, and the mean overlap of the predicted windows with the objects."""
-        labels, chosen = predict(bags[rows])
+        """Losses of the predictions for some photographs."""
+        return self.measured(predict(bags[rows]), rows)
+
+    def measured(self, predicted: tuple[np.ndarray, np.ndarray], rows: np.ndarray) -> dict[str, float]:
+        """Losses of labels and windows in per cent, and the mean overlap of the windows with the objects."""
+        labels, chosen = predicted
         wrong = labels != self.target[rows]
         first, last = self.offsets[rows], self.offsets[rows + 1]
         overlap = self.overlap[first + chosen]

@@ -11,6 +11,7 @@ from harmonium.exceptions import (
     ModelFileError,
 )
 from harmonium.families import (
+    Balanced,
     Bernoulli,
     Beta,
     Binomial,
@@ -35,6 +36,7 @@ from harmonium.recipes import (
     RAP,
     RBM,
     TWH,
+    ClusterSpace,
     DiscriminativeRBM,
     TopicModel,
     iEFH,
@@ -68,6 +70,7 @@ __all__ = [
     "RBM",
     "TWH",
     "Adam",
+    "Balanced",
     "Bernoulli",
     "BernoulliUnits",
     "Beta",
@@ -75,6 +78,7 @@ __all__ = [
     "BinomialUnits",
     "Categorical",
     "Chain",
+    "ClusterSpace",
     "Columns",
     "Discriminative",
     "DiscriminativeRBM",

@@ -57,6 +57,11 @@ class Encoding:
             Expected values of every feature, in the units of the data.
         """
         check_fitted(self)
+        if self.output == "directions":
+            raise ValueError(
+                "inverse_transform needs latent representations that say how far items are from the average; "
+                "output='directions' leaves that out; set output='mean'."
+            )
         model = self.fitted_
         given = check_array(X, dtype=np.float32)
         if given.shape[1] != model.n_units:

@@ -100,8 +100,9 @@ class Harmonium(
     driver : Driver or str, optional
         How parameters move. Default: `Stochastic`; for layers that select units with a step of 0.09 and batches of a
         twentieth of the rows, between 10 and 100; for `FactorUnits` `Spectral`, which takes no steps.
-    output : {"mean", "natural", "coordinates"}, default="mean"
-        What `transform` returns: E[h | x], its natural parameter, or Wᵀx alone, which is best for retrieval by cosine.
+    output : {"mean", "natural", "coordinates", "directions"}, default="mean"
+        What `transform` returns: E[h | x]; its natural parameter; Wᵀx alone, which is best for retrieval by cosine; or
+        rows of length 1 whose distances are those between expected views, which is best for clusters.
     warm_start : bool, default=False
         Whether `fit` continues from the parameters of the last fit.
     random_state : int, RandomState instance or None, default=None
@@ -192,7 +193,7 @@ class Harmonium(
         "hidden": IsPart(HiddenLayer, "BernoulliUnits()"),
         "objective": IsPart(Objective, "SampledCD()"),
         "driver": IsPart(Driver, "Stochastic()"),
-        "output": Choice(("mean", "natural", "coordinates"), remedy="'mean' is usual"),
+        "output": Choice(("mean", "natural", "coordinates", "directions"), remedy="'mean' is usual"),
         "warm_start": Flag(),
         "random_state": RandomState(),
         "n_jobs": Threads(),

@@ -289,6 +289,12 @@ def prepare(
         if hidden.nonnegative or (head is not None and head.levels_rows):
             family = family.levelled(summary)
         families[name] = family.bind(summary)
+        if source.features is not None and len(source.features) != families[name].n_features_:
+            raise InvalidViewError(
+                f"View {name!r} holds codes that a table has made for {type(source.family).__name__}; got "
+                f"{type(family).__name__}(), for which they are numbers; leave the view out, or turn its columns into "
+                "zeros and ones first."
+            )
         reference[name] = mean_statistic(views, name, families[name], summary)
         features = names_of_features(name, source.columns, families[name])
         tell_of_large_means(name, families[name], reference[name], features)

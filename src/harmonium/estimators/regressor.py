@@ -67,8 +67,9 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         Share of the labelled rows held out to choose C and the number of epochs, and for the intervals of `predict`.
         Below 400 labelled rows three-fold cross-validation takes its place; below 10 nothing is held out, and "auto" is
         C = 1. 0 switches all that off and needs a C that is a number.
-    output : {"mean", "natural", "coordinates"}, default="mean"
-        What `transform` returns: E[h | x], its natural parameter, or Wᵀx alone, which is best for retrieval by cosine.
+    output : {"mean", "natural", "coordinates", "directions"}, default="mean"
+        What `transform` returns: E[h | x]; its natural parameter; Wᵀx alone, which is best for retrieval by cosine; or
+        rows of length 1 whose distances are those between expected views, which is best for clusters.
     warm_start : bool, default=False
         Whether `fit` continues from the parameters of the last fit, with the C that it chose.
     random_state : int, RandomState instance or None, default=None

@@ -4,6 +4,7 @@ A new family subclasses `Family`. It returns a `Law` if its features are indepen
 which input is checked, messages are worded and test input is drawn.
 """
 
+from harmonium.families.balanced import Balanced
 from harmonium.families.base import Family
 from harmonium.families.bernoulli import Bernoulli
 from harmonium.families.beta import Beta
@@ -18,6 +19,7 @@ from harmonium.laws import Law
 from harmonium.support import Support
 
 __all__ = [
+    "Balanced",
     "Bernoulli",
     "Beta",
     "Binomial",

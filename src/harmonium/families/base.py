@@ -55,6 +55,10 @@ class Family(Part):
     counts_something : bool
         Whether a value says how often something is there, so that zero means absence and rare features tell more than
         frequent ones.
+    encodes_means : bool
+        Whether the statistic of the mean of the data is the mean of the statistic.
+    pools_variance : bool
+        Whether features on a common footing have one variance given the hidden units, the same in all such views.
 
     See Also
     --------
@@ -83,6 +87,8 @@ class Family(Part):
     whole_rows: bool = False
     rises_together: bool = False
     counts_something: bool = False
+    encodes_means: bool = True
+    pools_variance: bool = False
     n_features_: int
 
     @classmethod
@@ -245,7 +251,7 @@ class Family(Part):
         """
         return None
 
-    def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the statistic of the stored entries of sparse data.
 
         It is only asked for if `keeps_zeros`.
@@ -256,6 +262,8 @@ class Family(Part):
             Stored values.
         columns : ndarray of int of shape (entries,)
             Column of each value.
+        starts : ndarray of int of shape (rows + 1,)
+            Where the entries of each row begin, and the end of the last.
 
         Returns
         -------
@@ -310,6 +318,17 @@ class Family(Part):
             Logarithms, zero where the statistic has the scale of the data.
         """
         return np.zeros(self.n_features_)
+
+    def footing(self) -> np.ndarray:
+        """Return factors of the statistic by which features of the view compare.
+
+        Returns
+        -------
+        ndarray of shape (features,)
+            Factors that only count relative to each other; by default they lead back to the units of the data, so that
+            features that vary more count more.
+        """
+        return np.exp(-self.log_volume())
 
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
         """Tell which sites of a dense statistic are missing.

@@ -6,13 +6,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.base import NOTHING, Family, Own
-from harmonium.laws import NormalLaw
-from harmonium.support import Support
+from harmonium.families.normal import Normal, scales_of
 from harmonium.validation import Number
 
 
-class Gaussian(Family):
+class Gaussian(Normal):
     """Family of real values, whose statistic is the standardised value.
 
     Standardising makes features of any scale train alike. Given the hidden units, a standardised feature has mean
@@ -37,7 +35,6 @@ class Gaussian(Family):
     [[1.0]]
     """
 
-    meant_for = "real numbers"
     natural_limits = (-1e4, 1e4)
     location_: np.ndarray
     scale_: np.ndarray
@@ -47,30 +44,17 @@ class Gaussian(Family):
     def __init__(self, variance: float | Literal["learn"] = 1.0) -> None:
         self.variance = variance
 
-    @property
-    def support(self) -> Support:
-        """All finite real numbers."""
-        return NormalLaw(0.0).support
-
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
         """Return 1, as any numbers will do if no other family suits them better."""
         return 1
-
-    def curvature(self, weights: np.ndarray, own: Own) -> np.ndarray | None:
-        """Return Wᵀ diag(σ²) W."""
-        return (weights * np.exp(own["log_variance"])[:, None]).T @ weights
 
     def bind(self, summary: Any) -> Self:
         """Return a fitted copy that knows the location and the scale of each column.
 
         The scale of a column that never varies is 1.
         """
-        scale = np.sqrt(summary.variance)
-        # a column whose spread is rounding error relative to its mean counts as constant; the rounding errors of sparse
-        # columns are larger, as they are not centred before squares are summed
-        rounding = 1e-6 if summary.is_sparse else 1e-10
-        scale = np.where(scale > rounding * np.maximum(np.abs(summary.mean), 1e-30), scale, 1.0)
+        scale = scales_of(summary.variance, summary.mean, summary.is_sparse)
         location = np.zeros_like(summary.mean) if summary.is_sparse else summary.mean
         return self.with_fitted(n_features_=summary.n_columns, location_=location, scale_=scale)
 
@@ -87,7 +71,7 @@ class Gaussian(Family):
         """Whether no column is centred."""
         return not self.location_.any()
 
-    def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the scaled values."""
         return values / self.scale_[columns]
 
@@ -110,34 +94,3 @@ class Gaussian(Family):
             return {"log_variance": (float(np.log(0.01)), 0.0)}
         fixed = float(np.log(self.variance))
         return {"log_variance": (fixed, fixed)}
-
-    def own_from_residuals(self, variance: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the logarithms of the variances, within the limits of the log-variances."""
-        lower, upper = self.own_bounds()["log_variance"]
-        return {"log_variance": np.clip(np.log(np.maximum(variance, 1e-300)), lower, upper)}
-
-    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> NormalLaw:
-        """Return the normal law with the variance of each feature."""
-        log_variance = own["log_variance"]
-        return NormalLaw(log_variance if columns is None else log_variance[columns])
-
-    def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
-        """Return mean / σ² at the initial variance."""
-        return mean * np.exp(-self.own_parameters()["log_variance"])
-
-    def saturated_natural(
-        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return the value divided by the present variance."""
-        return statistic * np.exp(-own["log_variance"])
-
-    def deviation(self, own: Own) -> np.ndarray:
-        """Return σ for each feature."""
-        return np.asarray(self.law(own).deviation)
-
-    def own_statistics(
-        self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None
-    ) -> dict[str, np.ndarray]:
-        """Return E[x²] / 2σ², the derivative of -x² / 2σ² by log σ²."""
-        value = -self.log_base(mean, own, columns)
-        return {"log_variance": value if is_sample else value + value.dtype.type(0.5)}

@@ -32,6 +32,7 @@ def hog_windows(
     step: float = 0.25,
     strength: bool = False,
     max_windows: int = 350,
+    boxes: ArrayLike | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Describe the windows of an image by histograms of oriented gradients.
 
@@ -54,6 +55,10 @@ def hog_windows(
         length of the gradient there as a multiple of the mean over the image.
     max_windows : int, default=350
         Largest number of windows; if there are more, evenly spaced ones are kept.
+    boxes : array-like of shape (n_windows, 4) or None, default=None
+        Windows of your own, such as proposals of objects, in place of those on a grid: top, left, bottom, right in
+        pixels of the image as given. They are brought to the grid of cells, with at least ``parts`` cells each way;
+        ``shares``, ``step`` and ``max_windows`` then do not count.
 
     Returns
     -------
@@ -93,13 +98,16 @@ def hog_windows(
     blocks = hog(grey, _ORIENTATIONS, (cell, cell), (2, 2), block_norm="L2-Hys", feature_vector=False)
     # a block holds four cells with one norm; their mean is one histogram for each place of the grid
     cells = blocks.mean(axis=(2, 3))
-    places = _grid(cells.shape[0], cells.shape[1], shares, parts, step)
-    places = places[np.linspace(0, len(places) - 1, min(max_windows, len(places))).round().astype(np.int64)]
+    scale = np.array([height / cells.shape[0], width / cells.shape[1]] * 2)
+    if boxes is None:
+        places = _grid(cells.shape[0], cells.shape[1], shares, parts, step)
+        places = places[np.linspace(0, len(places) - 1, min(max_windows, len(places))).round().astype(np.int64)]
+    else:
+        places = _on_grid(_checked(boxes, height, width) / scale, cells.shape[:2], parts)
     features = _pooled(cells, places, parts)
     features /= np.linalg.norm(features, axis=1, keepdims=True) + 1e-6
     if strength:
         features = np.hstack([features, np.log1p(_pooled(_strengths(grey, cell), places, parts))])
-    scale = np.array([height / cells.shape[0], width / cells.shape[1]] * 2)
     return features.astype(np.float32), places * scale
 
 
@@ -150,6 +158,32 @@ def _grid(height: int, width: int, shares: Sequence[float], parts: int, step: fl
     grid = np.empty((len(rows), len(columns), 4), dtype=np.int64)
     grid[..., 0::2], grid[..., 1::2] = rows[:, None], columns[None]
     return grid.reshape(-1, 4)
+
+
+def _checked(boxes: ArrayLike, height: int, width: int) -> NDArray[np.float64]:
+    """Return boxes as numbers; refuse what does not lie in the image."""
+    result = np.asarray(boxes, dtype=np.float64)
+    if result.ndim != 2 or result.shape[1] != 4 or len(result) == 0:
+        raise ValueError(
+            f"boxes must have a row of top, left, bottom, right for each window; got shape {result.shape}; correct it."
+        )
+    inside = (result[:, :2] >= 0).all() and (result[:, 2:] <= [height, width]).all()
+    if not inside or not (result[:, 2:] > result[:, :2]).all():
+        raise ValueError(
+            f"boxes must lie in the image of {height} x {width} pixels, with bottom > top and right > left; got one "
+            "that does not; cut it off at the border."
+        )
+    return result
+
+
+def _on_grid(boxes: NDArray[np.float64], shape: tuple[int, ...], parts: int) -> NDArray[np.int64]:
+    """Bring boxes, in units of cells, to whole cells within the grid, and to at least ``parts`` of them each way."""
+    result = boxes.round().astype(np.int64)
+    for first, last, length in ((0, 2, shape[0]), (1, 3, shape[1])):
+        lacking = np.maximum(0, parts - (result[:, last] - result[:, first]))
+        result[:, first] = np.clip(result[:, first] - lacking // 2, 0, length - parts)
+        result[:, last] = np.clip(np.maximum(result[:, last], result[:, first] + parts), parts, length)
+    return result
 
 
 def _strengths(grey: NDArray[np.float32], cell: int) -> NDArray[np.float64]:

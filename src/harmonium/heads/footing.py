@@ -81,7 +81,7 @@ class Footing:
             return cls(np.zeros(family.n_features_), idf, counted, unit_rows=True)
         n_rows = max(n_rows, 1)
         centre = np.zeros(family.n_features_) if sparse else total / n_rows
-        units = np.exp(-family.log_volume()) if own_scale else np.ones(family.n_features_)
+        units = family.footing() if own_scale else np.ones(family.n_features_)
         spread = float((square / n_rows - np.square(centre)) @ np.square(units))
         return cls(centre, units / np.sqrt(spread) if spread > 0 else units, counted, unit_rows=False)
 

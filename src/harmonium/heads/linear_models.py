@@ -32,6 +32,9 @@ _MANY_LABELS = 100
 # What is added to both sides before words are compared by how far they lean, in rows of length 1: conventions, of which
 # held-out rows choose. Little suits words that give a topic away, more suits opinions, to which many words add.
 _LITTLE, _MORE = 0.1, 1.0
+# Most that may be added for each row of the smaller side: a class of ten rows would not lean at all with 1. Of 50 uneven
+# topics of Reuters (training rows), macro F1 is .726 without leaning, .726 with 0.1 and .707 with 1 for every topic.
+_MOST_A_ROW = 0.01
 
 #: weights of shape (features, outputs), and the bias of each output
 Solution = tuple[np.ndarray, np.ndarray]
@@ -153,6 +156,8 @@ def _separated(
     """Return weights and bias of the score that separates some rows from the others."""
     factors = np.ones(features.shape[1])
     if smoothing is not None:
+        fewer = min(present.sum(), (~present).sum())
+        smoothing = min(smoothing, max(_LITTLE, _MOST_A_ROW * fewer))
         factors = lean(features, weight * present, weight * ~present, smoothing)
         features = multiplied(features, factors)
     model = _fitted(features, present, weight, C)

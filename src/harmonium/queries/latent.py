@@ -9,10 +9,11 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.params import HIDDEN_BIAS, Parameters
 from harmonium.queries.blocks import blocks, completed
+from harmonium.queries.directions import directions
 from harmonium.training import FittedModel
 from harmonium.views import Views
 
-Output = Literal["mean", "natural", "coordinates"]
+Output = Literal["mean", "natural", "coordinates", "directions"]
 
 
 def encode(model: FittedModel, views: Views, output: Output = "mean") -> np.ndarray:
@@ -21,7 +22,7 @@ def encode(model: FittedModel, views: Views, output: Output = "mean") -> np.ndar
     draws = model.draws
     for items, batch in blocks(model, views):
         # what is linear in the weights has its mean at their mean
-        linear = not batch.has_missing and (output != "mean" or model.energy.hidden.linear_mean)
+        linear = not batch.has_missing and _is_linear(model, output)
         used = [model.parameters] if linear else draws
         result[items] = np.mean([_latent(model, draw, batch, output) for draw in used], axis=0)
     return result
@@ -37,9 +38,16 @@ def encode_draws(model: FittedModel, views: Views, output: Output = "mean") -> t
     return mean, deviation
 
 
+def _is_linear(model: FittedModel, output: Output) -> bool:
+    """Return whether latent representations are linear in the weights."""
+    return output in ("natural", "coordinates") or (output == "mean" and model.energy.hidden.linear_mean)
+
+
 def _latent(model: FittedModel, parameters: Parameters, batch: Batch, output: Output) -> np.ndarray:
     """Return the latent representation of the rows of a block at some parameters, in float64."""
     batch = completed(model, parameters, batch)
+    if output == "directions":
+        return directions(model, parameters, batch)
     natural = model.energy.hidden_natural(parameters, batch, with_bias=output != "coordinates").astype(np.float64)
     return model.energy.layer(parameters).mean(natural) if output == "mean" else natural
 

@@ -7,6 +7,7 @@ number is inferred, are conventions.
 
 from harmonium.recipes.bayesian import BDWH, BEFH
 from harmonium.recipes.classic import EFH, RBM, DiscriminativeRBM
+from harmonium.recipes.clusters import ClusterSpace
 from harmonium.recipes.infinite import iEFH, iMMH
 from harmonium.recipes.multiview import DWH, MMH, TWH, structDWH, structMMH
 from harmonium.recipes.rate_adapting import RAP
@@ -21,6 +22,7 @@ __all__ = [
     "RAP",
     "RBM",
     "TWH",
+    "ClusterSpace",
     "DiscriminativeRBM",
     "TopicModel",
     "iEFH",

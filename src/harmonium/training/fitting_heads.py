@@ -91,7 +91,7 @@ def fit_head(
             if state.rows and (head.sees_inputs or plan.weighs_views_of(problem)):
                 linear = linear_search(problem, data, state.rows)
                 if plan.weighs_views_of(problem):
-                    problem = replace(problem, view_weights=linear.best().settings.weights)
+                    problem = replace(problem, view_weights=linear.best_straight().settings.weights)
             if found.folds:
                 search(found, problem, plan, data, nats, state.rows, state.rng, reporter, checkpoint)
                 if head.is_uneven(targets) and not head.is_solved:

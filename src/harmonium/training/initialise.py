@@ -33,7 +33,7 @@ _SAMPLE = 500
 
 def mean_statistic(views: Views, name: str, family: Family, summary: Summary) -> np.ndarray:
     """Return the mean over the observed items of a view's statistic, in float32."""
-    if family.n_columns == family.n_features_:
+    if family.encodes_means and family.n_columns == family.n_features_:
         return np.asarray(family.encode(summary.mean[None, :])[0], dtype=np.float32)
     total, count = np.zeros(family.n_features_), np.zeros(family.n_features_)
     for items, _ in views.source(name).raw_blocks():

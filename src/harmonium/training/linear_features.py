@@ -40,7 +40,7 @@ class Preparation:
 
 @dataclass
 class PreparedViews:
-    """Features of all rows, by preparation; each is made once.
+    """Features of all rows, by preparation, made when they are asked for.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class PreparedViews:
     @property
     def vary_differently(self) -> bool:
         """Whether the columns of some dense view vary by different amounts in the user's units."""
-        return any(np.ptp(self.families[name].log_volume()) > 0 for name in self.dense)
+        return any(np.ptp(self.families[name].footing()) > 0 for name in self.dense)
 
     def footings(self, preparation: Preparation) -> dict[str, Footing]:
         """Return how the statistics of each view become features."""
@@ -99,6 +99,8 @@ class PreparedViews:
                 near = Resemblance.learned(rows, preparation.curve / _TYPICAL_DISTANCE)
                 footings[name] = replace(self.footings(numbers)[name], resemblance=near)
                 features[name] = near.features(rows)
+            # they are large, and only one curve at a time is looked at
+            self._features = {other: kept for other, kept in self._features.items() if not other.curve}
         else:
             footings = {
                 name: Footing.learned(

@@ -129,11 +129,7 @@ class LinearSearch:
         A model of the inputs themselves is simpler than one of resemblances, and one with a smaller C.
         """
         weight = self.targets.weight[rows]
-
-        def lowest(models: list[LinearModel]) -> LinearModel:
-            return models[int(np.argmin([mean_error(model.errors[rows], weight) for model in models]))]
-
-        first, straight = lowest(self.tried), lowest([model for model in self.tried if not model.is_curved])
+        first, straight = self._lowest(rows, self.tried), self.best_straight(rows)
         if not is_better(first.errors[rows], straight.errors[rows], weight):
             first = straight
         alike = [
@@ -143,6 +139,14 @@ class LinearSearch:
             and not is_better(first.errors[rows], model.errors[rows], weight)
         ]
         return min(alike, key=lambda model: model.settings.C)
+
+    def best_straight(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
+        """Return the one with the smallest error on some of the held-out rows among models of the inputs themselves."""
+        return self._lowest(rows, [model for model in self.tried if not model.is_curved])
+
+    def _lowest(self, rows: np.ndarray | slice, models: list[LinearModel]) -> LinearModel:
+        weight = self.targets.weight[rows]
+        return models[int(np.argmin([mean_error(model.errors[rows], weight) for model in models]))]
 
     def path(self, model: LinearModel, factor: np.ndarray) -> tuple[DirectPath, np.ndarray]:
         """Return the direct path whose scores are those of a model of all rows, times a factor, and the bias."""

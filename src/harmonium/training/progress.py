@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress, TextColumn, TimeRemainingColumn
 
-logger = logging.getLogger("harmonium")
+from harmonium.bars import log_record, progress_bar
 
 
 class Reporter(Protocol):
@@ -36,7 +35,7 @@ class Silent:
 
     def epoch(self, number: int, record: dict[str, float]) -> None:
         """Log the record."""
-        logger.info("epoch %d: %s", number, ", ".join(f"{name} {value:.4g}" for name, value in record.items()))
+        log_record("epoch", number, record)
 
 
 class Bar(Silent):
@@ -44,7 +43,7 @@ class Bar(Silent):
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._task = progress.add_task("training", total=None, objective="")
+        self._task = progress.add_task("training", total=None, state="")
         self._done = 0
 
     def ahead(self, n_rows: int) -> None:
@@ -60,7 +59,7 @@ class Bar(Silent):
         """Log the record and show the reconstruction."""
         super().epoch(number, record)
         shown = record.get("validation_reconstruction", record.get("reconstruction", record.get("loss", float("nan"))))
-        self._progress.update(self._task, objective=f"epoch {number}, reconstruction {shown:.4g}")
+        self._progress.update(self._task, state=f"epoch {number}, reconstruction {shown:.4g}")
 
 
 class _Speed(TextColumn):
@@ -82,6 +81,5 @@ def reporting(verbose: int | bool) -> Iterator[Reporter]:
     if not verbose:
         yield Silent()
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[objective]}"), _Speed())
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn()) as progress:
+    with progress_bar(_Speed(), TimeRemainingColumn()) as progress:
         yield Bar(progress)

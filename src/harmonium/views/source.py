@@ -244,7 +244,7 @@ class Source:
 
     def _sparse_batch(self, rows: np.ndarray, family: Family) -> ViewBatch:
         raw = self._sparse_rows(rows)
-        values = family.encode_nonzeros(raw.data, raw.indices).astype(np.float32, copy=False)
+        values = family.encode_nonzeros(raw.data, raw.indices, raw.indptr).astype(np.float32, copy=False)
         statistic = SparseRows(raw.indptr, raw.indices, values, raw.shape[1])
         size = family.sizes(statistic) if self.lengths is None else self.lengths[rows].astype(np.float64)
         absent = rows < 0

@@ -97,6 +97,33 @@ class Bags:
         result.feature_names = names
         return result
 
+    @classmethod
+    def of_single_candidates(cls, features: Any) -> Bags:
+        """Make bags from a matrix in which every row is a sample with one candidate.
+
+        Then there is nothing to choose from, and learning is that of a linear SVM without an intercept.
+
+        Parameters
+        ----------
+        features : array-like, data frame or sparse of shape (n_samples, n_features)
+            One row for each sample.
+
+        Returns
+        -------
+        Bags
+            The samples in the order of the rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Bags.of_single_candidates(np.eye(3)).sizes.tolist()
+        [1, 1, 1]
+        """
+        matrix, names = _matrix("The matrix of samples", features)
+        result = cls(matrix, np.arange(matrix.shape[0] + 1))
+        result.feature_names = names
+        return result
+
     @property
     def sizes(self) -> np.ndarray:
         """Number of candidates of each sample."""
@@ -182,14 +209,22 @@ def _numbers(boxes: Any) -> np.ndarray:
 def _read_features(features: Any) -> Any:
     matrix = features if scipy.sparse.issparse(features) else np.asarray(features)
     if matrix.ndim != 2 or 0 in matrix.shape:
+        found = f"got shape {matrix.shape}"
+        if matrix.ndim == 2:  # in the words of scikit-learn
+            found = f"got {matrix.shape[1]} feature(s) (shape={matrix.shape}) while a minimum of 1 is required"
         raise ValueError(
-            f"Features must be a matrix with a row for each candidate; got shape {matrix.shape}; use Bags.from_list "
-            "for one matrix per sample."
+            f"Features must be a matrix with a row for each candidate and at least one column; {found}; use "
+            "Bags.from_list for one matrix per sample."
         )
-    if matrix.dtype == object or not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool):
-        raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
     if np.iscomplexobj(matrix):
-        raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; take real and imaginary parts.")
+        raise ValueError(
+            f"Complex data not supported: features must be real numbers; got dtype {matrix.dtype}; take real and "
+            "imaginary parts."
+        )
+    if matrix.dtype == object and not scipy.sparse.issparse(matrix):
+        matrix = _as_numbers(matrix)
+    if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool):
+        raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
     if scipy.sparse.issparse(matrix):
         matrix = compressed_rows("The matrix of features", matrix)
     if matrix.dtype not in (np.float32, np.float64):
@@ -199,6 +234,16 @@ def _read_features(features: Any) -> Any:
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         raise ValueError("Features must be finite; found NaN or infinity; remove or fill in those candidates.")
     return matrix if scipy.sparse.issparse(matrix) else np.ascontiguousarray(matrix)
+
+
+def _as_numbers(matrix: np.ndarray) -> np.ndarray:
+    """Return objects as numbers; refuse texts, even of digits, and whatever else is no number."""
+    if any(isinstance(value, str) for value in matrix.flat):
+        raise ValueError("Features must be real numbers; got texts; encode them first.")
+    try:
+        return matrix.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Features must be real numbers: {error}; encode them first.") from None
 
 
 def _read_offsets(offsets: ArrayLike, n_rows: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
 from harmonium.extras import require
 from harmonium.kernels.threads import compute
@@ -24,7 +24,16 @@ from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import save_classifier
 from harmonium.weak.losses import Loss, ZeroOneLoss
 from harmonium.weak.problem import CandidateProblem
-from harmonium.weak.reading import build_problem, names_of, numbers_of, read_candidates, read_labels, read_samples
+from harmonium.weak.progress import reporting
+from harmonium.weak.reading import (
+    build_problem,
+    names_of,
+    numbers_of,
+    read_candidates,
+    read_labels,
+    read_samples,
+    width_of,
+)
 
 
 class InitialCandidates(Setting):
@@ -53,6 +62,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         "tol": Number(remedy="0.001 is usual"),
         "max_iter": Whole(),
         "n_jobs": Threads(),
+        "verbose": Whole(lower=0, remedy="1 shows a progress bar", also=(True, False)),
         "random_state": RandomState(),
     }
     #: names of the arrays that are learned
@@ -62,6 +72,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
     history_: dict[str, list[Any]]
     n_iter_: int
     n_passes_: int
+    n_features_in_: int
     feature_names_in_: np.ndarray
 
     def __init__(
@@ -75,6 +86,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         tol: float = 1e-3,
         max_iter: int = 50,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -85,6 +97,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     @abstractmethod
@@ -103,7 +116,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         Parameters
         ----------
         X : Bags, list of matrices, array of shape (n_samples, n_candidates, n_features), or as ``problem`` defines
-            The samples.
+            The samples. In a matrix or data frame each row is one, with a single candidate.
         y : array-like of shape (n_samples,)
             Their labels, of at least two classes.
         latent : array-like of int of shape (n_samples,) or None, default=None
@@ -126,8 +139,9 @@ class WeakClassifier(ClassifierMixin, WithParts):
             problem = build_problem(samples, candidates, self.problem, self._loss(), labels, classes, known)
             begin = np.where(known >= 0, known, self._initial(problem))
             distribution, max_steps = self._start(problem, begin)
-            plane = CuttingPlane(problem, self.C, self.tol)
-            learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
+            with reporting(self.verbose) as reporter:
+                plane = CuttingPlane(problem, self.C, self.tol, reporter=reporter)
+                learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
         if plane.interrupted and not learned.weights.any():
             raise KeyboardInterrupt
         if not learned.weights.any():
@@ -136,11 +150,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
                 "other candidates, improve the features, or use a loss that forgives neighbours of the right one."
             )
         self.classes_ = classes
-        names = names_of(samples)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._keep_columns(samples)
         self.coef_ = learned.weights if self.problem is not None else learned.weights.reshape(len(classes), -1)
         self.history_ = learned.history
         self.n_iter_ = self.history_["block"].count("weights")
@@ -156,8 +166,23 @@ class WeakClassifier(ClassifierMixin, WithParts):
                 raise KeyboardInterrupt
         return self
 
-    def _check_names(self, samples: Any) -> None:
-        """Refuse columns of other names than those of training; only names that both have can disagree."""
+    def _keep_columns(self, samples: Any) -> None:
+        """Keep number and names of the columns, or forget those of an earlier fit."""
+        found = {"feature_names_in_": names_of(samples), "n_features_in_": width_of(samples)}
+        for name, value in found.items():
+            if value is not None:
+                setattr(self, name, np.array(value, dtype=object) if name == "feature_names_in_" else value)
+            elif hasattr(self, name):
+                delattr(self, name)
+
+    def _check_columns(self, samples: Any) -> None:
+        """Refuse other columns than those of training; only names that both have can disagree."""
+        width, expected_width = width_of(samples), getattr(self, "n_features_in_", None)
+        if None not in (width, expected_width) and width != expected_width:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting {expected_width} features as input; "
+                "compute the features of candidates in the same way."
+            )
         for name, expected in zip(names_of(samples) or (), getattr(self, "feature_names_in_", ()), strict=False):
             if name != expected:
                 raise ValueError(
@@ -187,7 +212,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         check_fitted(self)
         samples, candidates = read_samples(X, self.problem)
         n_samples = len(candidates.offsets) - 1
-        self._check_names(samples)
+        self._check_columns(samples)
         labels = numbers_of(y, self.classes_, n_samples) if labelled else np.zeros(n_samples, dtype=np.int32)
         # without labels the loss is never asked for
         loss = self._loss() if labelled else ZeroOneLoss()
@@ -284,6 +309,12 @@ class WeakClassifier(ClassifierMixin, WithParts):
             truth = read_candidates("latent", latent, problem.offsets, may_be_unknown=True)
         truth = np.where(truth >= 0, truth, selection.candidates)
         return 0.0 - float(problem.loss.between(truth, selection).mean())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.three_d_array = True
+        return tags
 
     # ---- files -----------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> None:

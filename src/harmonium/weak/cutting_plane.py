@@ -15,6 +15,7 @@ import numpy as np
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cuts import Cuts
 from harmonium.weak.problem import CandidateProblem
+from harmonium.weak.progress import Silent
 from harmonium.weak.qp import simplex_qp
 
 # Solutions of the quadratic programmes jump about, so cuts are made on the way to them: this share of the way from the
@@ -70,6 +71,8 @@ class CuttingPlane:
         Duality gap to stop at, in units of C.
     max_iter : int, default=500
         Largest number of quadratic programmes for one problem.
+    reporter : Silent or None, default=None
+        Is told of every pass; ``None`` means nobody.
 
     Attributes
     ----------
@@ -79,7 +82,15 @@ class CuttingPlane:
         Whether the user has interrupted the work (Ctrl-C); then solutions are the best so far.
     """
 
-    def __init__(self, problem: CandidateProblem, C: float, tolerance: float = 1e-3, max_iter: int = 500) -> None:
+    def __init__(
+        self,
+        problem: CandidateProblem,
+        C: float,
+        tolerance: float = 1e-3,
+        max_iter: int = 500,
+        reporter: Silent | None = None,
+    ) -> None:
+        self.reporter = Silent() if reporter is None else reporter
         self.problem, self.C, self.tolerance, self.max_iter = problem, C, tolerance, max_iter
         self._cuts = Cuts(len(problem), problem.n_weights)
         self._expected = np.zeros((problem.offsets[-1], problem.n_classes), dtype=np.float32)
@@ -144,6 +155,7 @@ class CuttingPlane:
     def _pass(self, weights: np.ndarray, truth: np.ndarray) -> float:
         """Return the objective at these weights by a pass over all candidates, and make a cut of what it finds."""
         self.n_passes += 1
+        self.reporter.passed()
         selection = self.problem.infer(weights, self._expected)
         features, loss = self._features(selection), self._loss(selection)
         self._cuts.add(selection, features, loss)

@@ -37,12 +37,15 @@ class LatentSVM(WeakClassifier):
     self_paced : float or None, default=None
         Share of the samples, the easiest ones, to begin with; more are added step by step. ``None`` takes all at once.
     tol : float, default=1e-3
-        Precision, in units of C: the duality gap of a convex problem, and the decrease of the objective in a round
-        below which training ends. The default is that of the paper [1]_.
+        Precision, in units of C: the duality gap of a convex problem, and what the steps of a round must gain together
+        for another one to follow. The default is that of the paper [1]_.
     max_iter : int, default=50
         Largest number of rounds, a convention; training usually ends earlier.
     n_jobs : int or None, default=None
-        Number of threads; ``None`` means as many as BLAS may use, -1 all processors.
+        Number of threads that search candidates; ``None`` means as many as BLAS may use, -1 all processors. The result
+        is the same for any number.
+    verbose : int, default=0
+        Show a progress bar if it is not 0.
     random_state : int, RandomState or None, default=None
         Seed of all random choices.
 
@@ -61,6 +64,8 @@ class LatentSVM(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    n_features_in_ : int
+        Number of columns of the candidates. Only for bags.
     feature_names_in_ : ndarray of str
         Names of the columns of the candidates. Only if these came as data frames.
 
@@ -117,12 +122,15 @@ class IterativeLatentSVM(WeakClassifier):
     self_paced : float or None, default=None
         Share of the samples, the easiest ones, to begin with; more are added step by step. ``None`` takes all at once.
     tol : float, default=1e-3
-        Precision, in units of C: the duality gap of a convex problem, and the decrease of the objective in a round
-        below which training ends. The default is that of the paper [1]_.
+        Precision, in units of C: the duality gap of a convex problem, and what the steps of a round must gain together
+        for another one to follow. The default is that of the paper [1]_.
     max_iter : int, default=50
         Largest number of rounds, a convention; training usually ends earlier.
     n_jobs : int or None, default=None
-        Number of threads; ``None`` means as many as BLAS may use, -1 all processors.
+        Number of threads that search candidates; ``None`` means as many as BLAS may use, -1 all processors. The result
+        is the same for any number.
+    verbose : int, default=0
+        Show a progress bar if it is not 0.
     random_state : int, RandomState or None, default=None
         Seed of all random choices.
 
@@ -141,6 +149,8 @@ class IterativeLatentSVM(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    n_features_in_ : int
+        Number of columns of the candidates. Only for bags.
     feature_names_in_ : ndarray of str
         Names of the columns of the candidates. Only if these came as data frames.
 
@@ -193,12 +203,15 @@ class DissimilarityClassifier(WeakClassifier):
         Number of passes over the samples each time P_θ is learned. On planted digits 5, 10 and 30 made little
         difference.
     tol : float, default=1e-3
-        Precision, in units of C: the duality gap of a convex problem, and the decrease of the objective in a round
-        below which training ends. The default is that of the paper [1]_.
+        Precision, in units of C: the duality gap of a convex problem, and what the steps of a round must gain together
+        for another one to follow. The default is that of the paper [1]_.
     max_iter : int, default=50
         Largest number of rounds, a convention; training usually ends earlier.
     n_jobs : int or None, default=None
-        Number of threads; ``None`` means as many as BLAS may use, -1 all processors.
+        Number of threads that search candidates; ``None`` means as many as BLAS may use, -1 all processors. The result
+        is the same for any number.
+    verbose : int, default=0
+        Show a progress bar if it is not 0.
     random_state : int, RandomState or None, default=None
         Seed of all random choices.
 
@@ -219,6 +232,8 @@ class DissimilarityClassifier(WeakClassifier):
         Number of rounds.
     n_passes_ : int
         Number of passes over all candidates.
+    n_features_in_ : int
+        Number of columns of the candidates. Only for bags.
     feature_names_in_ : ndarray of str
         Names of the columns of the candidates. Only if these came as data frames.
 
@@ -262,6 +277,7 @@ class DissimilarityClassifier(WeakClassifier):
         tol: float = 1e-3,
         max_iter: int = 50,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: object = None,
     ) -> None:
         super().__init__(
@@ -273,6 +289,7 @@ class DissimilarityClassifier(WeakClassifier):
             tol=tol,
             max_iter=max_iter,
             n_jobs=n_jobs,
+            verbose=verbose,
             random_state=random_state,
         )
         self.J = J

@@ -28,6 +28,7 @@ _FIELDS: dict[str, Any] = {
     "estimator": str,
     "parameters": dict,
     "fitted": dict,
+    "names": list,
 }
 _CLASSIFIERS: dict[str, type] = {}
 Classifier = TypeVar("Classifier", bound=type)
@@ -62,6 +63,7 @@ def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
             "n_iter": encode(classifier.n_iter_, "n_iter_"),
             "n_passes": encode(classifier.n_passes_, "n_passes_"),
         },
+        "names": list(getattr(classifier, "feature_names_in_", [])),
     }
     write_model(path, description, {name: getattr(classifier, name) for name in kind.learned})
 
@@ -91,6 +93,10 @@ def rebuild(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
         setattr(classifier, f"{name}_", value)
     for name, value in tensors.items():
         setattr(classifier, name, value)
+    classifier.n_features_in_ = classifier.coef_.shape[1]
+    if description["names"]:
+        _check_columns(description["names"], classifier.n_features_in_)
+        classifier.feature_names_in_ = np.array(description["names"], dtype=object)
     return classifier
 
 
@@ -104,6 +110,15 @@ def _check_classes(classes: Any) -> None:
         raise ModelFileError(
             f"The classes of a model file must be two or more, different, and in order; found {str(classes)[:60]}; "
             "save the model again."
+        )
+
+
+def _check_columns(names: list[Any], n_columns: int) -> None:
+    """Refuse names that do not fit the weights."""
+    if len(names) != n_columns or len(set(map(str, names))) != n_columns or not all(isinstance(n, str) for n in names):
+        raise ModelFileError(
+            f"A model file must name each of its {n_columns} columns, or none; found {str(names)[:60]}; save the model "
+            "again."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,25 @@ def read_samples(X: Any, definition: Definition | None) -> tuple[Any, Candidates
 
 
 def _as_bags(X: Any) -> Bags:
+    """Return bags; each row of a matrix or frame is a sample with one candidate, whose label alone is to be learned."""
     if isinstance(X, list | tuple):
-        return Bags.from_list(X)
-    array = np.asarray(X)
-    if array.ndim == 3:
-        return Bags.from_list(list(array))
-    raise TypeError(
-        f"Samples must be Bags, a list of matrices or an array of shape (samples, candidates, columns); got "
-        f"{type(X).__name__} of shape {array.shape}; use Bags.from_list."
+        return Bags.of_single_candidates(X) if _is_list_of_rows(X) else Bags.from_list(X)
+    dimensions = X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim
+    if dimensions == 3:
+        return Bags.from_list(list(np.asarray(X)))
+    if dimensions == 2:
+        return Bags.of_single_candidates(X)
+    raise ValueError(
+        f"Samples must be Bags, a list of matrices, an array of shape (samples, candidates, columns), or a matrix with "
+        f"a row for each sample; got {type(X).__name__} of {dimensions} dimensions; Reshape your data, or use "
+        "Bags.from_list."
     )
+
+
+def _is_list_of_rows(X: Sequence[Any]) -> bool:
+    """Tell whether a list holds rows of numbers, not matrices of candidates."""
+    rows = [isinstance(row, list | tuple) and len(row) and all(np.ndim(v) == 0 for v in row[:1]) for row in X]
+    return len(rows) > 0 and all(rows)
 
 
 def names_of(samples: Any) -> tuple[str, ...] | None:
@@ -47,12 +58,17 @@ def names_of(samples: Any) -> tuple[str, ...] | None:
     return samples.feature_names if isinstance(samples, Bags) else None
 
 
+def width_of(samples: Any) -> int | None:
+    """Return the number of columns, if samples are bags."""
+    return samples.shape[1] if isinstance(samples, Bags) else None
+
+
 def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes in sorted order, and the labels as positions among them."""
     labels = _labels(y, n_samples)
     classes, numbers = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        found = f"only {classes[0]}" if len(classes) else "none"
+        found = f"one class, {classes[0]}" if len(classes) else "none"
         raise ValueError(f"y must hold at least two classes; got {found}; add samples of another class.")
     return classes, numbers.astype(np.int32)
 
