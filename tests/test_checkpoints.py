@@ -62,7 +62,8 @@ def test_killed_fits_go_on_to_the_same_bits(
                 again = fitted(name, path)
                 break  # it was done before
             except Killed:
-                assert path.exists()
+                # while units are born there is nothing to keep yet, and the next fit begins again
+                assert path.exists() or name == "selection"
     again = again or fitted(name, path)
     assert not path.exists()
     assert_same_bits(whole[name], again)
