@@ -153,7 +153,11 @@ def test_views_container_refuses() -> None:
 SPEC_REFUSALS: dict[str, tuple[Any, type[Exception], str]] = {
     "unknown_view": ({"b": Bernoulli()}, InvalidViewError, r"views may only name views of the data \('a'\); got 'b'"),
     "class": ({"a": Bernoulli}, TypeError, "got the class Bernoulli; add parentheses"),
-    "word": ({"a": "normal"}, TypeError, r"views\['a'\] must be a family, columns, 'infer', or one of 'bernoulli', "),
+    "word": (
+        {"a": "normal"},
+        TypeError,
+        r"views\['a'\] must be a family, columns, 'infer', or one of 'balanced', 'bernoulli', ",
+    ),
     "word_that_is_not_enough": ({"a": "binomial"}, TypeError, r"got 'binomial'; pass for example Bernoulli\(\)"),
     "number": ({"a": 3}, TypeError, r"views\['a'\] must be a family"),
     "word_alone": ("guess", ValueError, "views 'infer', a family"),

@@ -42,7 +42,7 @@ def test_another_unit_of_finitely_many_is_binomial() -> None:
     unused = stats.betabinom(n_items, alpha / n_most, 1.0).pmf(0)
     law = stats.binom(n_most, 1 - unused)
     expected = law.logpmf(n_units + 1) - law.logpmf(n_units)
-    layer = SpikeSlab(alpha=alpha).bind(n_most).restore(2)
+    layer = SpikeSlab(alpha=alpha).bind(n_most)
     np.testing.assert_allclose(layer.log_odds_of_another(n_units, n_items), expected)
 
 

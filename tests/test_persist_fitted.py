@@ -103,7 +103,7 @@ def test_everything_fitted_comes_back(case: str, tmp_path: Path) -> None:
 def test_remarks_come_back(tmp_path: Path) -> None:
     model = Harmonium(hidden=IBP(truncation=4), driver=Stochastic(max_iter=1), random_state=0)
     with pytest.warns(UserWarning, match="stands out of chance"):
-        model.fit(SECOND)
+        model.fit(np.random.default_rng(0).normal(size=(100, 10)))
     model.save(tmp_path / "model")
     assert load_model(tmp_path / "model").fitted_.remarks == model.fitted_.remarks != ()
 

@@ -90,8 +90,6 @@ class SpikeSlab(HiddenLayer):
     #: name of the setting that gives the number of units
     size_setting = "n_units"
     log_odds_: np.ndarray
-    #: number of units that the prior is about, some of which may not have been born
-    n_most: int
 
     def __init__(
         self,
@@ -112,7 +110,6 @@ class SpikeSlab(HiddenLayer):
     def restore(self, n_units: int) -> Self:
         """Return a fitted copy with a given number of units, and the prior at its start."""
         layer = super().restore(n_units)
-        layer.n_most = getattr(self, "n_most", n_units)
         return layer.at(layer.own_parameters())
 
     def goes_on_from(self, began: HiddenLayer) -> bool:
@@ -132,9 +129,9 @@ class SpikeSlab(HiddenLayer):
         """
         if self.alpha == "learn":  # the best α makes both as likely
             return np.zeros(len(n_units))
-        share = float(self.alpha) / self.n_most
+        share = float(self.alpha) / self.n_units_
         log_unused = gammaln(n_items + 1) + gammaln(1 + share) - gammaln(n_items + 1 + share)
-        free = np.maximum(self.n_most - n_units, 1e-9)
+        free = np.maximum(self.n_units_ - n_units, 1e-9)
         return np.asarray(np.log(free / (n_units + 1)) + np.log(-np.expm1(log_unused)) - log_unused)
 
     def births(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

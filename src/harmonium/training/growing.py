@@ -72,7 +72,7 @@ def grown(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) ->
         if n_units >= most:
             break
         found, chance = unexplained(born.problem, trained, data, rows, known, most - n_units, rng)
-        n_more = _n_standing_out(born.problem, found, chance, n_units, len(data))
+        n_more = _n_standing_out(problem, found, chance, n_units, len(data))
         if not n_more:
             break
         n_units += n_more
