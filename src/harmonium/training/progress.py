@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
-
-from rich.progress import Progress, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING, Protocol
 
 from harmonium.bars import log_record, progress_bar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class Reporter(Protocol):
@@ -62,24 +63,15 @@ class Bar(Silent):
         self._progress.update(self._task, state=f"epoch {number}, reconstruction {shown:.4g}")
 
 
-class _Speed(TextColumn):
-    """Rows per second."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-
-    def render(self, task: object) -> object:  # type: ignore[override]
-        from rich.text import Text
-
-        speed = getattr(task, "finished_speed", None) or getattr(task, "speed", None)
-        return Text(f"{speed:,.0f} items/s" if speed else "")
-
-
 @contextmanager
 def reporting(verbose: int | bool) -> Iterator[Reporter]:
     """Give a reporter for a fit."""
     if not verbose:
         yield Silent()
         return
-    with progress_bar(_Speed(), TimeRemainingColumn()) as progress:
+    from rich.progress import TimeRemainingColumn
+
+    from harmonium.training.speed_column import SpeedColumn
+
+    with progress_bar(SpeedColumn(), TimeRemainingColumn()) as progress:
         yield Bar(progress)
