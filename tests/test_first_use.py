@@ -75,3 +75,22 @@ def test_kernels_are_kept_in_the_cache_of_the_user_where_the_installation_is_rea
     variables = {"NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
     run(_COMPILE, **variables)
     assert [path.name for path in tmp_path.rglob("sparse.add_row_totals*.nbi")]
+
+
+_ANNOUNCE = """
+import numpy as np
+from rich.progress import Progress
+from harmonium.kernels.sparse import add_row_totals
+from harmonium.training.progress import reporting
+shown = []
+Progress.update = lambda self, task, **fields: shown.append(fields.get("state"))
+with reporting(verbose=True):
+    add_row_totals(np.array([0, 2]), np.array([1.0, 2.0]), 1.0, np.zeros(1))
+print(shown)
+"""
+
+
+def test_the_bar_says_that_kernels_are_compiled_but_not_that_kept_ones_are_read(tmp_path: Path) -> None:
+    first, second = (run(_ANNOUNCE, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert "['compiling, once']" in first
+    assert "[]" in second

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from harmonium.kernels.interrupts import Function, whole
@@ -102,3 +103,29 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
 def inlined(function: Function) -> Function:
     """Let kernels take a function over into their own code, so that loops around it can be vectorised."""
     return cast(Function, Kernel(function, {"inline": "always"}))
+
+
+@contextmanager
+def announced(tell: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever something has to be compiled that was not kept: that takes seconds.
+
+    Parameters
+    ----------
+    tell : callable
+        Called without arguments before each compilation, on the thread that needs the kernel.
+    """
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, _: object) -> None:
+            tell()
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    listener = Listener()
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)

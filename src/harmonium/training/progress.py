@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from harmonium.bars import log_record, progress_bar
+from harmonium.kernels.compiling import announced
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -56,6 +57,10 @@ class Bar(Silent):
         self._done += n_rows
         self._progress.advance(self._task, n_rows)
 
+    def compiling(self) -> None:
+        """Say what takes so long; the next epoch will overwrite it."""
+        self._progress.update(self._task, state="compiling, once")
+
     def epoch(self, number: int, record: dict[str, float]) -> None:
         """Log the record and show the reconstruction."""
         super().epoch(number, record)
@@ -74,4 +79,6 @@ def reporting(verbose: int | bool) -> Iterator[Reporter]:
     from harmonium.training.speed_column import SpeedColumn
 
     with progress_bar(SpeedColumn(), TimeRemainingColumn()) as progress:
-        yield Bar(progress)
+        bar = Bar(progress)
+        with announced(bar.compiling):
+            yield bar
