@@ -12,7 +12,6 @@ from typing import Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.metrics.pairwise import euclidean_distances
 
 # Landmarks of a view: a convention. Held-out errors of least squares with 200 and 400 of them, and of machines with the
 # whole kernel, on 300 to 1,450 training rows: mfeat .013, .009, .013; its views .031, .040, .024; .173, .169, .176;
@@ -62,4 +61,6 @@ class Resemblance:
 
 
 def _kernel(rows: np.ndarray, others: np.ndarray, precision: float) -> np.ndarray:
+    from sklearn.metrics.pairwise import euclidean_distances
+
     return np.exp(-precision * euclidean_distances(rows, others, squared=True))

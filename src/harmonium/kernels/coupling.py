@@ -9,12 +9,12 @@ not, they start again, further in the past.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numpy import uint64
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.compiling import compiled, inlined
 
 
-@njit(inline="always")
+@inlined
 def _threshold(key, counter):  # type: ignore[no-untyped-def]
     # log(u / (1 - u)) of a uniform number u in (0, 1) for each key and counter. It is a hash (SplitMix64's, in the
     # public domain, of a Weyl sequence), so that numbers of the past can be computed again and need not be stored

@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.feature_extraction.text import CountVectorizer
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli
@@ -76,7 +75,7 @@ class Words(Reader):
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows the words."""
-        counter = CountVectorizer(min_df=self.min_rows, max_features=self.max_features, dtype=np.float32)
+        counter = _counter(min_df=self.min_rows, max_features=self.max_features, dtype=np.float32)
         try:
             counts = counter.fit_transform(column.observed)
         except ValueError:
@@ -93,7 +92,7 @@ class Words(Reader):
         present = column.texts != None  # noqa: E711 (element by element)
         settings: dict[str, Any] = {"vocabulary": self.words_, "binary": not self.counts_, "dtype": np.float32}
         texts = ["" if text is None else str(text) for text in column.texts]
-        matrix = scipy.sparse.csr_array(CountVectorizer(**settings).transform(texts))
+        matrix = scipy.sparse.csr_array(_counter(**settings).transform(texts))
         family = None if self.counts_ else Bernoulli()
         return [Block(matrix, self.words_, family, present=np.asarray(present, dtype=bool))]
 
@@ -101,3 +100,9 @@ class Words(Reader):
     def note(self) -> str:
         """What is said of a word."""
         return "counts" if self.counts_ else "presence"
+
+
+def _counter(**settings: Any) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer  # late, for a quick start
+
+    return CountVectorizer(**settings)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import Ridge
 
 # Strength of the ridge regression, as a share of the features' mean square: a convention.
 _RIDGE = 0.1
@@ -17,6 +16,8 @@ def speaking_candidates(features: Any, labels: np.ndarray, offsets: np.ndarray, 
     Labels are regressed on the features of all candidates, and the candidate is chosen for which the right label leads
     by most. Candidates that look the same in samples of all labels (clutter) get scores near zero for all of them.
     """
+    from sklearn.linear_model import Ridge  # late, for a quick start
+
     own = np.repeat(labels, np.diff(offsets))
     targets = np.eye(n_classes, dtype=features.dtype)[own]
     square = features.multiply(features).sum() if hasattr(features, "multiply") else np.vdot(features, features)
