@@ -56,7 +56,7 @@ from harmonium.training import (
     Spectral,
     Stochastic,
 )
-from harmonium.views import Columns, Sequences, Views
+from harmonium.views import Columns, Sequences, Shards, Tokens, Views
 
 __all__ = [
     "BDWH",
@@ -114,10 +114,12 @@ __all__ = [
     "ReplicatedSoftmax",
     "SampledCD",
     "Sequences",
+    "Shards",
     "Spectral",
     "SpikeSlab",
     "Stochastic",
     "TableViews",
+    "Tokens",
     "TopicModel",
     "Views",
     "__version__",
