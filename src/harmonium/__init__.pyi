@@ -56,7 +56,7 @@ from harmonium.training import (
     Spectral,
     Stochastic,
 )
-from harmonium.views import Columns, Sequences, Views
+from harmonium.views import Columns, Sequences, Shards, Views
 
 __all__ = [
     "BDWH",
@@ -114,6 +114,7 @@ __all__ = [
     "ReplicatedSoftmax",
     "SampledCD",
     "Sequences",
+    "Shards",
     "Spectral",
     "SpikeSlab",
     "Stochastic",

@@ -151,7 +151,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     kinds = ("class", "label")
 
     # ---- fitting -------------------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]  # y is needed
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from all rows.
 
         An interrupt (Ctrl-C) keeps the best model so far, gives a warning, and goes on to the caller as a
@@ -184,7 +184,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         return self._fit(X, read_classes(y, sample_weight))
 
     @available_if(trains_by_batches)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows in one pass.
 
         Nothing is held out: "auto" is C = 1. Probabilities are calibrated on the rows of every call but the first,

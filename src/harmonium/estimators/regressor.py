@@ -155,7 +155,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
 
     kinds = ("number",)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]  # y is needed
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from all rows.
 
         An interrupt (Ctrl-C) keeps the best model so far, gives a warning, and goes on to the caller as a
@@ -186,7 +186,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         return self._fit(X, self._numbers(X, y, sample_weight))
 
     @available_if(trains_by_batches)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows in one pass.
 
         Nothing is held out: "auto" is C = 1. The first call also fixes the scale of the targets.

@@ -168,7 +168,7 @@ class Supervised(Beside):
         with compute(self.n_jobs):
             return score_parts(self.fitted_, views)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]  # y is needed
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return how well y is predicted: accuracy of classes, R² of numbers.
 
         Parameters

@@ -208,8 +208,7 @@ class Langevin(Sampling):
         into: Statistics,
     ) -> float:
         """Add the statistics of some rows; return by what they have to be multiplied to stand for all rows."""
-        for first in range(0, len(rows), _BLOCK):
-            batch = data.batch(rows[first : first + _BLOCK], problem.energy.families)
+        for batch in data.in_order(rows, _BLOCK, problem.energy.families):
             if chain.state is None:
                 chain.state = objective.start(problem, batch, chain.rng)
             objective.accumulate(problem, chain.parameters, batch, into, chain.rng, chain.state)

@@ -138,8 +138,7 @@ class Metropolis(Sampling):
             proposal[weights_of(view)] = moved
             log_ratio += prior.log_density(moved) - prior.log_density(weights)
         log_weights, kinds = [], []
-        for first in range(0, len(rows), _BLOCK):
-            batch = data.batch(rows[first : first + _BLOCK], problem.energy.families)
+        for batch in data.in_order(rows, _BLOCK, problem.energy.families):
             log_ratio += float(self._gain(problem, chain.parameters, proposal, batch).sum())
             drawn = _brief_sample(problem, proposal, batch, chain.rng, objective.brief_steps)
             log_weights.append(self._gain(problem, proposal, chain.parameters, drawn))

@@ -240,6 +240,7 @@ class Stochastic(Driver):
             n_epochs = self.epochs(len(train))
             training.n_items = len(train)
             selection = problem.selection(len(train))
+            shares = self._shares(problem, data, train)
 
             def finish() -> None:
                 if training.average is not None:
@@ -251,7 +252,7 @@ class Stochastic(Driver):
             try:
                 while state.done < min(n_epochs, last or n_epochs):
                     begin, position = time.perf_counter(), (state.done, n_epochs)
-                    self.epoch(problem, objective, data, train, training, rng, reporter, selection, position)
+                    self.epoch(problem, objective, data, train, training, rng, reporter, selection, position, shares)
                     solve_head(problem, data, train, training)
                     seconds = time.perf_counter() - begin
                     state.done += 1
@@ -287,6 +288,7 @@ class Stochastic(Driver):
         reporter: Reporter,
         selection: Selection,
         position: tuple[int, int] | None = None,
+        shares: dict[str, float] | None = None,
     ) -> None:
         """Train in place by one pass over some rows.
 
@@ -310,6 +312,9 @@ class Stochastic(Driver):
             What the hidden layer does about its units.
         position : tuple of int, optional
             Epochs done and epochs planned, for the schedule. Without it the step is constant.
+        shares : dict of str to float, optional
+            Share of the step that the weights of each view take, where it is not all of it. Default: what ``reach`` and
+            the weights of the views make of these rows.
         """
         optimiser = self._optimiser(problem)
         if training.slots is None:
@@ -318,13 +323,12 @@ class Stochastic(Driver):
             selection.begin(training.parameters)
         statistics = Statistics.zeros_like(training.parameters)
         centring = Centring(problem)
-        shares = self._shares(problem, data, rows)
-        order = rng.permutation(rows)
-        batch_size = self.rows_of_batch(len(order))
-        n_batches = -(-len(order) // batch_size)
+        shares = self._shares(problem, data, rows) if shares is None else shares
+        pieces = data.shuffled(rows, self.rows_of_batch(len(rows)), rng)
+        n_batches = len(pieces)
         every = max(1, n_batches // _TIMES_AN_EPOCH)
         moving = problem.moving(training.parameters)
-        decay = self._decay(problem, len(order))
+        decay = self._decay(problem, len(rows))
         # layers that select units add to the gradient of all rows, and a mean item is kept by looking at all weights
         may_wait = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed
         n_counted, way = 0, 0.0
@@ -337,20 +341,18 @@ class Stochastic(Driver):
             project(problem.energy, training.parameters)
             way = 0.0
 
-        for number in range(n_batches):
-            items = order[number * batch_size : (number + 1) * batch_size]
-            batch = data.batch(items, problem.energy.families)
+        for number, batch in enumerate(data.batches(pieces, problem.energy.families)):
             if training.chains is None:
                 training.chains = objective.start(problem, batch, rng)
             statistics.count, statistics.touched = 0.0, {}
-            n_counted += len(items)
+            n_counted += batch.n_rows
             training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
             way += rate
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
                 is_last = number + 1 == n_batches
-                selection.charge(statistics.gradient, training.parameters, len(items), is_last)
+                selection.charge(statistics.gradient, training.parameters, batch.n_rows, is_last)
                 before = centring.natural_of_mean_item(training.parameters)
                 step = training.n_updates
                 touched = statistics.touched if may_wait else {}
@@ -370,7 +372,7 @@ class Stochastic(Driver):
                 training.n_settled += 1
                 if self.average:
                     self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
-            reporter.batch(len(items))
+            reporter.batch(batch.n_rows)
         settle()
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 
