@@ -12,7 +12,7 @@ from harmonium.kernels.langevin import langevin_step
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters, record, weights_of
+from harmonium.params import record, weights_of
 from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
@@ -141,6 +141,11 @@ class Langevin(Sampling):
         self.checkpoint = checkpoint
 
     @property
+    def holds_biases(self) -> bool:
+        """Whether all parameters but the weights stay as the start leaves them."""
+        return self.biases == "fixed"
+
+    @property
     def _tunes(self) -> bool:
         return self.step == "auto" or self.precondition
 
@@ -252,8 +257,3 @@ class Langevin(Sampling):
         names = [name.removeprefix(_SQUARES) for name in chain.memory if record(name).is_weights]
         steps = np.concatenate([self._squared_step(chain, name, names) for name in names])
         return {"step": float(np.sqrt(self._shrunk(posterior) * np.median(steps)))}
-
-    def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
-        if self.biases == "learned":
-            return drawn
-        return {name: drawn[name] if record(name).is_weights else value for name, value in given.items()}
