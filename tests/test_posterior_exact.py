@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from scipy.stats import norm
 
 from harmonium import (
     BEFH,
+    AdjustedLangevin,
     Bernoulli,
     BernoulliUnits,
     EmpiricalBayes,
@@ -34,8 +36,10 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.training import Driver
+from harmonium.training.adjusted import _log_ratio
 from harmonium.training.base import Training
 from harmonium.training.metropolis import _log_of_means
+from harmonium.training.posterior import Posterior
 from harmonium.training.priors import Moments, Normal
 from harmonium.training.progress import Silent
 from harmonium.views import Sequences, Views
@@ -177,6 +181,32 @@ def test_metropolis_has_the_moments_of_the_exact_posterior(hidden: HiddenLayer) 
     found = sampled_moments(Metropolis(80, 150, thin=6, n_chains=6, **FIXED), SampledCD(), parts)
     # nothing but chance: 6 standard errors of Student's t with 5 degrees of freedom are exceeded twice in a thousand
     assert (np.abs(found.mean(axis=0) - exact) < 6 * found.std(axis=0, ddof=1) / np.sqrt(6)).all()
+
+
+@pytest.mark.parametrize("step", ["auto", 0.2, 0.8])
+def test_adjusted_chains_have_the_exact_moments_whatever_the_step(step: Any) -> None:
+    parts = tiny(BernoulliUnits())
+    exact = exact_moments(*parts, scale=0.8)
+    found = sampled_moments(AdjustedLangevin(80, 80, 4, 6, step, **FIXED), ExactLikelihood(), parts)
+    assert (np.abs(found.mean(axis=0) - exact) < 6 * found.std(axis=0, ddof=1) / np.sqrt(6)).all()
+
+
+def test_ratios_of_adjusted_steps_are_those_of_posteriors_and_proposals() -> None:
+    rng = np.random.default_rng(0)
+    prior = Normal(*(rng.uniform(0.5, 2, 3).astype(np.float32) for _ in range(2)))
+    posterior = Posterior([], {"x": prior})
+    places = [{"x.weights": rng.normal(size=(3, 2)).astype(np.float32)} for _ in range(2)]
+    known = [{"loss": rng.normal(size=1), "gradient.x": rng.normal(size=(3, 2))} for _ in range(2)]
+    step, log_posterior, centre = 0.7, [], []
+    for place, likelihood in zip(places, known, strict=True):
+        weights, scale = place["x.weights"].astype(float), np.sqrt(prior.variance)[:, None]
+        log_posterior.append(norm.logpdf(weights, prior.mean[:, None], scale).sum() - likelihood["loss"][0])
+        slope = -(weights - prior.mean[:, None]) / scale**2 - likelihood["gradient.x"]
+        centre.append(weights + step**2 / 2 * slope)
+    forth, back = (norm.logpdf(places[to]["x.weights"], centre[start], step).sum() for start, to in ((0, 1), (1, 0)))
+    expected = log_posterior[1] - log_posterior[0] + back - forth
+    found = _log_ratio(posterior, places[0], known[0], places[1], known[1], step)
+    assert found == pytest.approx(expected, rel=1e-5)
 
 
 def test_metropolis_by_gibbs_steps_where_items_cannot_be_drawn_exactly() -> None:

@@ -48,6 +48,7 @@ from harmonium.tables import TableViews
 from harmonium.training import (
     LBFGS,
     Adam,
+    AdjustedLangevin,
     EmpiricalBayes,
     GaussianPrior,
     Langevin,
@@ -70,6 +71,7 @@ __all__ = [
     "RBM",
     "TWH",
     "Adam",
+    "AdjustedLangevin",
     "Balanced",
     "Bernoulli",
     "BernoulliUnits",

@@ -82,7 +82,8 @@ class Langevin(Sampling):
     See Also
     --------
     EmpiricalBayes : A prior that is learned from the draws.
-    Metropolis : Draws by random-walk Metropolis-Hastings, to compare with.
+    AdjustedLangevin : Steps that are accepted or refused, for small models.
+    Metropolis : Draws by random-walk Metropolis-Hastings.
 
     Notes
     -----

@@ -35,12 +35,13 @@ _EXACT = "exact"
 class Metropolis(Accepting):
     """Posterior draws of the weights by random-walk Metropolis-Hastings.
 
-    It is the exchange algorithm. For each item an auxiliary one is drawn from the model with the weights that are proposed. In the ratio of the two
-    posteriors, times the ratio of the auxiliary items' densities the other way round, all partition functions cancel,
-    so that draws are from the posterior itself if auxiliary items are from the model itself. They are where views are
-    binary and units Gaussian or binary, by coupling from the past, unless couplings are so strong that this fails;
-    ``history_["exact"]`` is the share of the moves in which they were. Elsewhere they are the end of ``n_steps`` Gibbs
-    steps from the data, and the posterior is approximate. Biases stay as the start leaves them.
+    It is the exchange algorithm: for each item an auxiliary one is drawn from the model with the weights that are
+    proposed. In the ratio of the two posteriors, times the ratio of the auxiliary items' densities the other way round,
+    all partition functions cancel, so that draws are from the posterior itself if auxiliary items are from the model
+    itself. They are where views are binary and units Gaussian or binary, by coupling from the past, unless couplings
+    are so strong that this fails; ``history_["exact"]`` is the share of the moves in which they were. Elsewhere they
+    are the end of ``n_steps`` Gibbs steps from the data, and the posterior is approximate. Biases stay as the start
+    leaves them.
 
     A random walk mixes slowly where there are many weights. `Langevin` takes fewer moves, but its draws are approximate
     everywhere.
@@ -78,6 +79,7 @@ class Metropolis(Accepting):
     See Also
     --------
     Langevin : Draws that follow the gradient.
+    AdjustedLangevin : Exact draws that follow the gradient, for small models.
 
     Notes
     -----
