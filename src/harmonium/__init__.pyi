@@ -48,6 +48,7 @@ from harmonium.tables import TableViews
 from harmonium.training import (
     LBFGS,
     Adam,
+    AdjustedLangevin,
     EmpiricalBayes,
     GaussianPrior,
     Langevin,
@@ -56,7 +57,7 @@ from harmonium.training import (
     Spectral,
     Stochastic,
 )
-from harmonium.views import Columns, Sequences, Shards, Views
+from harmonium.views import Columns, Sequences, Shards, Tokens, Views
 
 __all__ = [
     "BDWH",
@@ -70,6 +71,7 @@ __all__ = [
     "RBM",
     "TWH",
     "Adam",
+    "AdjustedLangevin",
     "Balanced",
     "Bernoulli",
     "BernoulliUnits",
@@ -119,6 +121,7 @@ __all__ = [
     "SpikeSlab",
     "Stochastic",
     "TableViews",
+    "Tokens",
     "TopicModel",
     "Views",
     "__version__",

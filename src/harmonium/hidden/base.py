@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from harmonium.exceptions import IncompatiblePartsError
 from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.laws import Law
 from harmonium.parts import Part
@@ -413,7 +414,7 @@ class HiddenLayer(Part):
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the Boltzmann machine that binary views and this layer make up.
 
         It is p(x) ∝ exp(bias·x + xᵀ couplings x / 2) for x in {0, 1}ⁿ, where x holds the features of all views,
@@ -434,16 +435,13 @@ class HiddenLayer(Part):
             Bias of each variable.
         couplings : ndarray of shape (n, n)
             Couplings, symmetric with a zero diagonal.
-        scale : ndarray of shape (n,)
-            Square roots of the sizes of the terms that couplings are summed from: the rounding error of a coupling is a
-            small multiple of the product of two of them.
 
         Raises
         ------
-        ValueError
+        IncompatiblePartsError
             If they do not make up a Boltzmann machine.
         """
-        raise ValueError(
+        raise IncompatiblePartsError(
             f"Perfect sampling needs GaussianUnits or BernoulliUnits; got {type(self).__name__}; draw with sample()."
         )
 

@@ -197,7 +197,7 @@ class FactorUnits(HiddenLayer):
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the machine of the features alone, whose couplings are W S Wᵀ."""
         return machine_of_features(weights, view_bias, bias, self.covariance_.astype(np.float64))
 

@@ -1,5 +1,6 @@
 """Training: the only loops over data. Drivers, optimisers and priors are parts; a fit returns a `FittedModel`."""
 
+from harmonium.training.adjusted import AdjustedLangevin
 from harmonium.training.base import Driver
 from harmonium.training.fitted import FittedModel
 from harmonium.training.langevin import Langevin
@@ -13,6 +14,7 @@ from harmonium.training.stochastic import Stochastic
 __all__ = [
     "LBFGS",
     "Adam",
+    "AdjustedLangevin",
     "Driver",
     "EmpiricalBayes",
     "FittedModel",

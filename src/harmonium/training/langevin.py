@@ -12,7 +12,7 @@ from harmonium.kernels.langevin import langevin_step
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters, record, weights_of
+from harmonium.params import record, weights_of
 from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
@@ -82,7 +82,8 @@ class Langevin(Sampling):
     See Also
     --------
     EmpiricalBayes : A prior that is learned from the draws.
-    Metropolis : Draws by random-walk Metropolis-Hastings, to compare with.
+    AdjustedLangevin : Steps that are accepted or refused, for small models.
+    Metropolis : Draws by random-walk Metropolis-Hastings.
 
     Notes
     -----
@@ -139,6 +140,11 @@ class Langevin(Sampling):
         self.biases = biases
         self.start = start
         self.checkpoint = checkpoint
+
+    @property
+    def holds_biases(self) -> bool:
+        """Whether all parameters but the weights stay as the start leaves them."""
+        return self.biases == "fixed"
 
     @property
     def _tunes(self) -> bool:
@@ -251,8 +257,3 @@ class Langevin(Sampling):
         names = [name.removeprefix(_SQUARES) for name in chain.memory if record(name).is_weights]
         steps = np.concatenate([self._squared_step(chain, name, names) for name in names])
         return {"step": float(np.sqrt(self._shrunk(posterior) * np.median(steps)))}
-
-    def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
-        if self.biases == "learned":
-            return drawn
-        return {name: drawn[name] if record(name).is_weights else value for name, value in given.items()}

@@ -30,6 +30,10 @@ class Normal:
         square = np.square(weights - self.mean[:, None], dtype=np.float64)
         return -0.5 * float((square / self.variance[:, None]).sum())
 
+    def slope(self, weights: np.ndarray) -> np.ndarray:
+        """Return the gradient of the log-density by the weights."""
+        return (self.mean[:, None] - weights) / self.variance[:, None]
+
 
 @resumable
 @dataclass

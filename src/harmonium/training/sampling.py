@@ -15,7 +15,7 @@ from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.kernels.rows import arrays_of
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters, copy_parameters, weights_of
+from harmonium.params import Parameters, copy_parameters, record, weights_of
 from harmonium.parts import IsPart, as_part
 from harmonium.training.base import INTERRUPTED, Driver, Training, Watch
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
@@ -75,7 +75,8 @@ class Start(Setting):
 class Sampling(Driver):
     """Base of drivers that sample weights: chains, warm-up, thinning, priors, checkpoints.
 
-    A subclass defines `move`, `reading` and ``_tunes``; and `prepare`, if chains have something to remember.
+    A subclass defines `move`, `reading`, ``_tunes`` and `holds_biases`; and `prepare`, if chains have something to
+    remember.
     """
 
     role = "driver"  # named here, as this is no driver by itself
@@ -185,6 +186,11 @@ class Sampling(Driver):
     @property
     def _tunes(self) -> bool:
         """Whether steps are tuned in the warm-up."""
+        raise NotImplementedError
+
+    @property
+    def holds_biases(self) -> bool:
+        """Whether all parameters but the weights stay as the start leaves them."""
         raise NotImplementedError
 
     def epochs(self, n_rows: int) -> int:
@@ -309,7 +315,7 @@ class Sampling(Driver):
                     beginning = training.parameters
                     if state.done:
                         drawn = initial_parameters(problem.energy, data.views, problem.reference, stream)
-                        beginning = self._dispersed(training.parameters, drawn)
+                        beginning = self._sharing(training.parameters, drawn)
                         project(problem.energy, beginning)
                     state.running = Training(copy_parameters(beginning))
                 if driver is not None:
@@ -317,7 +323,8 @@ class Sampling(Driver):
                     driver.run(problem, objective, data, state.running, stream, silent, None, None, checkpoint)
                 state.done.append(state.running.parameters)
                 state.running = None
-            chains = [MarkovChain(start, stream) for start, stream in zip(state.done, state.streams, strict=True)]
+            starts = [self._sharing(state.done[0], start) for start in state.done]
+            chains = [MarkovChain(start, stream) for start, stream in zip(starts, state.streams, strict=True)]
         prior = {}
         for view in problem.energy.families:
             together = np.concatenate([chain.parameters[weights_of(view)] for chain in chains], axis=1)
@@ -352,9 +359,15 @@ class Sampling(Driver):
         parts = [type(self).__name__, objective, energy.hidden, energy.hidden.n_units_, len(data), digest.hexdigest()]
         return " ".join(map(str, parts))
 
-    def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
-        """Return where another chain starts; drivers that hold parameters fixed take those that were given."""
-        return drawn
+    def _sharing(self, first: Parameters, other: Parameters) -> Parameters:
+        """Return parameters of another chain than the first.
+
+        Where all but the weights is held fixed it is the same in all chains, which would sample different posteriors
+        otherwise.
+        """
+        if not self.holds_biases:
+            return other
+        return {name: other[name] if record(name).is_weights else value.copy() for name, value in first.items()}
 
     def _record(self, monitor: Monitor, training: Training, posterior: Posterior, seconds: float) -> dict[str, float]:
         """Record all chains: readings of the first, and means over chains of their steps; raise if one has run away."""
