@@ -96,6 +96,11 @@ class Learned:
     distribution: Any
     history: dict[str, list[Any]]
 
+    @property
+    def bound(self) -> float:
+        """The bound that was reached in the last round."""
+        return float(self.history["bound"][self.history["block"].index("weights", -2)])
+
 
 def block_descent(
     plane: CuttingPlane,
@@ -154,7 +159,6 @@ def block_descent(
         if not history["block"]:
             raise
         plane.interrupt(interrupt)
-    plane.reporter.complete()
     return learned
 
 
