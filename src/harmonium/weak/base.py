@@ -24,7 +24,7 @@ from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import save_classifier
 from harmonium.weak.losses import Loss, ZeroOneLoss
 from harmonium.weak.problem import CandidateProblem
-from harmonium.weak.progress import reporting
+from harmonium.weak.progress import Silent, reporting
 from harmonium.weak.reading import (
     build_problem,
     names_of,
@@ -142,9 +142,9 @@ class WeakClassifier(ClassifierMixin, WithParts):
             problem = build_problem(samples, candidates, self.problem, self._loss(), labels, classes, known)
             beginnings = [np.where(known >= 0, known, begin) for begin in self._beginnings(problem)]
             with reporting(self.verbose) as reporter:
-                plane = CuttingPlane(problem, self.C, self.tol, reporter=reporter)
-                learned = self._best_of(plane, beginnings)
-        if plane.interrupted and not learned.weights.any():
+                learned, planes = self._best_of(problem, beginnings, reporter)
+        interrupted = planes[-1].interrupted
+        if interrupted and not learned.weights.any():
             raise KeyboardInterrupt
         if not learned.weights.any():
             notice(
@@ -156,9 +156,9 @@ class WeakClassifier(ClassifierMixin, WithParts):
         self.coef_ = learned.weights if self.problem is not None else learned.weights.reshape(len(classes), -1)
         self.history_ = learned.history
         self.n_iter_ = self.history_["block"].count("weights")
-        self.n_passes_ = plane.n_passes
+        self.n_passes_ = sum(plane.n_passes for plane in planes)
         self._keep(learned.distribution)
-        if plane.interrupted:
+        if interrupted:
             try:
                 notice(
                     f"Training was interrupted in round {self.n_iter_}; the weights are the best so far; fit again to "
@@ -220,21 +220,28 @@ class WeakClassifier(ClassifierMixin, WithParts):
         others = [problem.guess(rng.exponential(size=len(problem))) for _ in range(self.n_init - 1)]
         return [problem.guess(), *others]
 
-    def _best_of(self, plane: CuttingPlane, beginnings: list[np.ndarray]) -> Learned:
-        """Return what was learned from the beginning that leads to the lowest bound; an interrupt ends the search."""
+    def _best_of(
+        self, problem: CandidateProblem, beginnings: list[np.ndarray], reporter: Silent
+    ) -> tuple[Learned, list[CuttingPlane]]:
+        """Return what was learned from the beginning that leads to the lowest bound, and the solvers of all.
+
+        An interrupt ends the search.
+        """
         found: list[Learned] = []
+        planes: list[CuttingPlane] = []
         for begin in beginnings:
-            distribution, max_steps = self._start(plane.problem, begin)
+            planes.append(CuttingPlane(problem, self.C, self.tol, reporter=reporter))
+            distribution, max_steps = self._start(problem, begin)
             try:
-                found.append(block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced))
+                found.append(block_descent(planes[-1], distribution, begin, self.max_iter, max_steps, self.self_paced))
             except KeyboardInterrupt as interrupt:
                 if not found:
                     raise
-                plane.interrupt(interrupt)
-            if plane.interrupted:
+                planes[-1].interrupt(interrupt)
+            if planes[-1].interrupted:
                 break
-        plane.reporter.complete()
-        return min(found, key=lambda learned: learned.bound)
+        reporter.complete()
+        return min(found, key=lambda learned: learned.bound), planes
 
     # ---- asking the fitted model -----------------------------------------------------------------------------------
     def _read(self, X: Any, y: Any = None, labelled: bool = True) -> CandidateProblem:
