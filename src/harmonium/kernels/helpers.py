@@ -2,7 +2,11 @@
 
 On a busy machine a thread that was woken may not run for many milliseconds, longer than all the work there is. So the
 blocks of a job are taken by whoever is there; when none is left, the job is closed, and helpers that have not come yet
-need not come any more. Waiting always gives the processor away.
+need not come any more.
+
+The phases of a batch follow each other within a fraction of a millisecond, and waking a sleeping thread can take longer
+than that. So both sides watch each other for a moment before they go to sleep, and give way to anything else that needs
+the processor. Only queues and locks decide what happens; watching merely saves the sleep.
 """
 
 from __future__ import annotations
@@ -12,7 +16,10 @@ import queue
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from harmonium.kernels.interrupts import watch
+from harmonium.kernels.waiting import look_out
 
 # seconds for which helpers are waited for until Ctrl-C is looked for, and for which they are after it; a convention
 _PATIENCE = 0.2
@@ -28,6 +35,7 @@ class Job:
         self._lock = threading.Lock()
         self._helping = 0
         self._closed = False
+        self._nobody_left = np.zeros(1, dtype=np.int64)
         self._all_gone = threading.Lock()
         self._all_gone.acquire()
         self._failures: list[BaseException] = []
@@ -39,6 +47,7 @@ class Job:
                 helper.call(self)
             self._work()
             if self._close():
+                look_out(self._nobody_left, 1)
                 while not self._all_gone.acquire(timeout=_PATIENCE):
                     if watch.waiting:
                         watch.deliver(allowed=1)
@@ -63,6 +72,7 @@ class Job:
         with self._lock:
             self._helping -= 1
             if self._closed and not self._helping:
+                self._nobody_left[0] = 1
                 self._all_gone.release()
 
     def _work(self) -> None:
@@ -86,14 +96,17 @@ class Helper:
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._called = np.zeros(1, dtype=np.int64)
         threading.Thread(target=self._serve, daemon=True, name="harmonium-kernel").start()
 
     def call(self, job: Job) -> None:
         """Let the thread help with a job, as soon as it can."""
         self._jobs.put(job)
+        self._called[0] += 1
 
     def _serve(self) -> None:
-        while True:
+        for number in itertools.count(1):
+            look_out(self._called, number)
             self._jobs.get().help()
 
 

@@ -8,6 +8,7 @@ beside the powers, which are tabulated by the step at which it was last up to da
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,17 +37,26 @@ def nothing_waits() -> np.ndarray:
 
 def later_by_a_step(table: np.ndarray, step: float, betas: tuple[float, float], decay: float) -> np.ndarray:
     """Return the table after one more step, whose last line is for rows that take part in it."""
-    ages = np.arange(len(table), 0, -1)
-    keep = (1 - decay) * table[:, 0]
-    move = (1 - decay) * table[:, 1] + step * (betas[0] / np.sqrt(betas[1])) ** ages
-    return np.vstack([np.column_stack([keep, move]), nothing_waits()])
+    later = np.empty((len(table) + 1, 2))
+    np.multiply(1 - decay, table, out=later[:-1])
+    later[:-1, 1] += step * _powers(float(betas[0] / np.sqrt(betas[1])), len(table) + 1)[:-1]
+    later[-1] = 1.0, 0.0
+    return later
 
 
 def _by_step(table: np.ndarray, betas: tuple[float, float]) -> ByStep:
     """Return ``keep``, ``move`` and what is left of both moments, for rows last up to date at each step."""
-    ages = np.arange(len(table) - 1, -1, -1)
-    keep, move, fade1, fade2 = np.stack([*table.T, betas[0] ** ages, betas[1] ** ages]).astype(np.float32)
+    keep, move = np.ascontiguousarray(table.T, dtype=np.float32)
+    fade1, fade2 = (_powers(beta, len(table)).astype(np.float32) for beta in betas)
     return keep, move, fade1, fade2
+
+
+@lru_cache(maxsize=256)
+def _powers(base: float, number: int) -> np.ndarray:
+    """Return the powers of a number with exponents from ``number - 1`` down to 0, as an array that is shared."""
+    powers: np.ndarray = base ** np.arange(number - 1, -1, -1)
+    powers.flags.writeable = False
+    return powers
 
 
 # NumPy's division, because a check for zero in each element would keep the loop from being vectorised
