@@ -201,7 +201,7 @@ class EmpiricalBayes(Prior):
 
 
 class JointEmpiricalBayes(Prior):
-    """Normal prior of a unit's weights, with a full covariance that is learned from draws.
+    """Normal prior of a unit's weights, with a full covariance learned from draws.
 
     Each column of the weights is a draw of N(μ, Σ), where Σ has an entry for each pair of features: features that go
     together in some units are expected to go together in others. It costs the square of the number of features in each
@@ -248,7 +248,7 @@ class JointEmpiricalBayes(Prior):
         self.begin = begin
 
     def check_view(self, view: str, n_features: int) -> None:
-        """Refuse views with so many features that their covariance would take too much memory and time."""
+        """Refuse views whose covariance would take too much memory and time."""
         if n_features > _MOST_FEATURES:
             raise ValueError(
                 f"JointEmpiricalBayes needs views of at most {_MOST_FEATURES} features; {view!r} has {n_features}; use "
