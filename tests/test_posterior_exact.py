@@ -39,8 +39,8 @@ from harmonium.training import Driver
 from harmonium.training.adjusted import _log_ratio
 from harmonium.training.base import Training
 from harmonium.training.metropolis import _log_of_means
+from harmonium.training.normals import Moments, Normal
 from harmonium.training.posterior import Posterior
-from harmonium.training.priors import Moments, Normal
 from harmonium.training.progress import Silent
 from harmonium.views import Sequences, Views
 from harmonium.views.data import Data

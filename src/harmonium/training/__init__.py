@@ -7,7 +7,7 @@ from harmonium.training.langevin import Langevin
 from harmonium.training.lbfgs import LBFGS
 from harmonium.training.metropolis import Metropolis
 from harmonium.training.optimisers import Adam, Momentum, Optimiser
-from harmonium.training.priors import EmpiricalBayes, GaussianPrior, Prior
+from harmonium.training.priors import EmpiricalBayes, GaussianPrior, JointEmpiricalBayes, Prior
 from harmonium.training.spectral import Spectral
 from harmonium.training.stochastic import Stochastic
 
@@ -19,6 +19,7 @@ __all__ = [
     "EmpiricalBayes",
     "FittedModel",
     "GaussianPrior",
+    "JointEmpiricalBayes",
     "Langevin",
     "Metropolis",
     "Momentum",

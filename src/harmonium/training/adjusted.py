@@ -11,8 +11,8 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, weights_of
 from harmonium.training.accepting import Accepting, is_allowed
+from harmonium.training.normals import Normal
 from harmonium.training.posterior import MarkovChain, Posterior
-from harmonium.training.priors import Normal
 from harmonium.views.data import Data
 
 # Rows of which gradients are added up at a time: for memory only.

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from harmonium.kernels.langevin import langevin_step
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
@@ -164,8 +163,9 @@ class Langevin(Sampling):
         for name, gradient in statistics.gradient.items():
             chain.memory[_SQUARES + name] = np.square(scale * gradient, dtype=np.float32)
         for view, prior in posterior.prior.items():
-            name = _SQUARES + weights_of(view)
-            chain.memory[name] = np.maximum(chain.memory[name].mean(axis=1), 1 / prior.variance)
+            slope = scale * prior.in_coordinates(statistics.gradient[weights_of(view)])
+            squares = np.square(slope, dtype=np.float32).mean(axis=1)
+            chain.memory[_SQUARES + weights_of(view)] = np.maximum(squares, prior.precision)
 
     def move(
         self,
@@ -187,22 +187,14 @@ class Langevin(Sampling):
         for name, view in weights.items():
             prior = posterior.prior[view]
             squared_step = np.float32(shrunk) * self._squared_step(chain, name, list(weights))
-            squares = langevin_step(
-                chain.parameters[name],
-                statistics.gradient[name],
-                scale,
-                prior.mean,
-                prior.variance,
-                squared_step,
-                chain.rng,
-            )
+            squares = prior.move(chain.parameters[name], statistics.gradient[name], scale, squared_step, chain.rng)
             self._remember(chain, name, squares, posterior)
         for name in chain.parameters.keys() - weights.keys():
             if self.biases == "learned":
                 slope = (-scale * statistics.gradient[name]).astype(np.float32)
                 self._remember(chain, name, np.square(slope), posterior)
                 chain.parameters[name] += np.float32(_BIAS_STEP) * slope / np.sqrt(self._floored(chain, name))
-            statistics.gradient[name][...] = 0  # langevin_step does so for the weights
+            statistics.gradient[name][...] = 0  # the step of the weights does so for theirs
 
     def _gradient(
         self,

@@ -21,8 +21,9 @@ from harmonium.training.base import INTERRUPTED, Driver, Training, Watch
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.monitor import Monitor, Reading
+from harmonium.training.normals import Normal
 from harmonium.training.posterior import MarkovChain, Posterior
-from harmonium.training.priors import GaussianPrior, Moments, Normal, Prior
+from harmonium.training.priors import GaussianPrior, Prior
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.state import resumable
@@ -295,7 +296,7 @@ class Sampling(Driver):
                 moments.add(chain.parameters[weights_of(view)])
             if (posterior.n_moves - first) % every == 0:
                 posterior.prior[view] = self.prior_of(view).update(posterior.prior[view], moments)
-                posterior.moments[view] = Moments.none(len(moments.total))
+                posterior.moments[view] = self.prior_of(view).moments(len(moments.total))
 
     def _begin(
         self,
@@ -339,7 +340,7 @@ class Sampling(Driver):
             posterior.n_warmup = posterior.n_planned = self.n_warmup
             if not posterior.n_draws:  # a prior that draws were made with stays as it is
                 posterior.moments = {
-                    view: Moments.none(len(prior.mean))
+                    view: self.prior_of(view).moments(len(prior.mean))
                     for view, prior in posterior.prior.items()
                     if self.prior_of(view).learns
                 }
@@ -427,6 +428,8 @@ class Sampling(Driver):
         if unknown:
             known = ", ".join(map(repr, problem.energy.families))
             raise ValueError(f"prior may only name views that are there ({known}); got {unknown[0]!r}; correct it.")
+        for view, family in problem.energy.families.items():
+            self.prior_of(view).check_view(view, family.n_features_)
         driver = self._starter()
         if driver is not None:
             driver.check_model(problem, objective)
