@@ -49,6 +49,7 @@ INTERNAL = {
     "bars",
     "batch",
     "cli",
+    "collection",
     "energy",
     "estimators",
     "extras",

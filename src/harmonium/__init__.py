@@ -2,6 +2,7 @@
 
 from harmonium import recipes, weak
 from harmonium._version import __version__
+from harmonium.collection import HeldOut, ModelFolder, Thumbnails
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor, merge_duplicates
 from harmonium.exceptions import (
     DivergenceError,
@@ -96,6 +97,7 @@ __all__ = [
     "HarmoniumRegressor",
     "HarmoniumWarning",
     "Head",
+    "HeldOut",
     "HiddenLayer",
     "Hinge",
     "IncompatiblePartsError",
@@ -105,6 +107,7 @@ __all__ = [
     "MeanFieldCD",
     "Metropolis",
     "ModelFileError",
+    "ModelFolder",
     "Momentum",
     "MultiLabelHinge",
     "NegativeBinomial",
@@ -118,6 +121,7 @@ __all__ = [
     "SpikeSlab",
     "Stochastic",
     "TableViews",
+    "Thumbnails",
     "TopicModel",
     "Views",
     "__version__",
