@@ -52,6 +52,7 @@ INTERNAL = {
     "collection",
     "energy",
     "estimators",
+    "explore",
     "extras",
     "given",
     "inference",

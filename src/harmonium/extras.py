@@ -15,6 +15,9 @@ _EXTRAS = {
     "arviz": ("arviz", "arviz"),
     "piqp": ("piqp", "weak"),
     "pyarrow": ("pyarrow", "arrow"),
+    "jinja2": ("jinja2", "app"),
+    "starlette": ("starlette", "app"),
+    "uvicorn": ("uvicorn", "app"),
 }
 
 
