@@ -29,8 +29,8 @@ def held_out_summary(folder: ModelFolder, cards: Cards) -> dict[str, Any] | None
     -------
     dict or None
         ``kind`` of the target, the number ``n`` of rows, ``precision_recall``, ``calibration``, ``numbers`` (what is
-        true of similar predictions) and ``mistakes``; entries that do not apply are None. None if no rows were held out, or
-        there are several targets.
+        true of similar predictions) and ``mistakes``; entries that do not apply are None. None if no rows were
+        held out, or there are several targets.
     """
     held_out, meaning = folder.held_out, folder.model.fitted_.meaning
     if held_out is None or meaning is None or not len(held_out):
