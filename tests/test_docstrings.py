@@ -53,6 +53,7 @@ INTERNAL = {
     "energy",
     "estimators",
     "extras",
+    "files",
     "given",
     "inference",
     "kernels",
