@@ -54,6 +54,7 @@ INTERNAL = {
     "estimators",
     "explore",
     "extras",
+    "files",
     "given",
     "inference",
     "kernels",

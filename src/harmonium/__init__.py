@@ -2,7 +2,7 @@
 
 from harmonium import recipes, weak
 from harmonium._version import __version__
-from harmonium.collection import HeldOut, ModelFolder, Thumbnails
+from harmonium.collection import HeldOut, ModelFolder, Thumbnails, fit_folder
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor, merge_duplicates
 from harmonium.exceptions import (
     DivergenceError,
@@ -125,6 +125,7 @@ __all__ = [
     "TopicModel",
     "Views",
     "__version__",
+    "fit_folder",
     "iEFH",
     "iMMH",
     "load",

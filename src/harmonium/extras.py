@@ -10,6 +10,7 @@ _EXTRAS = {
     "matplotlib": ("matplotlib", "plot"),
     "skimage": ("scikit-image", "images"),
     "PIL": ("Pillow", "images"),
+    "anndata": ("anndata", "scverse"),
     "mudata": ("mudata", "scverse"),
     "faiss": ("faiss-cpu", "neighbours"),
     "arviz": ("arviz", "arviz"),

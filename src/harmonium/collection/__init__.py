@@ -4,8 +4,9 @@
 rows that were held out.
 """
 
+from harmonium.collection.fitting import fit_folder
 from harmonium.collection.folder import ModelFolder
 from harmonium.collection.held_out import HeldOut
 from harmonium.collection.thumbnails import Thumbnails
 
-__all__ = ["HeldOut", "ModelFolder", "Thumbnails"]
+__all__ = ["HeldOut", "ModelFolder", "Thumbnails", "fit_folder"]

@@ -18,7 +18,8 @@ from harmonium.collection.held_out import HeldOut
 from harmonium.collection.places import map_of, placed
 from harmonium.collection.summary import summary_of
 from harmonium.collection.thumbnails import Thumbnails
-from harmonium.estimators import Harmonium
+from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import encode
 from harmonium.search import NearestNeighbours
 from harmonium.validation import check_fitted, check_whole
@@ -325,6 +326,38 @@ class ModelFolder:
             Columns row, rank, label, probability, the most probable first.
         """
         return annotated(self.model, views_asked(self.model, X), view, top)
+
+    def explain(self, item: Any) -> Explanation:
+        """Return which topics and features moved a prediction, by how much.
+
+        Parameters
+        ----------
+        item : int, mapping, or anything that the model takes
+            Number of an item of the folder, or one other item, as for `predict`.
+
+        Returns
+        -------
+        Explanation
+            What adds up to the scores of the item, exactly.
+        """
+        if not isinstance(self.model, HarmoniumClassifier | HarmoniumRegressor):
+            raise ValueError(
+                "An explanation needs a model with a target; this one was fitted without; fit it with one."
+            )
+        rows: Any = item
+        if isinstance(item, int | np.integer):
+            rows = self._read_again(self._row(int(item)))
+        return self.model.explain(views_asked(self.model, rows))[0]
+
+    def _read_again(self, row: int) -> Any:
+        """Return one item as the model takes it, from its columns."""
+        table = self.model.fitted_.table
+        if table is None or any(column.name not in self.items.columns for column in table.columns):
+            raise ValueError(
+                "An item is explained by its columns; the folder does not hold all columns that the model was fitted "
+                "on; pass the item itself."
+            )
+        return self.items.loc[[row], [column.name for column in table.columns]]
 
     def _row(self, item: int) -> int:
         """Return the number of an item; refuse others."""
