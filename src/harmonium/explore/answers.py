@@ -26,6 +26,7 @@ _TOPIC_ITEMS, _TOPIC_FEATURES = 24, 30
 _ITEM_TOPICS = 8
 _SELECTED = 12
 _ANNOTATIONS = 10
+_EXPLAINED = 10
 
 
 class Answers:
@@ -259,11 +260,20 @@ class Answers:
         classes = [{"name": str(name), "share": float(share)} for name, share in shares.items()]
         return {"column": target.columns[0], "mean": mean, "classes": classes}
 
-    def _explained(self, values: dict[str, Any]) -> Any:
-        return None
+    def _explained(self, item: Any) -> dict[str, Any]:
+        """Return what moved the prediction of an item: its topics, and its features through them and directly."""
+        found = plain(self.folder.explain(item).to_dict(n=_EXPLAINED))
+        for topic in found["topics"]:
+            topic["label"] = self._topics[topic["topic"]]["label"]
+        return found
 
-    def _explained_item(self, row: int) -> Any:
-        return None
+    def _explained_item(self, row: int) -> dict[str, Any] | None:
+        if self.folder.model.fitted_.meaning is None:
+            return None
+        try:
+            return self._explained(row)
+        except ValueError:  # the folder does not keep all columns that the model was fitted on
+            return None
 
     # ---- shared --------------------------------------------------------------------------------------------------
     def frame(self, items: Sequence[dict[str, Any]]) -> pd.DataFrame:

@@ -37,7 +37,16 @@ CARD = record(row=WHOLE, title=TEXT, excerpt=maybe(TEXT), target=by_name(ANYTHIN
 FOUND = record(**CARD["properties"], score=NUMBER)
 NOTICES = listed(TEXT)
 STRONGEST = listed(record(topic=WHOLE, label=TEXT, mean=NUMBER, ahead=NUMBER))
-EXPLANATION = ANYTHING
+_MOVED = record(view=TEXT, feature=TEXT, inferred=FLAG, total=NUMBER)
+EXPLANATION = record(
+    output=TEXT,
+    score=NUMBER,
+    base=NUMBER,
+    topics=listed(record(topic=WHOLE, label=TEXT, total=NUMBER, features=listed(_MOVED))),
+    topics_rest=NUMBER,
+    features=listed(record(**_MOVED["properties"], through_topics=NUMBER, directly=NUMBER)),
+    features_rest=NUMBER,
+)
 
 ERROR = record(error=TEXT)
 ABOUT = record(
@@ -77,7 +86,7 @@ ITEM = record(
     values=by_name(ANYTHING),
     topics=STRONGEST,
     similar=listed(FOUND),
-    explanation=EXPLANATION,
+    explanation=maybe(EXPLANATION),
     notices=NOTICES,
 )
 SEARCH = record(query=ANYTHING, items=listed(FOUND), notices=NOTICES)
@@ -92,7 +101,7 @@ DESCRIBED = record(
     annotations=by_name(listed(ANNOTATION)),
     topics=STRONGEST,
     similar=listed(FOUND),
-    explanation=EXPLANATION,
+    explanation=maybe(EXPLANATION),
     notices=NOTICES,
 )
 SELECTION = record(

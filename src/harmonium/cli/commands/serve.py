@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from harmonium.cli.options import ModelPath
+from harmonium.cli.printing import say
 from harmonium.cli.refusing import Refusal, in_one_sentence
 
 
-def serve(
-    model: Annotated[Path, typer.Argument(help="A model folder, as fit writes it.")],
+def command(
+    model: ModelPath,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
     host: Annotated[
         str, typer.Option(help="Address to listen on. Others than this machine need a token.")
@@ -32,10 +32,8 @@ def serve(
             raise Refusal("--no-token lets everyone in; got a token as well; leave one of them out.")
         from harmonium.explore.serving import run, settings_for
 
-        console = Console()
-
         def ready(address: str) -> None:
-            console.print(f"Serving {model} at {address}", markup=False, highlight=False, soft_wrap=True)
+            say(f"Serving {model} at {address}")
 
         settings = settings_for(host, token, pages=False, rate=rate, open_to_all=open_to_all)
         run(model, settings, host, port, workers, ready)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from harmonium.cli.options import ModelPath
+from harmonium.cli.printing import say
 from harmonium.cli.refusing import in_one_sentence
 
 # requests a second of one client: more than a person makes, and less than keeps a laptop from its work
 _RATE = 100.0
 
 
-def explore(
-    model: Annotated[Path, typer.Argument(help="A model folder, as fit writes it.")],
+def command(
+    model: ModelPath,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8765,
     host: Annotated[
         str, typer.Option(help="Address to listen on. Others than this machine need the token that is shown.")
@@ -26,12 +26,8 @@ def explore(
     with in_one_sentence():
         from harmonium.explore.serving import run, settings_for
 
-        console = Console()
-
         def ready(address: str) -> None:
-            console.print(
-                f"Explore {model} at {address} (Ctrl-C ends it).", markup=False, highlight=False, soft_wrap=True
-            )
+            say(f"Explore {model} at {address} (Ctrl-C ends it).")
             if browser:
                 typer.launch(address)
 
