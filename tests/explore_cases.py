@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,3 +59,43 @@ def small_folder(place: Path) -> ModelFolder:
         held_out=HeldOut(rows, truth[:, None], predicted, {"n_rows": len(rows), "measures": []}),
         thumbnails=Thumbnails.of(pictures),
     )
+
+
+def fuzzed(app: Any, n_examples: int) -> dict[tuple[str, str, str], Counter[int]]:
+    """Ask every endpoint with requests that fit its description, and with such that do not.
+
+    Returns how often each status was the answer, by method, path and kind of request. An answer that is not as
+    described, or a fault of the server, is an error with the request that shows it.
+    """
+    import schemathesis
+
+    operations = [found.ok() for found in schemathesis.openapi.from_asgi("/openapi.json", app).get_all_operations()]
+    return {
+        (operation.method, operation.path, mode.name): _statuses(operation, mode, n_examples)
+        for operation in operations
+        for mode in schemathesis.GenerationMode
+    }
+
+
+def _statuses(operation: Any, mode: Any, n_examples: int) -> Counter[int]:
+    from hypothesis import HealthCheck, given, settings
+    from hypothesis.errors import Unsatisfiable
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+    statuses: Counter[int] = Counter()
+    limits = {"deadline": None, "derandomize": True, "database": None, "suppress_health_check": list(HealthCheck)}
+
+    @settings(max_examples=n_examples, **limits)
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def ask(case: Any) -> None:
+        response = case.call()
+        statuses[response.status_code] += 1
+        if response.status_code != 414:  # what is too long is refused before it is looked at
+            # a request may fit the schema and ask for what the model cannot say, such as words that it does not know
+            case.validate_response(response, excluded_checks=[positive_data_acceptance])
+
+    try:
+        ask()
+    except Unsatisfiable:  # an endpoint that takes nothing cannot be asked wrongly
+        pass
+    return statuses

@@ -76,6 +76,8 @@ def _whole(
     def read(value: Any) -> int:
         if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit() and len(value) < 20:
             value = int(value)
+        if isinstance(value, float) and value.is_integer():  # to JSON 6.0 is a whole number
+            value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise BadRequest(f"{name} must be a whole number from {low} to {high}; got {shown(value)}.", status)
         return value
@@ -113,9 +115,10 @@ def rows(n_items: int) -> Field:
     def read(value: Any) -> list[int]:
         if not isinstance(value, list) or not 1 <= len(value) <= MOST_ROWS:
             raise BadRequest(f"rows must be a list of 1 to {MOST_ROWS:,} numbers of items; got {shown(value)}.")
-        if not all(type(row) is int and 0 <= row < n_items for row in value):
+        numbers = [int(row) if isinstance(row, float) and row.is_integer() else row for row in value]
+        if not all(type(row) is int and 0 <= row < n_items for row in numbers):
             raise BadRequest(f"rows must be whole numbers from 0 to {n_items - 1}; got others.")
-        return value
+        return numbers
 
     entry = {"type": "integer", "minimum": 0, "maximum": n_items - 1}
     schema = {"type": "array", "items": entry, "minItems": 1, "maxItems": MOST_ROWS}
