@@ -94,7 +94,15 @@ class Answers:
     def map(self) -> dict[str, Any]:
         """Where all items lie."""
         x, y = pixel_places(self.folder)
-        return {"n": len(self.folder), "x": x, "y": y, "has_pictures": self.folder.thumbnails is not None}
+        lacking = [row for row in range(len(self.folder)) if self.cards.picture(row) is None]
+        has_pictures = self.folder.thumbnails is not None
+        return {
+            "n": len(self.folder),
+            "x": x,
+            "y": y,
+            "has_pictures": has_pictures,
+            "without_pictures": lacking if has_pictures else [],
+        }
 
     def colours(self, by: str) -> dict[str, Any]:
         """Return the colour of each item."""

@@ -62,7 +62,7 @@ ABOUT = record(
     has_pictures=FLAG,
     colourings=listed(record(by=TEXT, name=TEXT, group=TEXT)),
 )
-MAP = record(n=WHOLE, x=listed(WHOLE), y=listed(WHOLE), has_pictures=FLAG)
+MAP = record(n=WHOLE, x=listed(WHOLE), y=listed(WHOLE), has_pictures=FLAG, without_pictures=listed(WHOLE))
 COLOURS = record(kind={"enum": ["class", "number"]}, by=TEXT, values=listed(WHOLE))
 _TOPIC = {
     "topic": WHOLE,

@@ -15,6 +15,7 @@ export class ItemMap extends EventTarget {
     this.cloud = new PointCloud(points.x, points.y);
     this.thumbnails = thumbnails; // the address of the picture of an item, with {row} for its number; or null
     this.pictures = new Map();
+    this.pictureless = new Set(points.without_pictures);
     this.showsPictures = thumbnails !== null;
     this.kind = "class";
     this.mode = "move";
@@ -153,7 +154,7 @@ export class ItemMap extends EventTarget {
     const taken = new Set();
     const step = cell / this.view.scale;
     for (const point of this.visible()) {
-      if (this.cloud.picked !== null && !this.cloud.picked[point]) continue;
+      if ((this.cloud.picked !== null && !this.cloud.picked[point]) || this.pictureless.has(point)) continue;
       const key = `${Math.floor(this.cloud.x[point] / step)},${Math.floor(this.cloud.y[point] / step)}`;
       if (taken.has(key)) continue;
       taken.add(key);
