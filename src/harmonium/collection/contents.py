@@ -16,6 +16,7 @@ import pandas as pd
 from harmonium.collection.columns import packed_columns, plain, unpacked_columns
 from harmonium.collection.held_out import HeldOut
 from harmonium.collection.thumbnails import Thumbnails
+from harmonium.collection.words import ItemWords
 from harmonium.exceptions import ModelFileError
 from harmonium.persist import describe, rebuild
 from harmonium.storage import check_fields, check_header, heading, read_whole_folder, rebuilds, write_model
@@ -33,6 +34,7 @@ _ITEM_FIELDS: dict[str, Any] = {
     "n_items": int,
     "columns": list,
     "target": list,
+    "words": list,
     "scores": (dict, type(None)),
     "has_thumbnails": bool,
     "notes": dict,
@@ -51,6 +53,7 @@ class Contents:
     search_coordinates: np.ndarray
     map: np.ndarray
     target: list[str]
+    words: ItemWords | None = None
     held_out: HeldOut | None = None
     thumbnails: Thumbnails | None = None
     notes: dict[str, Any] = field(default_factory=dict)
@@ -67,7 +70,7 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
         "search_coordinates": np.asarray(contents.search_coordinates, dtype=np.float32),
         "map": np.asarray(contents.map, dtype=np.float32),
     }
-    for part in (contents.held_out, contents.thumbnails):
+    for part in (contents.words, contents.held_out, contents.thumbnails):
         items |= {} if part is None else part.tensors()
     description = {
         **heading(FORMAT, model["estimator"]),
@@ -76,6 +79,7 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
             "n_items": len(contents.items),
             "columns": columns,
             "target": contents.target,
+            "words": [] if contents.words is None else list(contents.words.views),
             "scores": None if contents.held_out is None else plain(contents.held_out.scores),
             "has_thumbnails": contents.thumbnails is not None,
             "notes": plain(contents.notes),
@@ -128,6 +132,9 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         items = unpacked_columns(facts["columns"], tensors, n_items)
         if not all(name in items.columns for name in facts["target"]):
             raise ValueError("a target that is no column")
+        names = facts["words"]
+        n_words = sum(model.families_[name].n_columns for name in names)
+        words = ItemWords.restored(tuple(names), tensors, n_items, n_words) if names else None
         scores = facts["scores"]
         held_out = None if scores is None else HeldOut.restored(tensors, scores, n_items)
         thumbnails = Thumbnails.restored(tensors, n_items) if facts["has_thumbnails"] else None
@@ -142,6 +149,7 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         model=model,
         items=items,
         target=facts["target"],
+        words=words,
         held_out=held_out,
         thumbnails=thumbnails,
         notes=facts["notes"],

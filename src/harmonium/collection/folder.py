@@ -15,13 +15,14 @@ from harmonium.collection.answers import annotated, predictions
 from harmonium.collection.asking import views_asked
 from harmonium.collection.contents import Contents, read_contents, write_contents
 from harmonium.collection.held_out import HeldOut
+from harmonium.collection.index import ItemIndex
 from harmonium.collection.places import map_of, placed
 from harmonium.collection.summary import summary_of
 from harmonium.collection.thumbnails import Thumbnails
+from harmonium.collection.words import ItemWords
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import encode
-from harmonium.search import NearestNeighbours
 from harmonium.validation import check_fitted, check_whole
 from harmonium.views.frames import as_frame, is_frame
 
@@ -147,6 +148,7 @@ class ModelFolder:
             search_coordinates=search_coordinates,
             map=map_of(search_coordinates),
             target=_target(model, shown, target),
+            words=ItemWords.of(views, model.fitted_.table),
             held_out=held_out,
             thumbnails=thumbnails,
             notes=dict(notes or {}),
@@ -227,9 +229,9 @@ class ModelFolder:
 
     # ---- questions -----------------------------------------------------------------------------------------------
     @cached_property
-    def index(self) -> NearestNeighbours:
+    def index(self) -> ItemIndex:
         """The search index of the items."""
-        return NearestNeighbours().fit(self.search_coordinates)
+        return ItemIndex(self.search_coordinates, self._contents.words)
 
     def search(self, query: Any, n: int = 10) -> pd.DataFrame:
         """Return the items that go best with a query.
@@ -237,7 +239,7 @@ class ModelFolder:
         Parameters
         ----------
         query : str, mapping, or anything that the model takes
-            Some words; values of some columns by name, as in ``{"text": "quiet room", "price": 80}``; or one item as a
+            Some words; values of some columns by name, as in ``{"text": "quiet room", "price": 80}``; or items as a
             frame or views, any subset of them.
         n : int, default=10
             Number of items; all of them if there are fewer.
@@ -245,11 +247,15 @@ class ModelFolder:
         Returns
         -------
         DataFrame
-            Columns ``row``, the number of the item, and ``score``, a cosine between -1 and 1, best first. With several
-            queries there is a first column ``query``.
+            Columns ``row``, the number of the item, and ``score``, best first. With several queries there is a first
+            column ``query``. Scores are cosines of `search_coordinates` between -1 and 1; for queries with words or
+            tags, half of the score is the cosine of these themselves, weighed by how rare they are.
         """
         check_whole("search", "n", n, remedy="10 is usual")
-        return self._nearest(self.model.search_coordinates(views_asked(self.model, query)), n)
+        views = self.model.as_views(views_asked(self.model, query))
+        words = self._contents.words
+        said = None if words is None or not set(words.views) <= set(views.names) else words.said(views)
+        return self.index.query(self.model.search_coordinates(views), said, n)
 
     def nearest(self, item: int, n: int = 10) -> pd.DataFrame:
         """Return the items that are most like an item.
@@ -264,18 +270,12 @@ class ModelFolder:
         Returns
         -------
         DataFrame
-            Columns ``row`` and ``score``, best first, without the item itself.
+            Columns ``row`` and ``score``, as `search` has them, best first, without the item itself.
         """
         check_whole("nearest", "n", n, remedy="10 is usual")
-        found = self._nearest(self.search_coordinates[[self._row(item)]], n + 1)
+        words, row = self._contents.words, self._row(item)
+        found = self.index.query(self.search_coordinates[[row]], None if words is None else words.said_by(row), n + 1)
         return found[found["row"] != item].head(n).reset_index(drop=True)
-
-    def _nearest(self, coordinates: np.ndarray, n: int) -> pd.DataFrame:
-        rows, scores = self.index.query(coordinates, min(n, len(self)))
-        found = pd.DataFrame({"row": rows.ravel(), "score": scores.ravel()})
-        if len(rows) > 1:
-            found.insert(0, "query", np.repeat(np.arange(len(rows)), rows.shape[1]))
-        return found
 
     def place(self, X: Any) -> np.ndarray:
         """Return where items would lie on the map.
