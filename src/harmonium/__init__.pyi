@@ -2,6 +2,7 @@
 
 from harmonium import recipes, weak
 from harmonium._version import __version__
+from harmonium.collection import HeldOut, ModelFolder, Thumbnails, fit_folder
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor, merge_duplicates
 from harmonium.exceptions import (
     DivergenceError,
@@ -99,6 +100,7 @@ __all__ = [
     "HarmoniumRegressor",
     "HarmoniumWarning",
     "Head",
+    "HeldOut",
     "HiddenLayer",
     "Hinge",
     "IncompatiblePartsError",
@@ -109,6 +111,7 @@ __all__ = [
     "MeanFieldCD",
     "Metropolis",
     "ModelFileError",
+    "ModelFolder",
     "Momentum",
     "MultiLabelHinge",
     "NegativeBinomial",
@@ -123,10 +126,12 @@ __all__ = [
     "SpikeSlab",
     "Stochastic",
     "TableViews",
+    "Thumbnails",
     "Tokens",
     "TopicModel",
     "Views",
     "__version__",
+    "fit_folder",
     "iEFH",
     "iMMH",
     "load",

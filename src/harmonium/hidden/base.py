@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Self
 
 import numpy as np
@@ -524,6 +524,26 @@ class HiddenLayer(Part):
         """
         return by_mean * self.mean_derivative(natural)
 
+    def moved_by(self, natural: np.ndarray, before: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """Return how much of a move of the means comes from parts of the move of the naturals.
+
+        The means move by the secant between both ends, so that parts which add up to the move of the naturals add up to
+        the move of the means. That is the integral of the slopes along the straight line between the ends.
+
+        Parameters
+        ----------
+        natural, before : ndarray of shape (units,)
+            Naturals after and before the move, in float64.
+        parts : ndarray of shape (parts, units)
+            Parts of ``natural - before``.
+
+        Returns
+        -------
+        ndarray of shape (parts, units)
+            Parts of ``mean(natural) - mean(before)``.
+        """
+        return parts * secant(self.mean, natural, before)
+
     def root_of_slopes(self, slopes: np.ndarray) -> np.ndarray:
         """Return R, where R Rᵀ is how the means move with the natural parameters.
 
@@ -570,3 +590,35 @@ class HiddenLayer(Part):
             Values within the support.
         """
         return self.law.mode(natural)
+
+
+# Closer naturals than this have the slope between two that are this far apart, which is the same up to rounding.
+_CLOSE = 1e-5
+
+
+def secant(function: Callable[[np.ndarray], np.ndarray], after: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Return slopes of the secants of a function of each unit's natural; of tangents where both ends meet.
+
+    Parameters
+    ----------
+    function : callable
+        From naturals of shape (rows, units) to values of shape (rows, units, ...).
+    after, before : ndarray of shape (units,)
+        The ends, in float64.
+
+    Returns
+    -------
+    ndarray of shape (units, ...)
+        Slopes.
+
+    Examples
+    --------
+    >>> secant(np.square, np.array([3.0, 1.0]), np.array([1.0, 1.0])).round(6).tolist()
+    [4.0, 2.0]
+    """
+    close = np.abs(after - before) < _CLOSE
+    middle = (after + before) / 2
+    upper, lower = (np.where(close, middle + step, end) for step, end in ((_CLOSE / 2, after), (-_CLOSE / 2, before)))
+    values = function(np.stack([upper, lower]))
+    distance = (upper - lower).reshape(-1, *(1,) * (values.ndim - 2))
+    return (values[0] - values[1]) / distance

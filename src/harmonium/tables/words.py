@@ -53,6 +53,7 @@ class Words(Reader):
     """
 
     learned = {"words_": list, "counts_": bool}
+    names_some = True
     settings = {
         "max_features": Whole(remedy="20000 is usual"),
         "min_rows": Whole(remedy="2 is usual"),
@@ -95,6 +96,11 @@ class Words(Reader):
         matrix = scipy.sparse.csr_array(_counter(**settings).transform(texts))
         family = None if self.counts_ else Bernoulli()
         return [Block(matrix, self.words_, family, present=np.asarray(present, dtype=bool))]
+
+    def said_in(self, text: str) -> Any:
+        """Return the text, if it has a word that is known."""
+        known = set(self.words_)
+        return text if any(word in known for word in CountVectorizer().build_analyzer()(text)) else None
 
     @property
     def note(self) -> str:
