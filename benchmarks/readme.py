@@ -1,7 +1,7 @@
-"""The tables of the READMEs, made from what the results and the benchmarks say.
+"""The tables of the READMEs and of the site, made from what the results and the benchmarks say.
 
-``readme_table.toml`` holds the rows of the results table of the main README: text with names in braces, and for each
-name the place in a stored result that its number comes from.
+``readme_table.toml`` holds the rows of the table of results: text with names in braces, and for each name the place in a
+stored result that its number comes from. The site shows all rows, the main README those that say ``readme = true``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parent
 ROWS = FOLDER / "readme_table.toml"
 README = FOLDER.parent / "README.md"
 OWN_README = FOLDER / "README.md"
+SITE = FOLDER.parent / "docs" / "results" / "index.md"
 COLUMNS = ("what", "harmonium", "rivals")
 KEYS = {
     "benchmark",
@@ -53,7 +54,8 @@ class UnknownPlace(LookupError):
 def pages() -> dict[Path, str]:
     """Return what every generated page should say."""
     found = {results.FOLDER / f"{name}.md": markdown(results.read(name)) for name in results.names()}
-    found[README] = between(README.read_text(), "results", results_table())
+    found[README] = between(README.read_text(), "results", results_table(of_readme=True))
+    found[SITE] = between(SITE.read_text(), "results", results_table())
     found[OWN_README] = between(OWN_README.read_text(), "benchmarks", benchmarks_table())
     return found
 
@@ -75,9 +77,9 @@ def benchmarks_table() -> str:
     return table(["name", "claim", "takes", "data"], rows)
 
 
-def results_table() -> str:
-    """Return the results of the main README, as a Markdown table."""
-    rows = tomllib.loads(ROWS.read_text())["row"]
+def results_table(of_readme: bool = False) -> str:
+    """Return the table of results as Markdown: all rows, or those with ``readme = true``."""
+    rows = [row for row in tomllib.loads(ROWS.read_text())["row"] if row.get("readme") or not of_readme]
     return table(COLUMNS, ([_filled(row, column) for column in COLUMNS] for row in rows))
 
 
