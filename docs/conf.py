@@ -10,10 +10,10 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]  # extensions of the site; the package of benchmarks
 os.environ.setdefault("MPLBACKEND", "agg")
 
-import matplotlib  # noqa: E402
-from members import own_members  # noqa: E402
+import matplotlib
+from reference import own_members
 
-import harmonium  # noqa: E402
+import harmonium
 
 project = "harmonium"
 author = "the harmonium developers"
@@ -29,12 +29,13 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "reference",
     "stored_results",
 ]
 templates_path = ["_templates"]
 # the pages of sphinx-gallery are made from docs/examples, those of results/stored from benchmarks/results
 exclude_patterns = ["_build", "examples", "gallery/*.ipynb", "gallery/*.py"]
-nitpicky = False
+suppress_warnings = ["config.cache"]  # a function in `autosummary_context` cannot be pickled; it need not be
 
 # ---- Markdown and docstrings -----------------------------------------------------------------------------------------
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

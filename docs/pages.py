@@ -3,8 +3,8 @@
     python docs/pages.py docs/walks/documents.md
 
 Blocks marked ``python`` are run in the order of the page, in one namespace and an empty folder; figures that they save
-there are kept in the folder ``pictures`` beside the page (those of the README in docs/pictures). A block marked ``output`` right below one of them holds what it
-printed.
+there are kept in the folder ``pictures`` beside the page (those of the README in docs/pictures). A block marked
+``output`` right below one of them holds what it printed.
 A page that needs data sets of ``HARMONIUM_DATA`` names their folders in a comment: ``<!-- needs: hotels, emoji -->``.
 `tests/test_pages.py` runs all pages and compares.
 """

@@ -29,15 +29,17 @@ def disagreement(shown: str, printed: str) -> str:
     alike = difflib.SequenceMatcher(None, *words, autojunk=False).ratio()
     if alike < WORDS_IN_COMMON:
         return f"only {alike:.0%} of the words are the same"
-    numbers = [
-        [float(one.replace("−", "-").replace(",", "")) for one in NUMBER.findall(text)] for text in (shown, printed)
-    ]
+    numbers = [[_value(one) for one in NUMBER.findall(text)] for text in (shown, printed)]
     if len(numbers[0]) != len(numbers[1]):
         return f"{len(numbers[0])} numbers are shown, {len(numbers[1])} were printed"
     for there, here in zip(*numbers, strict=True):
         if abs(there - here) > NUMBERS_MAY_DIFFER * max(abs(there), abs(here), 1.0):
             return f"{there:g} is shown, {here:g} was printed"
     return ""
+
+
+def _value(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", ""))
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: str(path.relative_to(ROOT).with_suffix("")))

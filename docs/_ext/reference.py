@@ -1,10 +1,17 @@
-"""Which members of a class its page of the reference shows: those that harmonium defines."""
+"""What pages of the reference show of a class, and docstrings as reStructuredText reads them."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from functools import cached_property
+from typing import Any
+
+from sphinx.application import Sphinx
+
+#: names such as n_components_, which would be links to a target "n_components"; those in backticks are none
+FITTED_NAME = re.compile(r"(`[^`]*`)|\b(\w+)_(?!\w)")
 
 
 def own_members(full_name: str) -> dict[str, list[str]]:
@@ -22,3 +29,15 @@ def own_members(full_name: str) -> dict[str, list[str]]:
         elif callable(getattr(value, "__func__", value)) or hasattr(value, "fn"):
             found["methods"].append(member)
     return found
+
+
+def escape_fitted_names(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Write ``n_components\\_`` for ``n_components_``, but not in examples."""
+    for place, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...", ":", "..")):
+            lines[place] = FITTED_NAME.sub(lambda found: found[1] or rf"{found[2]}\_", line)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("autodoc-process-docstring", escape_fitted_names, priority=900)  # after numpydoc
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
