@@ -158,7 +158,7 @@ class FactorUnits(HiddenLayer):
         return _kept(-0.5 * values * (values @ self._precision), values)
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
-        """Return the terms of (aᵀ S a + log |2πS|) / 2 for naturals a, unit by unit."""
+        """Return the terms of ``(aᵀ S a + log |2πS|) / 2`` for naturals a, unit by unit."""
         return _kept(0.5 * natural * self.mean(natural) + self._log_volume, natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
