@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import CodeType
 
-# Times that both ways are tried at first, in turn; every how many times the worse one is tried later, so that it costs
-# little even where it takes several times as long; and the weight of the latest time in the average: conventions.
-_TRIALS = 4
-_AGAIN = 64
-_LATEST = 0.2
+# All of these are conventions. Jobs in a row for which a way is tried, as jobs of one kind may differ in turn (a large
+# view and a small one); and after how many jobs the worse way is tried again, so that it costs little even where it
+# takes several times as long.
+_TRIALS, _AGAIN = 4, 256
+# Weight of the latest time in the average, for the way that is usual and for the one that is tried; and how many times
+# the average a single time counts at most, as any job may happen to be held up once.
+_LATEST, _LATEST_TRIED, _LARGEST = 0.05, 0.3, 8.0
 # A way is preferred only if it takes this share of the other's time, so that noise does not make it change to and fro.
 _CLEARLY = 0.95
 
 
 class Habit:
-    """Seconds that a kind of job takes alone (False) and shared (True)."""
+    """Average seconds that a kind of job takes alone (False) and shared (True)."""
 
     def __init__(self) -> None:
         self._seconds = {False: 0.0, True: 0.0}
@@ -31,16 +33,17 @@ class Habit:
         """Return whether to share the next job."""
         self._number += 1
         if self._number <= 2 * _TRIALS:
-            return self._number % 2 == 1
-        return self._preferred != (self._number % _AGAIN == 0)
+            return self._number <= _TRIALS
+        return self._preferred != (self._number % _AGAIN < _TRIALS)
 
     def took(self, shared: bool, seconds: float) -> None:
         """Take note of how long a job took."""
-        if self._number <= 2:  # the first of each kind may have had to compile its kernels
+        if self._number == 1:  # its kernels may have had to be compiled
             return
         before = self._seconds[shared]
-        self._seconds[shared] = seconds if not before else before + _LATEST * (seconds - before)
-        if self._seconds[not self._preferred] < _CLEARLY * self._seconds[self._preferred]:
+        weight = _LATEST if shared == self._preferred and self._number > 2 * _TRIALS else _LATEST_TRIED
+        self._seconds[shared] = before + weight * (min(seconds, _LARGEST * before) - before) if before else seconds
+        if 0 < self._seconds[not self._preferred] < _CLEARLY * self._seconds[self._preferred]:
             self._preferred = not self._preferred
 
 
@@ -49,7 +52,7 @@ _habits: dict[tuple[CodeType | type, int], Habit] = {}
 
 def habit_of(task: Callable[[int], None], n_blocks: int) -> Habit:
     """Return what is known of jobs of this kind: of the same code and the same number of blocks."""
-    kind = (getattr(task, "__code__", type(task)), n_blocks)
+    kind = (getattr(getattr(task, "__wrapped__", task), "__code__", type(task)), n_blocks)
     habit = _habits.get(kind)
     if habit is None:
         habit = _habits[kind] = Habit()
