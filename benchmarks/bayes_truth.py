@@ -1,4 +1,4 @@
-"""A truth that data speak of, for benchmarks of posteriors: couplings of binary features, half of whose values are ones.
+"""A truth that data speak of, for benchmarks of posteriors: couplings of binary features, half of them ones.
 
 40 binary features, 4 Gaussian units, weights from N(0, 0.3²), and biases θ = -WWᵀ1 / 2, at which zeros and ones of all
 features may be exchanged, so that every feature has a mean of 1/2 and only couplings can be learned. At this scale
@@ -32,10 +32,10 @@ from benchmarks.internals import (
 from harmonium import Adam, Bernoulli, GaussianUnits, Langevin, SampledCD, Views
 
 N_FEATURES, N_UNITS, SCALE = 40, 4, 0.3
-SWEEPS = 2000
+SWEEPS = 1000
 ENERGY = Energy({"x": Bernoulli().restore(N_FEATURES, {})}, GaussianUnits().bind(N_UNITS))
 PAIRS = np.triu_indices(N_FEATURES, 1)
-RATES, MOST_STEPS, CHECK_EVERY = (0.003, 0.01), 800, 40
+RATES, MOST_STEPS, CHECK_EVERY = (0.003, 0.01), 600, 40
 STRENGTHS = (0.003, 0.01, 0.03, 0.1, 0.3)
 CENTRAL = (0.05, 0.95)  # ends of the intervals
 
@@ -123,7 +123,7 @@ def posterior_couplings(
     items: np.ndarray, bias: np.ndarray, seed: int, prior: Prior, begin: Driver, objective: Any = None
 ) -> np.ndarray:
     """Return couplings of posterior draws, shape (draws, pairs)."""
-    driver = Langevin(n_draws=100, n_warmup=500, thin=5, n_chains=2, prior=prior, biases="fixed", start=begin)
+    driver = Langevin(n_draws=60, n_warmup=300, thin=4, n_chains=2, prior=prior, biases="fixed", start=begin)
     problem, data = problem_of(items)
     training = Training(start_of(seed, bias))
     driver.run(problem, objective or SampledCD(), data, training, np.random.default_rng(seed), Silent())
