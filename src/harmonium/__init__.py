@@ -48,6 +48,7 @@ from harmonium.tables import TableViews
 from harmonium.training import (
     LBFGS,
     Adam,
+    Distributed,
     EmpiricalBayes,
     GaussianPrior,
     Langevin,
@@ -82,6 +83,7 @@ __all__ = [
     "Columns",
     "Discriminative",
     "DiscriminativeRBM",
+    "Distributed",
     "DivergenceError",
     "EmpiricalBayes",
     "EpsilonInsensitive",

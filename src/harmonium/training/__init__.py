@@ -1,6 +1,7 @@
 """Training: the only loops over data. Drivers, optimisers and priors are parts; a fit returns a `FittedModel`."""
 
 from harmonium.training.base import Driver
+from harmonium.training.distributed import Distributed
 from harmonium.training.fitted import FittedModel
 from harmonium.training.langevin import Langevin
 from harmonium.training.lbfgs import LBFGS
@@ -13,6 +14,7 @@ from harmonium.training.stochastic import Stochastic
 __all__ = [
     "LBFGS",
     "Adam",
+    "Distributed",
     "Driver",
     "EmpiricalBayes",
     "FittedModel",
