@@ -202,3 +202,27 @@ def test_an_iterable_of_blocks_that_can_be_opened_again():
 def test_views_are_blocks_too():
     blocks = [Views(block) for block in cut({"words": WORDS, "colours": COLOURS})]
     assert np.array_equal(learned(Shards(blocks), Y), learned(in_shards({"words": WORDS, "colours": COLOURS}), Y))
+
+
+def test_answers_about_dask_collections_are_lazy():
+    array, frames = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    model = quick().fit({"words": WORDS.toarray(), "colours": COLOURS}, Y)
+    lazy = {
+        name: array.from_array(view, chunks=(100, -1))
+        for name, view in (("words", WORDS.toarray()), ("colours", COLOURS))
+    }
+    whole = {"words": WORDS.toarray(), "colours": COLOURS}
+    for name in ("transform", "predict", "predict_proba"):
+        found, expected = getattr(model, name)(lazy), getattr(model, name)(whole)
+        assert (found.shape, found.dtype, found.chunks[0]) == (expected.shape, expected.dtype, (100, 100, 40))
+        assert found._meta.ndim == expected.ndim
+        assert np.array_equal(found.compute(), expected)
+    found = model.predict_view("words", {"colours": lazy["colours"]})
+    expected = model.predict_view("words", {"colours": COLOURS})
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(found.compute(), expected, rtol=1e-5)
+    table = pd.DataFrame(COLOURS, columns=["r", "g", "b"])
+    of_frames = Harmonium(2, driver=Stochastic(max_iter=1), random_state=0).fit(table)
+    answer = of_frames.transform(frames.from_pandas(table, npartitions=3))
+    assert answer.dtype == np.float32
+    assert np.array_equal(answer.compute(), of_frames.transform(table))

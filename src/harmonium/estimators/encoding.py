@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array
 
+from harmonium.estimators.lazily import lazily
 from harmonium.estimators.preparation import checked_rows, known_views, read
 from harmonium.estimators.ranking import ranked
 from harmonium.kernels.threads import compute
@@ -128,6 +129,10 @@ class Encoding:
         view = view_name(model, name)
         check_whole("predict_view", "n_iterations", n_iterations, remedy="10 is usual")
         _check_interval(model, interval, of)
+        options = {"n_iterations": n_iterations, "interval": interval, "of": of}
+        lazy = lazily(self, "predict_view", X, view, **options)
+        if lazy is not None:
+            return lazy
         views = read(self, X, reset=False)
         if view in views.names:
             if len(views.names) == 1:

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import in_order_of, read_numbers
+from harmonium.estimators.lazily import lazily
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.target_columns import apart
 from harmonium.heads import EpsilonInsensitive, Head
@@ -257,6 +258,9 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         ValueError
             If no rows, or too few for the probability, were held out by `fit`.
         """
+        lazy = lazily(self, "predict", X, interval=interval)
+        if lazy is not None:
+            return lazy
         if interval is None:
             return self._shaped(self.head_.predict(self._scores(X)))
         INTERVAL.check("predict", "interval", interval)

@@ -2,6 +2,7 @@
 
 from harmonium.training.adjusted import AdjustedLangevin
 from harmonium.training.base import Driver
+from harmonium.training.distributed import Distributed
 from harmonium.training.fitted import FittedModel
 from harmonium.training.langevin import Langevin
 from harmonium.training.lbfgs import LBFGS
@@ -15,6 +16,7 @@ __all__ = [
     "LBFGS",
     "Adam",
     "AdjustedLangevin",
+    "Distributed",
     "Driver",
     "EmpiricalBayes",
     "FittedModel",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from harmonium.hidden import HiddenLayer
 from harmonium.hidden.selection import Selection
 from harmonium.kernels.updates import approach
 from harmonium.objectives import Objective
@@ -207,6 +209,12 @@ class Stochastic(Driver):
             return int(self.batch_size)
         return int(np.clip(self.batch_size * n_rows, *_BATCH_ROWS))
 
+    def on_cluster(self, layer: HiddenLayer, objective: Objective) -> Driver:
+        """Return `Distributed`, if layer and objective can be trained by it."""
+        from harmonium.training.distributed import Distributed  # it stands on this driver
+
+        return self if layer.selects or objective.remembers else Distributed(self)
+
     def no_batches(self) -> str | None:
         """Return None: batches are all it needs."""
         return None
@@ -233,6 +241,46 @@ class Stochastic(Driver):
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Train by epochs over shuffled rows."""
+        self.run_epochs(self.epoch, problem, objective, data, training, rng, reporter, watch, last, checkpoint)
+
+    def run_epochs(
+        self,
+        epoch: Callable[..., None],
+        problem: Problem,
+        objective: Objective,
+        data: Data,
+        training: Training,
+        rng: np.random.Generator,
+        reporter: Reporter,
+        watch: Watch | None = None,
+        last: int | None = None,
+        checkpoint: Checkpoint = NOWHERE,
+    ) -> None:
+        """Train by epochs, which may be those of another driver.
+
+        Parameters
+        ----------
+        epoch : callable
+            Trains by one pass over some rows; it takes what `epoch` takes.
+        problem : Problem
+            The model to be trained.
+        objective : Objective
+            Where gradients come from.
+        data : Data
+            Views and targets of the training rows.
+        training : Training
+            Where training stands; changed in place.
+        rng : numpy.random.Generator
+            The only source of random numbers.
+        reporter : Reporter
+            To be told about every batch and every epoch.
+        watch : callable, optional
+            Called with ``training`` after every epoch; the run ends if it returns True.
+        last : int, optional
+            Number of epochs after which to end, though more are planned.
+        checkpoint : Checkpoint, optional
+            Where to keep what the rest of the run depends on.
+        """
         with checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), rng))) as state:
             train = np.delete(np.arange(len(data)), state.held_out)
             monitor = Monitor(problem, data, train, state.held_out)
@@ -252,7 +300,7 @@ class Stochastic(Driver):
             try:
                 while state.done < min(n_epochs, last or n_epochs):
                     begin, position = time.perf_counter(), (state.done, n_epochs)
-                    self.epoch(problem, objective, data, train, training, rng, reporter, selection, position, shares)
+                    epoch(problem, objective, data, train, training, rng, reporter, selection, position, shares)
                     solve_head(problem, data, train, training)
                     seconds = time.perf_counter() - begin
                     state.done += 1
@@ -316,7 +364,7 @@ class Stochastic(Driver):
             Share of the step that the weights of each view take, where it is not all of it. Default: what ``reach`` and
             the weights of the views make of these rows.
         """
-        optimiser = self._optimiser(problem)
+        optimiser = self.optimiser_for(problem)
         if training.slots is None:
             training.slots = optimiser.start(training.parameters)
         if not training.n_settled:
@@ -371,15 +419,45 @@ class Stochastic(Driver):
                 statistics.counts, n_counted = 0.0, 0
                 training.n_settled += 1
                 if self.average:
-                    self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
+                    self.add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
             reporter.batch(batch.n_rows)
         settle()
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 
-    def _optimiser(self, problem: Problem) -> Optimiser:
-        """Return the optimiser that is given, or the default for the hidden layer."""
+    def optimiser_for(self, problem: Problem) -> Optimiser:
+        """Return the optimiser that is given, or the default for the hidden layer.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained.
+
+        Returns
+        -------
+        Optimiser
+            The optimiser.
+        """
         given = as_part(Optimiser, self.optimiser)
         return Adam(shared=problem.energy.hidden.selects) if given is None else given
+
+    def with_numbers(self, problem: Problem, n_rows: int) -> Stochastic:
+        """Return a driver that treats some of the rows as this one treats all.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained.
+        n_rows : int
+            Number of all training rows.
+
+        Returns
+        -------
+        Stochastic
+            A driver whose batches and decay do not depend on the number of rows, and which keeps no average.
+        """
+        settings = self.get_params(deep=False)
+        fixed = {"batch_size": self.rows_of_batch(n_rows), "weight_decay": self._decay(problem, n_rows)}
+        return Stochastic(**(settings | fixed | {"average": False, "checkpoint": None}))
 
     def _decay(self, problem: Problem, n_rows: int) -> float:
         """Return the weight decay, or that for this many features and rows."""
@@ -401,8 +479,16 @@ class Stochastic(Driver):
         return {weights_of(name): share for name, share in shares.items() if share != 1}
 
     @staticmethod
-    def _add_to_average(training: Training, horizon: float) -> None:
-        """Add the parameters to an exponential average over about ``horizon`` calls, a plain one at first."""
+    def add_to_average(training: Training, horizon: float) -> None:
+        """Add the parameters to an exponential average, a plain one at first.
+
+        Parameters
+        ----------
+        training : Training
+            Where training stands; its average is changed in place.
+        horizon : float
+            Number of calls that the average spans.
+        """
         if training.average is None:
             training.average = copy_parameters(training.parameters)
         training.n_averaged += 1

@@ -364,17 +364,19 @@ class Views:
         return rng.permutation(items)
 
     def in_memory(self) -> Iterable[tuple[int, Views]]:
-        """Return all items in order as views that are in memory, with the number of the first item of each.
+        """Return all items in order as views that are in memory.
 
         Returns
         -------
         iterable of (int, Views)
-            These views themselves; of views that are in shards, one part after the other.
+            The number of the first item, and these views themselves; or one part after the other.
         """
         return [(0, self)]
 
     def when_read(self, check: Callable[[Views, str], None]) -> Views:
-        """Return views that are checked when they are first read, which those in memory are already.
+        """Return views that are checked when they are first read.
+
+        Views in memory are read already, and checked at once.
 
         Parameters
         ----------
@@ -388,6 +390,38 @@ class Views:
         """
         check(self, "")
         return self
+
+    def apart(self, items: np.ndarray, n_parts: int) -> list[tuple[np.ndarray, Views]]:
+        """Return some items in parts that can be sent to other processes one by one.
+
+        Parameters
+        ----------
+        items : ndarray of int
+            Numbers of the items, which rise.
+        n_parts : int
+            Number of parts; views that are in shards have a part for each shard.
+
+        Returns
+        -------
+        list of (ndarray of int, Views)
+            Numbers of the items of each part, and their views.
+        """
+        parts = np.array_split(items, min(n_parts, len(items)))
+        return [(part, self[part].copied()) for part in parts]
+
+    def copied(self) -> Views:
+        """Return copies of these items without the matrices they are rows of.
+
+        Returns
+        -------
+        Views
+            Copies of the rows.
+        """
+        sources = {name: source.copied() for name, source in self._sources.items()}
+        return Views._from_sources(sources, self.table)
+
+    def close(self) -> None:
+        """Let go of what was read from elsewhere, and would be read again."""
 
     def place(self, item: int) -> str:
         """Return an item in words, for messages.

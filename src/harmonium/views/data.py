@@ -64,6 +64,12 @@ class Data:
         order = self.views.shuffled(rows, rng)
         return [order[first : first + size] for first in range(0, len(order), size)]
 
+    def apart(self, rows: np.ndarray, n_parts: int) -> list[Data]:
+        """Return rows, whose numbers rise, in parts that can be sent to other processes; a part for each shard."""
+        parts = self.views.apart(rows, n_parts)
+        targets = self.targets
+        return [Data(views, None if targets is None else targets.take(items)) for items, views in parts]
+
     def spread_sample(self, n_rows: int) -> Data:
         """Return data in memory to choose settings by: these, or so many evenly spaced rows of data in shards."""
         views, items = self.views.spread_sample(n_rows)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.exceptions import InvalidViewError
+from harmonium.extras import require
 from harmonium.views.container import Views
 from harmonium.views.frames import is_frame
 from harmonium.views.sharding.cells import cell_shards
@@ -247,6 +248,11 @@ class Shards:
         """Number of shards."""
         return len(self._shards)
 
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the shards are partitions of dask collections."""
+        return all(shard.lazy for shard in self._shards)
+
     def __len__(self) -> int:
         if any(shard.n_rows is None for shard in self._shards):
             lengths = self.views().lengths
@@ -344,6 +350,34 @@ class Shards:
         """
         return Shards._of([shard.with_target(names) for shard in self._shards])
 
+    def lazily(self, function: Callable[[Any], np.ndarray], like: np.ndarray) -> Any:
+        """Return a lazy dask array of what a function makes of each block.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a block and returns an array with as many rows.
+        like : ndarray
+            What it returns for some rows, of which type and number of columns are taken.
+
+        Returns
+        -------
+        dask.array.Array
+            A chunk for each shard; its number of rows is NaN where it is not known.
+        """
+        array, dask = require("dask.array", "A lazy result"), require("dask", "A lazy result")
+        call = dask.delayed(_of_block, pure=False)
+        held = dask.delayed(function, traverse=False)
+        chunks = [
+            array.from_delayed(
+                call(held, shard.delayed()),
+                shape=(np.nan if shard.n_rows is None else shard.n_rows, *like.shape[1:]),
+                meta=like[:0],
+            )
+            for shard in self._shards
+        ]
+        return array.concatenate(chunks, allow_unknown_chunksizes=True)
+
     def first(self, read: Callable[[Any], Any] = lambda block: block) -> Any:
         """Return the first block as it was read.
 
@@ -376,7 +410,9 @@ class Shards:
         return ShardedViews(Reader(self._shards, conversion))
 
     def sample(self, n_rows: int = 10_000) -> Any:
-        """Return evenly spaced rows, in memory: for reports, or to fit a table transformer.
+        """Return evenly spaced rows, in memory.
+
+        They serve reports, and table transformers that are to be fitted.
 
         Parameters
         ----------
@@ -406,7 +442,9 @@ class Shards:
         return pd.concat(parts, ignore_index=True)
 
     def store(self, folder: str | os.PathLike[str]) -> Shards:
-        """Write the views of each shard to a folder, in a form that is mapped into memory when it is read.
+        """Write the views of each shard to a folder.
+
+        The form is one that is mapped into memory when it is read.
 
         Parameters
         ----------
@@ -458,6 +496,10 @@ def as_shards(X: Any) -> Shards | None:
         return X
     collections = list(X.values()) if isinstance(X, Mapping) else [X]
     return Shards.from_dask(X) if collections and all(map(is_dask, collections)) else None
+
+
+def _of_block(function: Callable[[Any], np.ndarray], block: Any) -> np.ndarray:
+    return function(block)
 
 
 def _n_rows(block: Any) -> int | None:

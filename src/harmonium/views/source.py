@@ -116,6 +116,14 @@ class Source:
         index = None if self.index is None else self.index[items]
         return replace(self, rows=self.rows[items], index=index)
 
+    def copied(self) -> Source:
+        """Return a source that holds the rows of its items alone."""
+        present = self.rows >= 0
+        kept = self.rows[present]
+        lengths, nonzeros = (None if part is None else part[kept] for part in (self.lengths, self.nonzeros))
+        rows = np.where(present, np.cumsum(present) - 1, -1)
+        return replace(self, matrix=self.matrix[kept], rows=rows, lengths=lengths, nonzeros=nonzeros)
+
     def row_place(self, item: int) -> str:
         """Return an item in words, for messages."""
         return row_place(item, self.index)

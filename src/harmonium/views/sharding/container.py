@@ -219,6 +219,25 @@ class ShardedViews(Views):
         empty()
         return np.concatenate(order) if order else items
 
+    def apart(self, items: np.ndarray, n_parts: int) -> list[tuple[np.ndarray, Views]]:
+        """Return some items, whose numbers rise, in a part for each shard."""
+        rows = self._rows_of_shards(items)
+        shards = self._shards_of(rows)
+        parts: list[tuple[np.ndarray, Views]] = []
+        for number in np.unique(shards).tolist():
+            chosen = np.flatnonzero(shards == number)
+            length = int(self._reader.lengths[number])
+            local = rows[chosen] - (int(self._ends[number]) - length)
+            added = {name: source.take(items[chosen]).copied() for name, source in self._added.items()}
+            whole = np.array_equal(local, np.arange(length))
+            views = ShardedViews(self._reader.only(number), None if whole else local, self._read_names, added)
+            parts.append((items[chosen], views))
+        return parts
+
+    def close(self) -> None:
+        """Let go of the shards that are in memory."""
+        self._reader.close()
+
     def when_read(self, check: Callable[[Views, str], None]) -> Views:
         """Return views of which each shard is checked when it is first read."""
         return ShardedViews(self._reader.with_check(check), self._items, self._read_names, self._added)

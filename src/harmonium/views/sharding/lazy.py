@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,11 +22,16 @@ def is_dask(data: Any) -> bool:
 class LazyShard(Shard):
     """One partition of each of several collections."""
 
+    lazy = True
     parts: Any = None
 
     def read(self) -> Any:
         """Return what the partition holds."""
         return _computed(self.parts)
+
+    def delayed(self) -> Any:
+        """Return the partition as it is."""
+        return self.parts
 
     def targets(self) -> Any:
         """Return the targets of the partition."""
@@ -61,8 +67,26 @@ def _computed(part: Any) -> Any:
         return None
     if isinstance(part, Mapping):
         return {name: _computed(each) for name, each in part.items()}
-    # a worker of a cluster must not wait for another task
-    return part.compute(scheduler="synchronous")
+    client = current_client()
+    if client is None:
+        return part.compute(scheduler="synchronous")
+    try:
+        client_module = sys.modules["distributed"]
+        client_module.get_worker()
+    except ValueError:
+        return part.compute(scheduler=client.get)
+    with client_module.worker_client() as client:  # a task of the cluster that waits for others makes room for them
+        return part.compute(scheduler=client.get)
+
+
+def current_client() -> Any:
+    """Return the current client of dask.distributed; None if there is none, or the package was never imported."""
+    if "distributed" not in sys.modules:
+        return None
+    try:
+        return sys.modules["distributed"].get_client()
+    except ValueError:
+        return None
 
 
 def lazy_shards(data: Any, y: Any = None) -> list[Shard]:

@@ -62,7 +62,18 @@ class Tokens:
         return [self.tokens] if self.counts is None else [self.tokens, self.counts]
 
     def matrix(self, table: Any) -> scipy.sparse.csr_array:
-        """Return the counts of all rows of an Arrow table."""
+        """Return the counts of all rows of a table.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            Rows, with the columns of tokens and counts.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            A row for each row, a column for each token.
+        """
         indptr, tokens = _lists(table, self.tokens)
         values = np.ones(len(tokens), dtype=np.float32)
         if self.counts is not None:

@@ -31,6 +31,8 @@ class Reader:
         Makes views of the block of a shard.
     checks : sequence of callable
         Called with the views of each shard and its name when it is first read; what they refuse is told with it.
+    first_number : int, default=0
+        Number of the first shard in messages.
     """
 
     def __init__(
@@ -38,8 +40,10 @@ class Reader:
         shards: Sequence[Shard],
         convert: Callable[[Any], Views],
         checks: Sequence[Callable[[Views, str], None]] = (),
+        first_number: int = 0,
     ) -> None:
         self.shards, self._convert, self._checks = list(shards), convert, tuple(checks)
+        self._first_number = first_number
         self._lengths: np.ndarray | None = None
         self._first: Views | None = None
         self._begin()
@@ -52,11 +56,12 @@ class Reader:
 
     def __getstate__(self) -> dict[str, Any]:
         # what is open stays where it is
-        return {name: vars(self)[name] for name in ("shards", "_convert", "_checks", "_lengths")}
+        return {
+            name: vars(self)[name] for name in ("shards", "_convert", "_checks", "_first_number", "_lengths", "_first")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._first = None
         self._begin()
 
     def with_check(self, check: Callable[[Views, str], None]) -> Reader:
@@ -64,6 +69,18 @@ class Reader:
         other = Reader(self.shards, self._convert, (*self._checks, check))
         other._lengths, other._first = self._lengths, self._first
         return other
+
+    def only(self, number: int) -> Reader:
+        """Return a reader of one of the shards."""
+        other = Reader([self.shards[number]], self._convert, self._checks, self._first_number + number)
+        other._lengths, other._first = self.lengths[number : number + 1], self._first
+        return other
+
+    def close(self) -> None:
+        """Let go of the shards that are in memory, but remember which were checked."""
+        seen = self._seen
+        self._begin()
+        self._seen = seen
 
     @property
     def lengths(self) -> np.ndarray:
@@ -87,7 +104,7 @@ class Reader:
     def first(self) -> Views:
         """No rows of the first shard, by which its views are known."""
         if self._first is None:
-            self._first = self.get(0)[:0]
+            self._first = self.get(0)[:0].copied()
         return self._first
 
     def expect(self, numbers: Iterable[int]) -> None:
@@ -111,7 +128,7 @@ class Reader:
 
     def name(self, number: int) -> str:
         """Return a shard in words."""
-        return name_of_shard(number, self.shards[number])
+        return name_of_shard(self._first_number + number, self.shards[number])
 
     def _read(self, number: int) -> Views:
         with named(self.name(number)):

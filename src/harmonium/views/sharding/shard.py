@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harmonium.exceptions import InvalidViewError
+from harmonium.extras import require
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Shard:
 
     #: whether shards are best read one after the other, so that an epoch takes them in order
     in_order = False
+    #: whether reading it means computing it with dask
+    lazy = False
     place: str
     n_rows: int | None = None
     y: Any = None
@@ -33,6 +36,10 @@ class Shard:
     def read(self) -> Any:
         """Return the block, as anything that estimators take as X."""
         raise NotImplementedError
+
+    def delayed(self) -> Any:
+        """Return the block as something that dask computes before it is passed to a task."""
+        return require("dask", "A lazy result").delayed(self.read)()
 
     def targets(self) -> Any:
         """Return the targets of the rows; None if there are none."""
@@ -59,6 +66,11 @@ class HeldShard(Shard):
 @dataclass(frozen=True)
 class MappedShard(Shard):
     """A block of another shard after a function was applied to it."""
+
+    @property
+    def lazy(self) -> bool:  # type: ignore[override]
+        """Whether the shard itself is computed with dask."""
+        return self.shard.lazy
 
     shard: Shard = field(default_factory=lambda: Shard(""))
     function: Callable[[Any], Any] = lambda block: block
