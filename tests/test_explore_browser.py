@@ -49,7 +49,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A page on which every complaint of the browser (a script that fails, something the policy forbids) is an error."""
+    """A page on which every complaint of the browser is an error: a script that fails, what the policy forbids."""
     opened = browser.new_page(viewport={"width": 1100, "height": 800})
     opened.set_default_timeout(60_000)
     complaints: list[str] = []

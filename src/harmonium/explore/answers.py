@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from harmonium.explore.colours import colourings, colours_of, pixel_places
 from harmonium.explore.reading import BadRequest, shown
 from harmonium.report.latent import latent_means
 from harmonium.report.summary.cards import Cards
+from harmonium.report.summary.rows import frame_of_items, picture_columns
 from harmonium.report.summary.topics import topics_summary
 
 # Items and features of the page of a topic, topics of the page of an item, items of a selection.
@@ -50,6 +52,11 @@ class Answers:
         used = [] if table is None else [column.name for column in table.columns]
         roles = self.folder.model.views_["role"] if table is not None else {}
         return [name for name in used if roles[name] != "drop"]
+
+    @cached_property
+    def pictures(self) -> list[str]:
+        """Those of the columns that hold pictures."""
+        return picture_columns(self.folder)
 
     @cached_property
     def _topics(self) -> dict[int, dict[str, Any]]:
@@ -86,6 +93,7 @@ class Answers:
             "library_version": __version__,
             **{name: plain(summary[name]) for name in kept},
             "asked_by": self.columns,
+            "pictures_in": self.pictures,
             "has_pictures": self.folder.thumbnails is not None,
             "colourings": self.colourings,
         }
@@ -148,7 +156,8 @@ class Answers:
     def search(self, query: Any, n: int) -> dict[str, Any]:
         """Return the items that go best with words or values of columns."""
         with self.told() as notices, refused():
-            found = self.found(self.folder.search(query, n))
+            asked = query if isinstance(query, str) else self.cells(query)
+            found = self.found(self.folder.search(asked, n))
         return {"query": query, "items": found, "notices": notices}
 
     def like(self, row: int, n: int) -> dict[str, Any]:
@@ -182,7 +191,7 @@ class Answers:
         """Return what moved the prediction of each item."""
         self._check_predicts()
         with self.told() as notices, refused():
-            found = [self._explained(item) for item in items]
+            found = [self._explained(self.frame([item])) for item in items]
         return {"explanations": found, "notices": notices}
 
     def describe(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -203,8 +212,8 @@ class Answers:
                 "prediction": records(self.folder.predict(frame))[0] if predicts else None,
                 "annotations": self._annotations(frame, values),
                 "topics": self.strongest(self._means(frame))[0],
-                "similar": self.found(self.folder.search(values, 12)),
-                "explanation": self._explained(values) if predicts else None,
+                "similar": self.found(self.folder.search(self.cells(values), 12)),
+                "explanation": self._explained(frame) if predicts else None,
             }
         return {"values": values, **found, "notices": notices}
 
@@ -230,6 +239,24 @@ class Answers:
 
     def _means(self, frame: pd.DataFrame) -> np.ndarray:
         return latent_means(self.folder.model, frame)
+
+    def cells(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return an item as the model takes it: pictures come as addresses that hold them."""
+        return {name: self._picture(name, item[name]) if name in self.pictures else item[name] for name in item}
+
+    def _picture(self, name: str, value: Any) -> bytes | None:
+        """Return the bytes of a picture; never those of a file that somebody names."""
+        if value is None or isinstance(value, bytes):
+            return value
+        head, _, content = value.partition(",") if isinstance(value, str) else ("", "", "")
+        try:
+            if not (head.startswith("data:image/") and head.endswith(";base64")):
+                raise ValueError(head)
+            return base64.b64decode(content, validate=True)
+        except ValueError:
+            raise BadRequest(
+                f"{name} must be a picture in the form data:image/png;base64,…; got {shown(value)}."
+            ) from None
 
     def read(self, name: str, value: str) -> Any:
         """Return the value of a column that somebody wrote: a number if its column has numbers."""
@@ -279,13 +306,14 @@ class Answers:
         if self.folder.model.fitted_.meaning is None:
             return None
         try:
-            return self._explained(row)
+            return self._explained(frame_of_items(self.folder, [row]))
         except ValueError:  # the folder does not keep all columns that the model was fitted on
             return None
 
     # ---- shared --------------------------------------------------------------------------------------------------
     def frame(self, items: Sequence[dict[str, Any]]) -> pd.DataFrame:
         """Return items as a frame; columns that none of them has are left out."""
+        items = [self.cells(item) for item in items]
         names = [name for name in self.columns if any(name in item for item in items)]
         return pd.DataFrame({name: pd.Series([item.get(name) for item in items], dtype=object) for name in names})
 

@@ -14,7 +14,7 @@ from harmonium.explore.answers import Answers
 from harmonium.explore.reading import COLUMN, BadRequest, Field
 
 # letters of a question, neighbours and annotations that one may ask for
-_MOST_LETTERS = 20_000
+_MOST_LETTERS = 40_000
 _MOST_FOUND = 100
 
 

@@ -12,7 +12,7 @@ from typing import Any
 MOST_ITEMS = 1000
 MOST_ROWS = 200_000
 # longest address after the question mark; longer questions go into a body
-MOST_QUERY_BYTES = 32_000
+MOST_QUERY_BYTES = 48_000
 #: prefix of parameters that are values of columns
 COLUMN = "column."
 
@@ -128,7 +128,10 @@ def rows(n_items: int) -> Field:
 def item_schema(columns: Sequence[str]) -> dict[str, Any]:
     """Return the JSON schema of an item: values of some columns."""
     value = {
-        "description": "A text, a number, a truth value, a list of texts, or null if it is not known.",
+        "description": (
+            "A text, a number, a truth value, a list of texts, or null if it is not known. A picture is a text that "
+            "begins with data:image/png;base64, or the like."
+        ),
         "anyOf": [
             {"type": ["string", "boolean", "null"]},
             {"type": "number", "minimum": -1e15, "maximum": 1e15},

@@ -59,6 +59,7 @@ ABOUT = record(
     target=maybe(by_name(ANYTHING)),
     scores=maybe(by_name(ANYTHING)),
     asked_by=listed(TEXT),
+    pictures_in=listed(TEXT),
     has_pictures=FLAG,
     colourings=listed(record(by=TEXT, name=TEXT, group=TEXT)),
 )

@@ -3,6 +3,9 @@
 import { ItemMap } from "./map.js";
 import { showLegend, showSelection } from "./panel.js";
 
+const PICTURE_SIDE = 96; // pixels of pictures that are asked about
+const MOST_LETTERS = 24_000; // of a picture in an address
+
 const answer = async (address, options) => {
   const response = await fetch(address, options);
   const found = await response.json();
@@ -108,6 +111,19 @@ async function startLittleMap(canvas) {
   map.addEventListener("open", (event) => { location.href = `/items/${event.detail.point}`; });
 }
 
+// A picture is sent as part of the address, made small before: the server reads no files, and nothing is kept.
+async function takePicture(input) {
+  const picture = await createImageBitmap(input.files[0]);
+  const scale = Math.min(1, PICTURE_SIDE / Math.max(picture.width, picture.height));
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, Math.round(picture.width * scale));
+  canvas.height = Math.max(1, Math.round(picture.height * scale));
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  const png = canvas.toDataURL("image/png");
+  input.form.elements[input.dataset.picture].value = png.length < MOST_LETTERS ? png : canvas.toDataURL("image/jpeg", 0.8);
+}
+
+for (const input of document.querySelectorAll("[data-picture]")) input.addEventListener("change", () => takePicture(input));
 const large = document.querySelector("#map");
 if (large) startLargeMap(large);
 for (const canvas of document.querySelectorAll("[data-map]")) startLittleMap(canvas);
