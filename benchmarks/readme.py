@@ -1,8 +1,8 @@
 """The tables of the READMEs and of the site, made from what the results and the benchmarks say.
 
 ``readme_table.toml`` holds the rows of the table of results: text with names in braces, and for each name the place in
-a stored result that its number comes from. The site shows all rows, and some of them on other pages; the main README those
-that say ``readme = true``.
+a stored result that its number comes from. The site shows all rows, and some of them on other pages; the main README
+those that say ``readme = true``.
 """
 
 from __future__ import annotations

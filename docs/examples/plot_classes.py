@@ -2,8 +2,8 @@
 Labels and views that are missing
 =================================
 
-Half of the labels are unknown, and a third of the rows lacks a view. The classifier learns from all rows, says how sure it
-is, and shows which topics belong to which class.
+Half of the labels are unknown, and a third of the rows lacks a view. The classifier learns from all rows, says how sure
+it is, and shows which topics belong to which class.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Clusters of several views
 =========================
 
-Digits in two views, pixels and shape. ``ClusterSpace`` puts views on a common footing in closed form, so that k-means can
-work on both; PCA of all columns side by side is the plain alternative.
+Digits in two views, pixels and shape. ``ClusterSpace`` puts views on a common footing in closed form, so that k-means
+can work on both; PCA of all columns side by side is the plain alternative.
 """
 
 # %%

@@ -2,8 +2,8 @@
 How sure is it, with few items?
 ===============================
 
-Draws from the posterior of the weights say where an item is in the latent space, and how sure that is: less so with twenty
-wines than with a hundred.
+Draws from the posterior of the weights say where an item is in the latent space, and how sure that is: less so with
+twenty wines than with a hundred.
 """
 
 # %%

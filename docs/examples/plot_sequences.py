@@ -2,8 +2,8 @@
 Order counts
 ============
 
-Digits read row by row, as sequences of eight binary vectors. ``structMMH`` sees which pixels follow each other; with the rows
-shuffled that is lost.
+Digits read row by row, as sequences of eight binary vectors. ``structMMH`` sees which pixels follow each other; with
+the rows shuffled that is lost.
 """
 
 # %%

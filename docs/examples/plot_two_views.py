@@ -19,7 +19,8 @@ views = {"body": wines.drop(columns=colours), "colour": wines[colours].copy()}
 views["colour"].iloc[::3] = np.nan
 
 # %%
-# Factors are found in closed form. Left to itself the model keeps those that stand out of chance; here, three are asked for.
+# Factors are found in closed form. Left to itself the model keeps those that stand out of chance; here, three are
+# asked for.
 model = Harmonium(n_components=3, hidden="factor", random_state=0).fit(views)
 
 # %%
