@@ -1,14 +1,15 @@
-"""The tables of the READMEs, made from what the results and the benchmarks say.
+"""The tables of the READMEs and of the site, made from what the results and the benchmarks say.
 
-``readme_table.toml`` holds the rows of the results table of the main README: text with names in braces, and for each
-name the place in a stored result that its number comes from.
+``readme_table.toml`` holds the rows of the table of results: text with names in braces, and for each name the place in
+a stored result that its number comes from. The site shows all rows, and some of them on other pages; the main README
+those that say ``readme = true``.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +22,7 @@ FOLDER = Path(__file__).parent
 ROWS = FOLDER / "readme_table.toml"
 README = FOLDER.parent / "README.md"
 OWN_README = FOLDER / "README.md"
+SITE = FOLDER.parent / "docs"
 COLUMNS = ("what", "harmonium", "rivals")
 KEYS = {
     "benchmark",
@@ -53,8 +55,18 @@ class UnknownPlace(LookupError):
 def pages() -> dict[Path, str]:
     """Return what every generated page should say."""
     found = {results.FOLDER / f"{name}.md": markdown(results.read(name)) for name in results.names()}
-    found[README] = between(README.read_text(), "results", results_table())
     found[OWN_README] = between(OWN_README.read_text(), "benchmarks", benchmarks_table())
+    for path, rows in tables_of_results().items():
+        found[path] = between(path.read_text(), "results", results_table(rows))
+    return found
+
+
+def tables_of_results() -> dict[Path, list[dict[str, Any]]]:
+    """Return the pages that have a table of results, and the rows of each."""
+    rows = tomllib.loads(ROWS.read_text())["row"]
+    found = {SITE / "results" / "index.md": rows, README: [row for row in rows if row.get("readme")]}
+    for page in dict.fromkeys(row["page"] for row in rows if "page" in row):
+        found[SITE / f"{page}.md"] = [row for row in rows if row.get("page") == page]
     return found
 
 
@@ -75,9 +87,8 @@ def benchmarks_table() -> str:
     return table(["name", "claim", "takes", "data"], rows)
 
 
-def results_table() -> str:
-    """Return the results of the main README, as a Markdown table."""
-    rows = tomllib.loads(ROWS.read_text())["row"]
+def results_table(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows of ``readme_table.toml`` as a Markdown table."""
     return table(COLUMNS, ([_filled(row, column) for column in COLUMNS] for row in rows))
 
 

@@ -10,6 +10,7 @@ _EXTRAS = {
     "matplotlib": ("matplotlib", "plot"),
     "skimage": ("scikit-image", "images"),
     "PIL": ("Pillow", "images"),
+    "anndata": ("anndata", "scverse"),
     "mudata": ("mudata", "scverse"),
     "anndata": ("anndata", "scverse"),
     "h5py": ("h5py", "scverse"),
@@ -20,6 +21,9 @@ _EXTRAS = {
     "arviz": ("arviz", "arviz"),
     "piqp": ("piqp", "weak"),
     "pyarrow": ("pyarrow", "arrow"),
+    "jinja2": ("jinja2", "app"),
+    "starlette": ("starlette", "app"),
+    "uvicorn": ("uvicorn", "app"),
 }
 
 

@@ -18,7 +18,7 @@ from harmonium.validation import Number
 
 
 class EpsilonInsensitive(LinearHead):
-    """Regression by the ε-insensitive loss max(0, |y - s| - ε).
+    """Regression by the ε-insensitive loss ``max(0, |y - s| - ε)``.
 
     It is the loss of support vector regression; with several outputs, their losses are added. Targets are standardised
     while learning, so that neither C nor ε depends on their units.

@@ -158,7 +158,7 @@ class FactorUnits(HiddenLayer):
         return _kept(-0.5 * values * (values @ self._precision), values)
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
-        """Return the terms of (aᵀ S a + log |2πS|) / 2 for naturals a, unit by unit."""
+        """Return the terms of ``(aᵀ S a + log |2πS|) / 2`` for naturals a, unit by unit."""
         return _kept(0.5 * natural * self.mean(natural) + self._log_volume, natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
@@ -176,6 +176,10 @@ class FactorUnits(HiddenLayer):
     def by_natural(self, natural: np.ndarray, by_mean: np.ndarray) -> np.ndarray:
         """Return S times the derivatives by the means."""
         return self.mean(by_mean)
+
+    def moved_by(self, natural: np.ndarray, before: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """Return S times the parts."""
+        return self.mean(parts)
 
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw the units of each row together."""
@@ -197,7 +201,7 @@ class FactorUnits(HiddenLayer):
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the machine of the features alone, whose couplings are W S Wᵀ."""
         return machine_of_features(weights, view_bias, bias, self.covariance_.astype(np.float64))
 
