@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -239,6 +240,9 @@ def test_one_two_and_four_workers_and_a_killed_one_give_the_same_bits(cluster, t
                 client.wait_for_workers(n_workers)
             found[n_workers] = [fitted(driver, shards).components_ for driver in drivers]
         assert not flag.exists()
+        deadline = time.monotonic() + 30  # the scheduler is told of what is released, and forgets it a little later
+        while client.who_has() and time.monotonic() < deadline:
+            time.sleep(0.05)
         assert not client.who_has()  # nothing is left behind
     for several in found.values():
         for weights, expected in zip(several, found[1], strict=True):
