@@ -38,11 +38,13 @@ export class PointCloud {
   inside(polygon) {
     const xs = polygon.map((corner) => corner[0]);
     const ys = polygon.map((corner) => corner[1]);
-    const found = [];
+    const isInside = new Uint8Array(this.size);
     this.grid.visit(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys), (point) => {
-      if (contains(xs, ys, this.x[point], this.y[point])) found.push(point);
+      if (contains(xs, ys, this.x[point], this.y[point])) isInside[point] = 1;
     });
-    return found.sort((one, other) => one - other);
+    const found = [];
+    for (let point = 0; point < this.size; point++) if (isInside[point]) found.push(point);
+    return found;
   }
 
   // Write the points into pixels (a Uint32Array of width * height), with palettes of 32-bit colours.
