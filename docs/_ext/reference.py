@@ -34,7 +34,7 @@ def own_members(full_name: str) -> dict[str, list[str]]:
 def escape_fitted_names(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Write ``n_components\\_`` for ``n_components_``, but not in examples."""
     for place, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...", ":", "..")):
+        if not line.lstrip().startswith((">>>", "..")):
             lines[place] = FITTED_NAME.sub(lambda found: found[1] or rf"{found[2]}\_", line)
 
 

@@ -23,10 +23,11 @@ documents = {}
 for part in pkgutil.iter_modules(sklearn.__path__):
     if part.ispkg and not part.name.startswith("_") and part.name not in ("externals", "tests"):
         module = importlib.import_module(f"sklearn.{part.name}")
-        for name in getattr(module, "__all__", ()):
-            text = inspect.getdoc(getattr(module, name, None)) or ""
+        for name in vars(module).keys() & set(getattr(module, "__all__", ())):
+            text = inspect.getdoc(vars(module)[name]) or ""
             if len(text) > 500:
                 documents[f"{part.name}.{name}"] = text
+documents = dict(sorted(documents.items()))
 print(len(documents), "docstrings")
 
 # %%
