@@ -36,8 +36,8 @@ from harmonium import (
 
 BENCHMARK = Benchmark(
     title="Chains against an exact posterior",
-    claim="Langevin, adjusted Langevin and Metropolis chains against the exact posterior of a tiny model, for smaller and"
-    " smaller steps; 30 coins",
+    claim="Langevin, adjusted Langevin and Metropolis chains against the exact posterior of a tiny model, for smaller"
+    " and smaller steps; 30 coins",
     minutes=2,
     settings={"draws": 200, "warmup": 200, "chains": 6, "seeds": 6},
     quick={"draws": 10, "warmup": 10, "chains": 2, "seeds": 1},
