@@ -9,8 +9,8 @@ estate, are either all in the training or all in the test part, and equal names 
 All settings are chosen on training names: C and epochs of harmoniums inside `fit`, preparation and C of SVMs by
 cross-validation. The set was chosen because a linear model of the names, cross-validated, did better with counts of
 neighbours than without (0.69 against 0.65), but with names of the same estate on both sides. Of three others that were
-looked at in the same way, the layout of lines of messages and rows of emoji pictures gained next to nothing, and rows of
-edges of Caltech-4 0.007.
+looked at in the same way, the layout of lines of messages and rows of emoji pictures gained next to nothing, and rows
+of edges of Caltech-4 0.007.
 """
 
 from __future__ import annotations
