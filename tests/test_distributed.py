@@ -197,6 +197,18 @@ def test_dask_collections_are_trained_on_where_they_are(monkeypatch):
     assert "Distributed" not in repr(estimator._plan().where_data_are(SHARDS, estimator._layer()).driver)
 
 
+def test_a_dask_array_is_trained_on_by_the_cluster_that_holds_it():
+    array = pytest.importorskip("dask.array")
+    matrix = np.nan_to_num(VIEWS["colours"])
+    settings = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.Client(**settings) as client:
+        lazy = client.persist(array.from_array(matrix, chunks=(80, 3)))
+        model = Harmonium(2, objective=MeanFieldCD(), random_state=0)
+        model.set_params(driver=Distributed(Stochastic(max_iter=2), n_lanes=2)).fit(lazy)
+        answer = model.transform(lazy).compute()
+    assert np.array_equal(answer, model.transform(matrix))
+
+
 class Deadly:
     """A block whose first reading in another process than this one ends that process."""
 

@@ -12,7 +12,6 @@ _EXTRAS = {
     "PIL": ("Pillow", "images"),
     "anndata": ("anndata", "scverse"),
     "mudata": ("mudata", "scverse"),
-    "anndata": ("anndata", "scverse"),
     "h5py": ("h5py", "scverse"),
     "zarr": ("zarr", "scverse"),
     "dask": ("dask", "dask"),

@@ -35,6 +35,11 @@ from harmonium.views.data import Data
 # Rounds that are handed to the scheduler at once, and times in an epoch that their result comes back, for the running
 # average and for whoever waits: conventions.
 _MOST_ROUNDS, _TIMES_AN_EPOCH = 64, 10
+# Defaults of rounds go by held-out nats of 20 Newsgroups (2,000 words, 50 units, 8 lanes; other messages than those
+# trained on, test messages not among them). 9,600 messages, 6 epochs: one process 156.6; synchronous 159.3; rounds of 4
+# steps 157.3, of 12 160.9. 4,000 messages, 12 epochs: one process 159.0; synchronous 162.1; rounds of 5 steps with
+# outer step and momentum of 1 and 0.8 160.9, 0.7 and 0.9 163.1, 1 and 0.5 163.0, 1 and 0 166.8; without the factor of
+# the step 166.4, 167.0, -, 170.9.
 # A running average spans this many epochs: a convention, that of `Stochastic`.
 _HORIZON_EPOCHS = 2
 
@@ -69,15 +74,16 @@ class Distributed(Driver):
     n_lanes : int, default=8
         Number of shards that are trained on at a time, and of workers that have something to do. The result depends on
         it.
-    n_steps : int, default=25
-        Number of steps that a lane takes in a round, at most.
-    outer_step : float, default=0.7
+    n_steps : int, default=5
+        Number of steps that a lane takes in a round, at most. More of them send less over the wire, and learn less in
+        an epoch.
+    outer_step : float, default=1.0
         How far parameters move towards the mean of the lanes after a round. 1, with no momentum, is plain averaging.
-    outer_momentum : float, default=0.9
+    outer_momentum : float, default=0.8
         Share of the last move that is kept after a round (Nesterov).
     step_factor : float, optional
-        Factor of the step size. Default: 1 in rounds; the square root of the number of lanes in synchronous steps, as
-        their gradient is that of as many batches.
+        Factor of the step size. Default: the square root of the number of lanes, as a step together stands for as many
+        batches.
     client : str, optional
         Address of the scheduler. Default: the current client.
     checkpoint : str or path, optional
@@ -112,9 +118,9 @@ class Distributed(Driver):
         "local": IsInstance(Stochastic, "Stochastic()"),
         "method": Choice(("rounds", "synchronous"), remedy="'rounds' is usual"),
         "n_lanes": Whole(remedy="8 is usual"),
-        "n_steps": Whole(remedy="25 is usual"),
-        "outer_step": Number(remedy="0.7 is usual"),
-        "outer_momentum": Number(inclusive=True, below=1.0, remedy="0.9 is usual"),
+        "n_steps": Whole(remedy="5 is usual"),
+        "outer_step": Number(remedy="1 is usual"),
+        "outer_momentum": Number(inclusive=True, below=1.0, remedy="0.8 is usual"),
         "step_factor": Number(remedy="None chooses it by the number of lanes", also=(None,)),
         "client": Address(),
         "checkpoint": CheckpointPath(),
@@ -125,9 +131,9 @@ class Distributed(Driver):
         local: Stochastic | None = None,
         method: Literal["rounds", "synchronous"] = "rounds",
         n_lanes: int = 8,
-        n_steps: int = 25,
-        outer_step: float = 0.7,
-        outer_momentum: float = 0.9,
+        n_steps: int = 5,
+        outer_step: float = 1.0,
+        outer_momentum: float = 0.8,
         step_factor: float | None = None,
         client: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -208,7 +214,7 @@ class Distributed(Driver):
         if training.slots is None:
             training.slots = local.optimiser_for(problem).start(training.parameters)
         together = self.method == "synchronous"
-        factor = self.step_factor or (np.sqrt(lanes) if together else 1.0)
+        factor = self.step_factor or np.sqrt(lanes)
         local.learning_rate = float(factor * local.learning_rate)
         work = Work(local, problem, objective, shares, len(rows), self.outer_step, self.outer_momentum, lanes)
         seed = int(rng.integers(2**63))

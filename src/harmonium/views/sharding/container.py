@@ -224,8 +224,9 @@ class ShardedViews(Views):
         rows = self._rows_of_shards(items)
         shards = self._shards_of(rows)
         parts: list[tuple[np.ndarray, Views]] = []
-        for number in np.unique(shards).tolist():
-            chosen = np.flatnonzero(shards == number)
+        by_shard = np.argsort(shards, kind="stable")
+        for chosen in np.split(by_shard, np.flatnonzero(np.diff(shards[by_shard])) + 1):
+            number = int(shards[chosen[0]])
             length = int(self._reader.lengths[number])
             local = rows[chosen] - (int(self._ends[number]) - length)
             added = {name: source.take(items[chosen]).copied() for name, source in self._added.items()}
