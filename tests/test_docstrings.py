@@ -56,6 +56,7 @@ INTERNAL = {
     "inference",
     "kernels",
     "laws",
+    "loading",
     "notices",
     "params",
     "parts",
