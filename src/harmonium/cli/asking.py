@@ -78,7 +78,7 @@ def found_items(
         Columns row, score, and those of the items.
     """
     if (like is not None) == bool(words or where):
-        raise Refusal("A search takes words, --where COLUMN=VALUE, or --like ITEM; give the one or the other.")
+        raise Refusal("A search takes words, --where COLUMN=VALUE, or --like ITEM; got none or both; give one of them.")
     if like is not None:
         found = folder.nearest(like, n)
     elif not where:
