@@ -51,7 +51,7 @@ export class PointCloud {
   draw(pixels, width, height, view, palette, faded, radius) {
     const { inner, edge } = discOf(radius);
     const { x, y, colour, picked, order } = this;
-    const margin = Math.ceil(radius) + 1;
+    const margin = Math.ceil(radius) + 2;
     const strokes = picked === null ? [[null, palette]] : [[0, faded], [1, palette]];
     for (const [wanted, colours] of strokes) {
       for (let place = 0; place < order.length; place++) {
@@ -110,12 +110,12 @@ function contains(xs, ys, x, y) {
 // Rows and columns of the pixels of a disc around its centre: those inside, and those at its edge, which are mixed.
 function discOf(radius) {
   const [inner, edge] = [[], []];
-  const reach = Math.ceil(radius);
+  const reach = Math.ceil(radius + 0.7);
   for (let row = -reach; row <= reach; row++) {
     for (let column = -reach; column <= reach; column++) {
       const distance = Math.hypot(row, column);
-      if (distance <= radius - 0.25) inner.push(row, column);
-      else if (distance <= radius + 0.5) edge.push(row, column);
+      if (distance <= radius) inner.push(row, column);
+      else if (distance <= radius + 0.7) edge.push(row, column);
     }
   }
   return { inner: Int32Array.from(inner), edge: Int32Array.from(edge) };
