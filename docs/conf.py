@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 60,
     "copyfile_regex": r"GALLERY_HEADER\.rst",
     "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("matplotlib", "displays"),
     "thumbnail_size": (320, 224),
 }
 

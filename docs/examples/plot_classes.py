@@ -34,7 +34,7 @@ print(model.annotate(new, top=2).head(4).to_string(index=False))
 # %%
 # Topics, what loads on them, and the classes that have them:
 print(topic_table(model, new, truth, n_features=2).to_string())
-ClassTopicsDisplay.from_estimator(model, new, truth)
+by_class = ClassTopicsDisplay.from_estimator(model, new, truth)
 
 # %%
-MapDisplay.from_estimator(model, new, truth)
+latent_map = MapDisplay.from_estimator(model, new, truth)
