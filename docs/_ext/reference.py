@@ -11,7 +11,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 #: names such as n_components_, which would be links to a target "n_components"; those in backticks are none
-FITTED_NAME = re.compile(r"(`[^`]*`)|\b(\w+)_(?!\w)")
+FITTED_NAME = re.compile(r"(``.*?``|`[^`]*`)|\b(\w+)_(?!\w)")
 
 
 def own_members(full_name: str) -> dict[str, list[str]]:

@@ -25,12 +25,12 @@ model = Harmonium(n_components=3, hidden="factor", driver=Spectral(selects=False
 
 # %%
 # Who has what, and what share of each view every factor explains:
-CoverageDisplay.from_estimator(model, views)
-ExplainedDisplay.from_estimator(model, views)
+coverage = CoverageDisplay.from_estimator(model, views)
+explained = ExplainedDisplay.from_estimator(model, views)
 
 # %%
 # The growers were not told to the model; they come apart by themselves.
-FactorsDisplay.from_estimator(model, views, grower)
+factors = FactorsDisplay.from_estimator(model, views, grower)
 
 # %%
 # One view from the other, for the wines that lack it:
