@@ -35,7 +35,7 @@ def test_a_helper_in_the_middle_of_a_block_is_waited_for() -> None:
 
     def task(block: int) -> None:
         if threading.current_thread() is threading.main_thread():
-            assert begun.wait(5)
+            assert begun.wait(60)
         else:
             begun.set()
             threading.Event().wait(0.05)
@@ -52,7 +52,7 @@ def test_what_a_helper_raises_comes_out() -> None:
         if threading.current_thread() is not threading.main_thread():
             begun.set()
             raise KeyError("of a helper")
-        assert begun.wait(5)
+        assert begun.wait(60)
 
     with pytest.raises(KeyError, match="of a helper"):
         Job(task, 2).share([Helper()])
