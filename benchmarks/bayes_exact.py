@@ -35,8 +35,8 @@ BENCHMARK = Benchmark(
     claim="Langevin, adjusted Langevin and Metropolis chains against the exact posterior of a tiny model, for smaller"
     " and smaller steps",
     minutes=2,
-    settings={"draws": 200, "warmup": 200, "chains": 6},
-    quick={"draws": 10, "warmup": 10, "chains": 2},
+    settings={"draws": 200, "warmup": 200, "metropolis_warmup": 500, "chains": 6},
+    quick={"draws": 10, "warmup": 10, "metropolis_warmup": 10, "chains": 2},
 )
 SCALE, N_ROWS = 0.8, 30
 BIAS, HIDDEN_BIAS = np.array([-0.5, 0.0, 0.3]), -0.2
@@ -103,8 +103,8 @@ def run(options: SimpleNamespace) -> Result:
         driver = AdjustedLangevin(options.draws, options.warmup, 4, step=step, **fixed)
         runs.append((f"adjusted Langevin, ε = {step}", driver, ExactLikelihood()))
     runs.append(("adjusted Langevin", AdjustedLangevin(options.draws, options.warmup, 4, **fixed), ExactLikelihood()))
-    runs.append(("Metropolis", Metropolis(options.draws, options.warmup, 10, **fixed), SampledCD()))
-    pooled = Metropolis(options.draws, options.warmup, 10, n_steps=1, ratio="pooled", **fixed)
+    runs.append(("Metropolis", Metropolis(options.draws, options.metropolis_warmup, 10, **fixed), SampledCD()))
+    pooled = Metropolis(options.draws, options.metropolis_warmup, 10, n_steps=1, ratio="pooled", **fixed)
     runs.append(("Metropolis, pooled ratio (eq. 12), l = 1", pooled, SampledCD()))
     zero = float(np.abs(SCALE**2 * np.eye(3) - exact).mean())
     rows: list[list[object]] = [["the prior", zero, 0.0, 3 * SCALE**2]]
