@@ -46,7 +46,7 @@ def new_rows(model: Any, data: Path, pictures: Path | None) -> Any:
             f"The data must have some of the columns that the model knows ({names}); {data} has none of them."
         )
     for column in table.columns:
-        if column.reader.word() == "image" and column.name in frame.columns:
+        if column.reader.takes_pictures and column.name in frame.columns:
             images = pictures_of(frame[column.name], pictures or data.absolute().parent)
             frame[column.name] = pd.Series(images, dtype=object)
     return frame

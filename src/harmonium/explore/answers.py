@@ -20,7 +20,7 @@ from harmonium.explore.colours import colourings, colours_of, pixel_places
 from harmonium.explore.reading import BadRequest, shown
 from harmonium.report.latent import latent_means
 from harmonium.report.summary.cards import Cards
-from harmonium.report.summary.rows import frame_of_items, picture_columns
+from harmonium.report.summary.rows import picture_columns
 from harmonium.report.summary.topics import topics_summary
 
 # Items and features of the page of a topic, topics of the page of an item, items of a selection.
@@ -306,7 +306,7 @@ class Answers:
         if self.folder.model.fitted_.meaning is None:
             return None
         try:
-            return self._explained(frame_of_items(self.folder, [row]))
+            return self._explained(row)
         except ValueError:  # the folder does not keep all columns that the model was fitted on
             return None
 
