@@ -266,10 +266,10 @@ class Answers:
 
     # ---- shared --------------------------------------------------------------------------------------------------
     def frame(self, items: Sequence[dict[str, Any]]) -> pd.DataFrame:
-        """Return items as a frame; columns that none of them has are left out."""
+        """Return items as a frame; what an item does not say is missing, and nobody needs to be told so."""
         items = [as_cells(self.pictures, item) for item in items]
-        names = [name for name in self.columns if any(name in item for item in items)]
-        return pd.DataFrame({name: pd.Series([item.get(name) for item in items], dtype=object) for name in names})
+        cells = {name: [item.get(name) for item in items] for name in self.columns}
+        return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
 
     def strongest(self, coordinates: np.ndarray) -> list[list[dict[str, Any]]]:
         """Return the topics in which each row differs most from the average item."""
