@@ -107,6 +107,7 @@ def test_annotate_describes_an_item_by_what_is_known_of_it(client: TestClient) -
     assert found["prediction"]["prediction"] == "bad"
     assert {entry["label"] for entry in found["annotations"]["tags"][:2]} == {"cheap", "old"}
     assert "review" not in found["annotations"]
+    assert found["notices"] == []  # columns that are left out are meant to be
     assert {card["target"]["kind"] for card in found["similar"]} == {"bad"}
 
 

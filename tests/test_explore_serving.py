@@ -13,8 +13,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from harmonium import ModelFolder
+from harmonium.cli import app
 from harmonium.explore import Settings
 from harmonium.explore.serving import run
 
@@ -62,6 +64,23 @@ def test_a_service_with_two_workers_answers_and_stops(rooms: ModelFolder) -> Non
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) in (0, -signal.SIGTERM)
+
+
+def test_the_report_is_written_or_printed_as_json(rooms: ModelFolder, tmp_path: Path) -> None:
+    runner = CliRunner()
+    written = runner.invoke(app, ["report", str(rooms.path), "--output", str(tmp_path / "report.html")])
+    assert (written.exit_code, "report.html" in written.output) == (0, True)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    printed = runner.invoke(app, ["report", str(rooms.path), "--json"])
+    assert json.loads(printed.stdout)["title"] == "rooms"
+    refused = runner.invoke(app, ["report", str(rooms.path), "--output", str(tmp_path / "no" / "report.html")])
+    assert refused.exit_code == 2
+    assert "Traceback" not in refused.output
+
+
+def test_a_token_and_none_are_not_asked_for_together(rooms: ModelFolder) -> None:
+    refused = CliRunner().invoke(app, ["serve", str(rooms.path), "--token", "t", "--no-token"])
+    assert (refused.exit_code, "leave one of them out" in refused.output) == (2, True)
 
 
 def test_what_is_no_model_is_refused_before_anything_is_served(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
         views = _reader(frame, wish)
         frame = _shown_before(frame, views, quiet or as_json)
     task = None if target is None else target.task
-    verbose = int(not quiet and sys.stderr.isatty())
+    verbose = int(not (quiet or as_json) and sys.stderr.isatty())
     model = model_for(wish.model, task, wish.topics, wish.seed, views=views, verbose=verbose)
     if wish.epochs is not None:
         model.set_params(driver__max_iter=wish.epochs)

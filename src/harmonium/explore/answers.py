@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,18 +12,19 @@ import pandas as pd
 from harmonium._version import __version__
 from harmonium.collection import ModelFolder
 from harmonium.collection.columns import plain
-from harmonium.exceptions import HarmoniumWarning
+from harmonium.explore.cells import as_cells, as_number
 from harmonium.explore.colours import colourings, colours_of, pixel_places
-from harmonium.explore.reading import BadRequest, shown
+from harmonium.explore.reading import BadRequest
+from harmonium.explore.selecting import selected
+from harmonium.explore.telling import records, refused, told
 from harmonium.report.latent import latent_means
 from harmonium.report.summary.cards import Cards
-from harmonium.report.summary.rows import frame_of_items, picture_columns
+from harmonium.report.summary.rows import picture_columns
 from harmonium.report.summary.topics import topics_summary
 
-# Items and features of the page of a topic, topics of the page of an item, items of a selection.
+# Items and features of the page of a topic, topics of the page of an item.
 _TOPIC_ITEMS, _TOPIC_FEATURES = 24, 30
 _ITEM_TOPICS = 8
-_SELECTED = 12
 _ANNOTATIONS = 10
 _EXPLAINED = 10
 
@@ -148,15 +146,15 @@ class Answers:
             "topics": self.strongest(self.folder.coordinates[[row]])[0],
             "similar": self.found(self.folder.nearest(row, 12)) if len(self.folder) > 1 else [],
         }
-        with self.told() as notices:
+        with told() as notices:
             found["explanation"] = self._explained_item(row)
         return {**found, "notices": notices}
 
     # ---- about rows that are sent --------------------------------------------------------------------------------
     def search(self, query: Any, n: int) -> dict[str, Any]:
         """Return the items that go best with words or values of columns."""
-        with self.told() as notices, refused():
-            asked = query if isinstance(query, str) else self.cells(query)
+        with told() as notices, refused():
+            asked = query if isinstance(query, str) else as_cells(self.pictures, query)
             found = self.found(self.folder.search(asked, n))
         return {"query": query, "items": found, "notices": notices}
 
@@ -167,20 +165,20 @@ class Answers:
     def predict(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return what is predicted for each item."""
         self._check_predicts()
-        with self.told() as notices, refused():
+        with told() as notices, refused():
             table = self.folder.predict(self.frame(items))
         return {"predictions": records(table), "notices": notices}
 
     def transform(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return the topics of each item."""
-        with self.told() as notices, refused():
+        with told() as notices, refused():
             frame = self.frame(items)
             means = self._means(frame).astype(np.float64)
         return {"coordinates": plain(means.round(6)), "notices": notices}
 
     def annotate(self, items: Sequence[dict[str, Any]], view: str | None, top: int) -> dict[str, Any]:
         """Return what goes best with each item: classes, labels, or features of a view."""
-        with self.told() as notices, refused():
+        with told() as notices, refused():
             table = self.folder.annotate(self.frame(items), view=view, top=top)
         found: list[list[dict[str, Any]]] = [[] for _ in items]
         for record in records(table):
@@ -190,7 +188,7 @@ class Answers:
     def explain(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return what moved the prediction of each item."""
         self._check_predicts()
-        with self.told() as notices, refused():
+        with told() as notices, refused():
             found = [self._explained(self.frame([item])) for item in items]
         return {"explanations": found, "notices": notices}
 
@@ -207,12 +205,12 @@ class Answers:
             return {"values": {}, **nothing, "notices": []}
         predicts = self.folder.model.fitted_.meaning is not None
         frame = self.frame([values])
-        with self.told() as notices, refused():
+        with told() as notices, refused():
             found = {
                 "prediction": records(self.folder.predict(frame))[0] if predicts else None,
                 "annotations": self._annotations(frame, values),
                 "topics": self.strongest(self._means(frame))[0],
-                "similar": self.found(self.folder.search(self.cells(values), 12)),
+                "similar": self.found(self.folder.search(as_cells(self.pictures, values), 12)),
                 "explanation": self._explained(frame) if predicts else None,
             }
         return {"values": values, **found, "notices": notices}
@@ -240,60 +238,16 @@ class Answers:
     def _means(self, frame: pd.DataFrame) -> np.ndarray:
         return latent_means(self.folder.model, frame)
 
-    def cells(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Return an item as the model takes it: pictures come as addresses that hold them."""
-        return {name: self._picture(name, item[name]) if name in self.pictures else item[name] for name in item}
-
-    def _picture(self, name: str, value: Any) -> bytes | None:
-        """Return the bytes of a picture; never those of a file that somebody names."""
-        if value is None or isinstance(value, bytes):
-            return value
-        head, _, content = value.partition(",") if isinstance(value, str) else ("", "", "")
-        try:
-            if not (head.startswith("data:image/") and head.endswith(";base64")):
-                raise ValueError(head)
-            return base64.b64decode(content, validate=True)
-        except ValueError:
-            raise BadRequest(
-                f"{name} must be a picture in the form data:image/png;base64,…; got {shown(value)}."
-            ) from None
-
     def read(self, name: str, value: str) -> Any:
         """Return the value of a column that somebody wrote: a number if its column has numbers."""
-        if self.folder.items.get(name, pd.Series(dtype=object)).dtype.kind not in "iuf":
-            return value
-        try:
-            return float(value)
-        except ValueError:
-            raise BadRequest(f"{name} must be a number; got {shown(value)}.") from None
+        is_number = name in self.folder.items.columns and self.folder.items[name].dtype.kind in "iuf"
+        return as_number(name, value) if is_number else value
 
     def selection(self, rows: Sequence[int]) -> dict[str, Any]:
-        """Return what is special about some items: their topics, their classes, and the most typical of them."""
-        chosen = np.unique(np.asarray(rows))
-        mean, spread = self._spread
-        coordinates = self.folder.coordinates[chosen].astype(np.float64)
-        ahead = (coordinates.mean(axis=0) - mean) / spread
-        order = [int(topic) for topic in np.argsort(-ahead, kind="stable") if int(topic) in self.labels][:6]
-        typical = np.argsort(-((coordinates - mean) / spread) @ ahead, kind="stable")[:_SELECTED]
-        return {
-            "n": len(chosen),
-            "topics": [{"topic": topic, "label": self.labels[topic], "ahead": float(ahead[topic])} for topic in order],
-            "target": self._target_of(chosen),
-            "items": [self.cards.card(int(row)) for row in chosen[typical]],
-        }
-
-    def _target_of(self, rows: np.ndarray) -> dict[str, Any] | None:
-        """Return how the first target is distributed over some items."""
-        target = self.folder.target
-        if target is None:
-            return None
-        values = target.iloc[rows, 0].dropna()
-        if values.dtype.kind in "iuf" and target.iloc[:, 0].nunique() > 20:
-            return {"column": target.columns[0], "mean": plain(values.mean()), "classes": []}
-        shares = values.astype(str).value_counts(normalize=True).head(6)
-        mean = plain(values.mean()) if values.dtype.kind in "iuf" else None
-        classes = [{"name": str(name), "share": float(share)} for name, share in shares.items()]
-        return {"column": target.columns[0], "mean": mean, "classes": classes}
+        """Return what is special about some items."""
+        found = selected(self.folder, np.unique(np.asarray(rows)), self.labels)
+        found["items"] = [self.cards.card(row) for row in found["items"]]
+        return found
 
     def _explained(self, item: Any) -> dict[str, Any]:
         """Return what moved the prediction of an item: its topics, and its features through them and directly."""
@@ -306,16 +260,16 @@ class Answers:
         if self.folder.model.fitted_.meaning is None:
             return None
         try:
-            return self._explained(frame_of_items(self.folder, [row]))
+            return self._explained(row)
         except ValueError:  # the folder does not keep all columns that the model was fitted on
             return None
 
     # ---- shared --------------------------------------------------------------------------------------------------
     def frame(self, items: Sequence[dict[str, Any]]) -> pd.DataFrame:
-        """Return items as a frame; columns that none of them has are left out."""
-        items = [self.cells(item) for item in items]
-        names = [name for name in self.columns if any(name in item for item in items)]
-        return pd.DataFrame({name: pd.Series([item.get(name) for item in items], dtype=object) for name in names})
+        """Return items as a frame; what an item does not say is missing, and nobody needs to be told so."""
+        items = [as_cells(self.pictures, item) for item in items]
+        cells = {name: [item.get(name) for item in items] for name in self.columns}
+        return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
 
     def strongest(self, coordinates: np.ndarray) -> list[list[dict[str, Any]]]:
         """Return the topics in which each row differs most from the average item."""
@@ -345,30 +299,3 @@ class Answers:
     def _check_predicts(self) -> None:
         if self.folder.model.fitted_.meaning is None:
             raise BadRequest("A prediction needs a model with a target; this one was fitted without.", 404)
-
-    @contextmanager
-    def told(self) -> Iterator[list[str]]:
-        """Give a list that holds, at the end, what the library had to tell."""
-        notices: list[str] = []
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            yield notices
-        notices += dict.fromkeys(
-            str(warning.message) for warning in caught if issubclass(warning.category, HarmoniumWarning)
-        )
-
-
-@contextmanager
-def refused() -> Iterator[None]:
-    """Give a context in which what the library refuses is a bad request, with the same sentence."""
-    try:
-        yield
-    except BadRequest:
-        raise
-    except (ValueError, TypeError) as error:
-        raise BadRequest(" ".join(str(error).split())) from error
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as plain values."""
-    return [{str(name): plain(value) for name, value in row.items()} for row in table.to_dict("records")]

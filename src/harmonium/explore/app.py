@@ -86,7 +86,6 @@ class _Application:
         self.endpoints = endpoints(answers)
         # models compute with all that a process has: one request at a time is the fastest for all
         self.limiter = CapacityLimiter(1)
-        self.kept: dict[str, bytes] = {}
 
     def guarded(self) -> Any:
         from starlette.applications import Starlette

@@ -501,7 +501,7 @@ class Head(Part):
         return {"topics": self.scores(energy, parameters, batch)}
 
     def scores_given_hidden(self, energy: Energy, parameters: Parameters, hidden_mean: np.ndarray) -> np.ndarray:
-        """Return the part of the scores that comes from the hidden units, and is linear in their means.
+        """Return the part of the scores that is linear in the means of the units.
 
         Parameters
         ----------
@@ -520,7 +520,7 @@ class Head(Part):
         raise NotImplementedError
 
     def seen(self, batch: Batch) -> Batch:
-        """Return the views that the naturals of the hidden units come from when scores are computed.
+        """Return the views that the units are inferred from when rows are scored.
 
         Parameters
         ----------
@@ -535,7 +535,7 @@ class Head(Part):
         return batch
 
     def scores_at(self, energy: Energy, parameters: Parameters, natural: np.ndarray) -> np.ndarray:
-        """Return the part of the scores that comes from the hidden units, at some naturals.
+        """Return the part of the scores that comes from units with some naturals.
 
         Parameters
         ----------
@@ -556,7 +556,7 @@ class Head(Part):
     def unit_effects(
         self, energy: Energy, parameters: Parameters, natural: np.ndarray, before: np.ndarray, parts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return how parts of a move of the naturals move the units, and how units move the scores.
+        """Return how parts of a move of naturals move units, and these the scores.
 
         Parameters
         ----------

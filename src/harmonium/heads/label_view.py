@@ -159,7 +159,7 @@ class LabelView(Head):
         return super().scores_at(energy, parameters, natural)
 
     def scores_given_hidden(self, energy: Energy, parameters: Parameters, hidden_mean: np.ndarray) -> np.ndarray:
-        """Return the naturals of classes and labels, or the expected values of numbers, given the hidden means."""
+        """Return naturals of classes and labels, or expected numbers, given the means."""
         natural = energy.view_natural(parameters, LABEL, hidden_mean)
         if self._kind != "number":
             return natural
@@ -168,7 +168,7 @@ class LabelView(Head):
     def unit_effects(
         self, energy: Energy, parameters: Parameters, natural: np.ndarray, before: np.ndarray, parts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the parts as they are if the hidden units are summed out, and the slopes of the sums."""
+        """Return, if units are summed out, the parts themselves and slopes of the sums."""
         if self.inference != "exact":
             return super().unit_effects(energy, parameters, natural, before, parts)
         layer, weights = energy.layer(parameters), parameters[weights_of(LABEL)]

@@ -69,7 +69,7 @@ class Outputs:
         raise NotImplementedError
 
     def units(self) -> tuple[float | np.ndarray, float | np.ndarray]:
-        """Return the factor and the shift that bring scores to the units in which they are best explained."""
+        """Return factor and shift that bring scores to the units of the targets."""
         return 1.0, 0.0
 
     def accepts(self, factors: np.ndarray) -> bool:

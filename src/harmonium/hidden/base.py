@@ -525,7 +525,7 @@ class HiddenLayer(Part):
         return by_mean * self.mean_derivative(natural)
 
     def moved_by(self, natural: np.ndarray, before: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """Return how much of a move of the means comes from parts of the move of the naturals.
+        """Return which parts of a move of the means come from parts of the naturals'.
 
         The means move by the secant between both ends, so that parts which add up to the move of the naturals add up to
         the move of the means. That is the integral of the slopes along the straight line between the ends.

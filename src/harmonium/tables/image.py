@@ -24,7 +24,7 @@ _REMEMBERED = 300 * 2**20
 
 
 class Image(Reader):
-    """Read a column of pictures as two views: shares of colours, and counts of visual words.
+    """Read a column of pictures as shares of colours and counts of visual words.
 
     Colours are a histogram of hue, saturation and value; visual words are clusters of patches at points of interest.
     The views are named after the column, with "_colours" and "_shapes" behind it.
@@ -83,7 +83,10 @@ class Image(Reader):
         return self.with_fitted(words_=[[float(level) for level in word] for word in words.words_.round(4)])
 
     def read(self, column: Column) -> list[Block]:
-        """Return shares of colours and counts of visual words; rows without a picture lack both."""
+        """Return shares of colours and counts of visual words.
+
+        Rows without a picture lack both.
+        """
         found = _features(column)
         words = VisualWords(len(self.words_))
         words.words_ = np.array(self.words_, dtype=np.float32)

@@ -54,7 +54,7 @@ class Sequence(Reader):
 
     @classmethod
     def suits(cls, column: Column) -> bool:
-        """Tell that paragraphs have to be asked for: lists of texts are tags, and texts are words."""
+        """Tell that paragraphs have to be asked for: lists are tags, texts are words."""
         return False
 
     def bind(self, column: Column) -> Self:

@@ -71,7 +71,7 @@ _HUES, _SATURATIONS, _VALUES = 8, 3, 3
 
 
 def hsv_histogram(image: ArrayLike) -> NDArray[np.float32]:
-    """Return the share of the pixels of an image that has each hue, saturation and value.
+    """Return the share of pixels that has each hue, saturation and value.
 
     Parameters
     ----------

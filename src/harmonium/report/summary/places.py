@@ -37,8 +37,8 @@ def colouring(values: pd.Series) -> dict[str, Any]:
     --------
     >>> colouring(pd.Series(["sea", "sky", "sea", None]))
     {'kind': 'class', 'names': ['sea', 'sky'], 'values': [0, 1, 0, None]}
-    >>> colouring(pd.Series([0.5, 1.5, np.nan]))["values"]
-    [0.0, 1.0, None]
+    >>> colouring(pd.Series([2.0, 2.5, 3.0, np.nan]))["values"]
+    [0.0, 0.5, 1.0, None]
     """
     if values.dtype.kind in "iuf" and values.nunique() > 2:
         return _scale(values.to_numpy(dtype=np.float64))

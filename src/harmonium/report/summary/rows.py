@@ -13,10 +13,8 @@ from harmonium.views import Views
 
 def picture_columns(folder: ModelFolder) -> list[str]:
     """Return the columns that the model reads pictures from."""
-    if folder.model.fitted_.table is None:
-        return []
-    roles = folder.model.views_["role"]
-    return [str(name) for name in roles.index[roles == "image"]]
+    table = folder.model.fitted_.table
+    return [] if table is None else [column.name for column in table.columns if column.reader.takes_pictures]
 
 
 def frame_of_items(folder: ModelFolder, rows: Sequence[int] | np.ndarray) -> pd.DataFrame:
@@ -45,9 +43,10 @@ def frame_of_items(folder: ModelFolder, rows: Sequence[int] | np.ndarray) -> pd.
     if not known:
         raise ValueError("The folder must keep columns that the model was fitted on; it keeps none of them.")
     frame = folder.items[known].iloc[rows].reset_index(drop=True)
-    for name in picture_columns(folder):
-        pictures = [None if folder.thumbnails is None else folder.thumbnails[int(row)] for row in rows]
-        frame[name] = pd.Series(pictures, dtype=object)
+    pictures = picture_columns(folder)
+    for name in pictures:
+        small = folder.thumbnails if name == pictures[0] else None  # those of the first column are kept
+        frame[name] = pd.Series([None if small is None else small[int(row)] for row in rows], dtype=object)
     return frame
 
 
