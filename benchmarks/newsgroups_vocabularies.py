@@ -1,7 +1,8 @@
-"""All defaults against the linear SVM on 20 Newsgroups with small and large vocabularies, as counts.
+"""All defaults against the linear SVM on 20 Newsgroups with large vocabularies, as counts.
 
 By-date split, bodies only, the most frequent words of the training messages. The rival's preparation of the words and
 its C are chosen by cross-validation on training messages. Errors of the classifier are means over seeds.
+`newsgroups_classification` has the same for 5,000 words.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from benchmarks.rivals.prepared import RIVALS
 
 BENCHMARK = Benchmark(
     title="Large vocabularies: 20 Newsgroups",
-    claim="all defaults against the linear SVM on 20 Newsgroups with 5,000, 20,000 and 60,000 words",
+    claim="all defaults against the linear SVM on 20 Newsgroups with 20,000 and 60,000 words",
     minutes=20,
     data=("newsgroups",),
-    settings={"sizes": (5_000, 20_000, 60_000), "seeds": 3, "rows": 0},
+    settings={"sizes": (20_000, 60_000), "seeds": 3, "rows": 0},
     quick={"sizes": (1000,), "seeds": 1, "rows": 300},
 )
 

@@ -30,10 +30,11 @@ from harmonium.weak import Bags, DissimilarityClassifier, IterativeLatentSVM, La
 BENCHMARK = Benchmark(
     title="Planted windows",
     claim="digits hidden in clutter: label and place by latent SVMs, the dissimilarity coefficient and MI-SVM",
-    minutes=12,
-    settings={"seeds": 20, "train": 300, "test": 700},
+    minutes=4,
+    settings={"seeds": 10, "train": 300, "test": 700},
 )
-C_GRID = (0.01, 0.1, 1.0, 10.0)
+# 10 was chosen in one of 140 cases of a former run, and is the slowest
+C_GRID = (0.01, 0.1, 1.0)
 PLACES = np.array([(row, column) for row in range(0, 17, 4) for column in range(0, 17, 4)])
 N_FRAGMENTS, FRAGMENT = 6, 5
 KINDS: dict[str, Any] = {

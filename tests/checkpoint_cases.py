@@ -13,6 +13,8 @@ import numpy as np
 from harmonium import (
     IBP,
     LBFGS,
+    AdjustedLangevin,
+    ExactLikelihood,
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
@@ -51,6 +53,10 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "Langevin": (Harmonium(3, driver=Langevin(**CHAINS)), (VIEWS,)),
     "persistent Langevin": (Harmonium(3, objective=PersistentCD(n_chains=7), driver=Langevin(**CHAINS)), (VIEWS,)),
     "Metropolis": (Harmonium(3, driver=Metropolis(**CHAINS)), (VIEWS,)),
+    "adjusted Langevin": (
+        Harmonium(2, objective=ExactLikelihood(), driver=AdjustedLangevin(**CHAINS)),
+        ({"words": VIEWS["words"]},),
+    ),
     "classes": (HarmoniumClassifier(3, driver=FEW), (WORDS, CLASSES)),
     "classes in turn": (
         HarmoniumClassifier(3, head=Hinge(solver="alternate", ridge=0.05), driver=STOPPING),

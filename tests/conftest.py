@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import harmonium  # noqa: F401  (registers the parts)
+import harmonium
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
@@ -117,3 +117,11 @@ def data_home() -> str:
     if not home:
         pytest.skip("HARMONIUM_DATA does not name a folder with the data sets")
     return home
+
+
+@pytest.fixture(scope="session")
+def rooms(tmp_path_factory: pytest.TempPathFactory) -> harmonium.ModelFolder:
+    """The small model folder of `explore_cases`, made once."""
+    from tests.explore_cases import small_folder
+
+    return small_folder(tmp_path_factory.mktemp("rooms"))

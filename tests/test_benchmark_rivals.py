@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks.rivals import gm_lda, plsi
+from benchmarks.rivals import corr_lda, gm_lda, gm_mix, plsi
 
 
 def make_counts(seed=0, n_documents=240, n_topics=4, words_per_topic=12, n_shared=6, length=60):
@@ -186,4 +186,61 @@ def test_gm_lda_bound_is_below_the_likelihood_of_one_item():
     share, alpha = model.word_given_topic_[:, word], model.alpha_
     moment = alpha * (alpha + np.eye(3)) / (3 * alpha * (3 * alpha + 1))
     exact = np.log(share @ moment @ density)
+    assert exact - 1.0 < bound <= exact
+
+
+def rises(bounds):
+    return (np.diff(bounds) > -1e-9 * abs(bounds[-1])).all() and len(bounds) > 2
+
+
+def test_gm_mix_finds_planted_components_and_its_likelihood_rises():
+    generator = np.random.default_rng(0)
+    topic = generator.integers(0, 3, 300)
+    word_given_topic, mean = generator.dirichlet(np.full(30, 0.2), 3), generator.normal(size=(3, 4))
+    words = np.stack([generator.multinomial(8, word_given_topic[z]) for z in topic])
+    features = mean[topic] + generator.normal(size=(300, 4))
+    model = gm_mix.GMMix(3).fit(words[:200], features[:200])
+    assert rises(model.bounds_)
+    found = model.transform(sp.csr_array(words[200:]), features[200:])
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    table = np.array([[(found.argmax(axis=1) == a)[topic[200:] == b].sum() for a in range(3)] for b in range(3)])
+    assert sorted(table.argmax(axis=1)) == [0, 1, 2] and table.max(axis=1).sum() > 85
+    log_joint = np.log([1 / 3] * 3)  # one item by hand
+    model.log_weights_ = log_joint
+    density = np.prod(
+        np.exp(-0.5 * (features[0] - model.mean_) ** 2 / model.variance_) / np.sqrt(model.variance_), axis=1
+    )
+    by_hand = np.exp(words[0] @ model.log_words_.T) * density
+    np.testing.assert_allclose(model.transform(words[:1], features[:1])[0], by_hand / by_hand.sum())
+
+
+def test_corr_lda_recovers_planted_topics_and_its_bound_rises():
+    generator = np.random.default_rng(0)
+    n_items, n_features = 200, 10
+    shares = generator.dirichlet(np.full(3, 0.3), n_items)
+    own = (generator.random((n_items, n_features, 1)) > shares.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
+    mean = 2 * generator.normal(size=(3, n_features))
+    features = mean[own, np.arange(n_features)] + 0.7 * generator.normal(size=own.shape)
+    word_given_topic = generator.dirichlet(np.full(20, 0.2), 3)
+    words = np.zeros((n_items, 20))
+    for item in range(n_items):
+        for feature in generator.integers(0, n_features, 15):  # a word has the topic of the feature that it chooses
+            words[item, generator.choice(20, p=word_given_topic[own[item, feature]])] += 1
+    model = corr_lda.CorrLDA(3, alpha=0.3, tolerance=1e-6).fit(words[:150], features[:150])
+    assert rises(model.bounds_)
+    found = model.transform(words[150:], features[150:])
+    matched = np.corrcoef(found.T, shares[150:].T)[3:, :3].argmax(axis=1)
+    assert sorted(matched) == [0, 1, 2]
+    assert np.abs(found[:, matched] - shares[150:]).mean() < 0.1
+    assert np.abs(np.exp(model.log_words_[matched]) - word_given_topic).mean() < 0.03
+
+
+def test_corr_lda_bound_is_below_the_likelihood_of_one_item():
+    """One feature and one word: both have the feature's topic, whose probability is even a priori."""
+    generator = np.random.default_rng(1)
+    model = corr_lda.CorrLDA(3, max_iter=3).fit(generator.poisson(1.0, (40, 5)), generator.normal(size=(40, 1)))
+    word, value = np.eye(5)[[2]], np.array([[0.4]])
+    bound = model._bound(word, value, *model._expect(word, value, np.full((1, 1, 3), 1 / 3), 50))
+    bound -= model.smoothing * model.log_words_.sum()
+    exact = np.log(np.mean(np.exp(model.log_words_[:, 2] + model._gaussian(value)[0, 0])))
     assert exact - 1.0 < bound <= exact

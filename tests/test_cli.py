@@ -31,7 +31,7 @@ def test_version() -> None:
 def test_help_names_the_commands() -> None:
     result = RUNNER.invoke(app, ["--help"])
     assert "demo" in result.output
-    assert "show" in result.output
+    assert "info" in result.output
 
 
 @pytest.fixture(scope="module")
@@ -59,21 +59,21 @@ def test_the_demo_model_beats_the_mean_image_even_when_quick(demo: tuple[Path, s
     assert np.abs(guess - pixels).mean() < np.abs(pixels.mean(axis=0) - pixels).mean()
 
 
-def test_show_prints_views_and_topics(demo: tuple[Path, str]) -> None:
-    result = RUNNER.invoke(app, ["show", str(demo[0] / "model.safetensors"), "--topics", "3", "--features", "2"])
+def test_info_prints_views_and_topics(demo: tuple[Path, str]) -> None:
+    result = RUNNER.invoke(app, ["info", str(demo[0] / "model.safetensors"), "--topics", "3", "--features", "2"])
     assert result.exit_code == 0
     for text in ("Harmonium with 64 topics", "Binomial(n=16)", "Gaussian(variance=0.2)", "pixels_", "3 of 64 topics"):
         assert text in result.output
     assert "in use" not in result.output and "usage" not in result.output
 
 
-def test_show_prints_which_units_are_in_use(tmp_path: Path) -> None:
+def test_info_prints_which_units_are_in_use(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     has = rng.random((300, 3)) < [0.6, 0.4, 0.2]
     X = has @ rng.normal(size=(3, 20)) * 3 + rng.normal(size=(300, 20))
     model = harmonium.iEFH(8, random_state=0).fit(X)
     model.save(tmp_path / "model.safetensors")
-    result = RUNNER.invoke(app, ["show", str(tmp_path / "model.safetensors"), "--features", "2"])
+    result = RUNNER.invoke(app, ["info", str(tmp_path / "model.safetensors"), "--features", "2"])
     assert result.exit_code == 0
     assert f"{model.n_components_} of truncation 8 units in use" in result.output
     rows = [line.split("│")[1:3] for line in result.output.splitlines() if "%" in line]
@@ -82,12 +82,12 @@ def test_show_prints_which_units_are_in_use(tmp_path: Path) -> None:
     assert [usage.strip() for _, usage in rows] == [f"{share:.0%}" for share in model.unit_usage_[order]]
 
 
-def test_show_refuses_in_one_sentence(tmp_path: Path) -> None:
+def test_info_refuses_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"not a model")
     bags = np.eye(4).reshape(4, 1, 4)
     harmonium.weak.LatentSVM(max_iter=1).fit(bags, [0, 1, 0, 1]).save(tmp_path / "weak")
     for path in (tmp_path / "model.safetensors", tmp_path / "nowhere", tmp_path / "weak"):
-        result = RUNNER.invoke(app, ["show", str(path)])
+        result = RUNNER.invoke(app, ["info", str(path)])
         assert result.exit_code == 2
         assert "Traceback" not in result.output
 

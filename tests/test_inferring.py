@@ -29,7 +29,7 @@ from harmonium import (
 )
 from harmonium.families.counts import looks_like_counts
 from harmonium.views.inferring import infer_family
-from harmonium.views.source import Summary
+from harmonium.views.summary import Summary
 
 from .bad_input_cases import quick
 

@@ -13,14 +13,14 @@ from harmonium import (
     BDWH,
     IBP,
     LBFGS,
+    AdjustedLangevin,
     EmpiricalBayes,
+    ExactLikelihood,
     GaussianPrior,
     Harmonium,
     HarmoniumClassifier,
     IncompatiblePartsError,
     Langevin,
-    MeanFieldCD,
-    Metropolis,
     Stochastic,
 )
 
@@ -79,8 +79,10 @@ def test_what_cannot_be_sampled_is_refused() -> None:
         HarmoniumClassifier(3, driver=Langevin(**QUICK)).fit(X, np.arange(40) % 2)
     with pytest.raises(IncompatiblePartsError, match="selects units"):
         Harmonium(hidden=IBP(truncation=4), driver=Langevin(**QUICK)).fit(X)
-    with pytest.raises(IncompatiblePartsError, match="SampledCD"):
-        BDWH(3, objective=MeanFieldCD(), driver=Metropolis(**QUICK)).fit(X)
+    with pytest.raises(IncompatiblePartsError, match="needs the objective ExactLikelihood"):
+        BDWH(3, driver=AdjustedLangevin(**QUICK)).fit(X)
+    with pytest.raises(ValueError, match="at most 2000000 hidden states; 4 units"):
+        BDWH(4, objective=ExactLikelihood(), driver=AdjustedLangevin(**QUICK)).fit(X)
     with pytest.raises(ValueError, match="LBFGS needs an objective with a loss"):
         BDWH(3, driver=Langevin(**{**QUICK, "start": LBFGS(max_iter=5)})).fit(X)
     with pytest.raises(ValueError, match="pass it to the driver"):

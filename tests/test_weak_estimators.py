@@ -24,6 +24,9 @@ from harmonium.weak import (
     ZeroOneLoss,
 )
 from harmonium.weak.base import WeakClassifier
+from harmonium.weak.initial import speaking_candidates
+from harmonium.weak.losses import Candidates
+from harmonium.weak.reading import build_problem
 
 ALL = [LatentSVM, IterativeLatentSVM, DissimilarityClassifier]
 LABEL_LOSS = MatrixLoss([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
@@ -119,6 +122,42 @@ def test_self_paced_and_initial_candidates(kind: type) -> None:
     assert (paced.predict(bags) == y).mean() > 0.9
     given = kind(C=10.0, initial=truth, random_state=0).fit(bags, y)
     assert (given.predict_latent(bags)[1] == truth).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_of_several_beginnings_the_one_with_the_lowest_bound_is_kept(kind: type) -> None:
+    bags, y, _ = planted(n_samples=45, shift=2.0)
+    model = kind(C=1.0, n_init=4, random_state=0)
+    problem = build_problem(bags, Candidates(bags.offsets, bags.boxes), None, ZeroOneLoss(), *numbered(y))
+    beginnings = model._beginnings(problem)
+    assert len({tuple(begin) for begin in beginnings}) > 1
+    alone = [last_bound(kind(C=1.0, initial=begin, random_state=0).fit(bags, y)) for begin in beginnings]
+    kept = last_bound(model.fit(bags, y))
+    assert max(alone) - min(alone) > 5 * model.tol
+    assert kept == min(alone) and last_bound(kind(C=1.0, random_state=0).fit(bags, y)) == alone[0]
+
+
+def last_bound(model: WeakClassifier) -> float:
+    return float(model.history_["bound"][-1])
+
+
+def numbered(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    classes, labels = np.unique(y, return_inverse=True)
+    return labels.astype(np.int32), classes
+
+
+def test_a_guess_takes_weights_of_samples_for_copies() -> None:
+    bags, y, _ = planted(n_samples=30, shift=2.0)
+    labels, _ = numbered(y)
+    rows = np.concatenate([np.arange(30), np.arange(15), np.arange(15)])
+    copies = bags[rows]
+    wanted = speaking_candidates(copies.features, labels[rows], copies.offsets, 3)[:30]
+    weighed, plain = (
+        speaking_candidates(bags.features, labels, bags.offsets, 3, emphasis)
+        for emphasis in (np.where(np.arange(30) < 15, 3.0, 1.0), None)
+    )
+    # the penalty goes by the number of rows, which copies change
+    assert (weighed == wanted).mean() > (plain == wanted).mean()
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -219,6 +258,8 @@ def test_bad_bags_get_one_sentence(make: Any, message: str) -> None:
         ({}, {"latent": np.full(3, 0)}, "for each of 12"),
         ({}, {"latent": np.full(12, 0.5)}, "whole numbers"),
         ({"initial": np.full(12, -1)}, {}, "initial must number"),
+        ({"initial": np.zeros(12, dtype=int), "n_init": 2}, {}, "begins once if initial is an array"),
+        ({"n_init": 0}, {}, "n_init"),
         ({"initial": "best"}, {}, "'auto', 'random' or an array"),
         ({"loss": OverlapLoss()}, {"X": Bags(np.ones((24, 6)), np.arange(0, 25, 2))}, "boxes"),
         ({"loss": MatrixLoss(np.ones((2, 2)))}, {}, "shape"),

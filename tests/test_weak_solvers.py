@@ -119,6 +119,7 @@ def test_losses_against_a_plain_loop(name: str) -> None:
             ]
         )
         assert np.allclose(expected[part], np.einsum("a,ayb->by", own, table), atol=1e-6)
+        assert np.allclose(problem.loss.forgiving()[part], np.einsum("aya->ay", table), atol=1e-6)
         assert np.allclose(against[part], table[:, selection.labels[i], selection.candidates[i]], atol=1e-6)
         mine = table[:, problem.labels[i]]
         assert np.isclose(diversity[i], own @ mine @ own, atol=1e-6)

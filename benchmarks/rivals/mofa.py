@@ -24,3 +24,22 @@ def factor_expectations(
         entry.build()
         entry.run()
     return entry.model.getExpectations()
+
+
+def predictive_moments(
+    matrices: list[np.ndarray], n_factors: int, n_steps: int, seed: int = 0
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return mean and variance of every cell of real-valued matrices under the posterior of factors and weights.
+
+    Factors, weights and noise are independent in MOFA's posterior, so that the variance of a product is that of
+    independent numbers; the noise has the inverse of its expected precision.
+    """
+    expectations = factor_expectations(matrices, ["gaussian"] * len(matrices), n_factors, n_steps, seed)
+    factors, found = expectations["Z"], []
+    for weights, precision, matrix in zip(expectations["W"], expectations["Tau"], matrices, strict=True):
+        mean = factors["E"] @ weights["E"].T
+        squares = factors["E2"] @ weights["E2"].T
+        spread = squares - np.square(factors["E"]) @ np.square(weights["E"]).T
+        noise = 1 / np.broadcast_to(precision["E"], matrix.shape)
+        found.append((mean + np.nanmean(matrix, axis=0), spread + noise))
+    return found

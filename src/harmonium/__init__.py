@@ -1,132 +1,39 @@
 """harmonium: one predictive, readable latent space from several kinds of data at once."""
 
-from harmonium import recipes, weak
-from harmonium._version import __version__
-from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor, merge_duplicates
-from harmonium.exceptions import (
-    DivergenceError,
-    HarmoniumWarning,
-    IncompatiblePartsError,
-    InvalidViewError,
-    ModelFileError,
-)
-from harmonium.families import (
-    Balanced,
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Chain,
-    Family,
-    Gaussian,
-    NegativeBinomial,
-    Poisson,
-    ReplicatedSoftmax,
-)
-from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLabelHinge, Ordinal
-from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, FactorUnits, GaussianUnits, HiddenLayer, SpikeSlab
-from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
-from harmonium.persist import load_model as load
-from harmonium.recipes import (
-    BDWH,
-    BEFH,
-    DWH,
-    EFH,
-    MMH,
-    RAP,
-    RBM,
-    TWH,
-    ClusterSpace,
-    DiscriminativeRBM,
-    TopicModel,
-    iEFH,
-    iMMH,
-    structDWH,
-    structMMH,
-)
-from harmonium.tables import TableViews
-from harmonium.training import (
-    LBFGS,
-    Adam,
-    EmpiricalBayes,
-    GaussianPrior,
-    Langevin,
-    Metropolis,
-    Momentum,
-    Spectral,
-    Stochastic,
-)
-from harmonium.views import Columns, Sequences, Views
+from __future__ import annotations
 
-__all__ = [
-    "BDWH",
-    "BEFH",
-    "DWH",
-    "EFH",
-    "IBP",
-    "LBFGS",
-    "MMH",
-    "RAP",
-    "RBM",
-    "TWH",
-    "Adam",
-    "Balanced",
-    "Bernoulli",
-    "BernoulliUnits",
-    "Beta",
-    "Binomial",
-    "BinomialUnits",
-    "Categorical",
-    "Chain",
-    "ClusterSpace",
-    "Columns",
-    "Discriminative",
-    "DiscriminativeRBM",
-    "DivergenceError",
-    "EmpiricalBayes",
-    "EpsilonInsensitive",
-    "ExactLikelihood",
-    "FactorUnits",
-    "Family",
-    "Gaussian",
-    "GaussianPrior",
-    "GaussianUnits",
-    "Harmonium",
-    "HarmoniumClassifier",
-    "HarmoniumRegressor",
-    "HarmoniumWarning",
-    "Head",
-    "HiddenLayer",
-    "Hinge",
-    "IncompatiblePartsError",
-    "InvalidViewError",
-    "LabelView",
-    "Langevin",
-    "MeanFieldCD",
-    "Metropolis",
-    "ModelFileError",
-    "Momentum",
-    "MultiLabelHinge",
-    "NegativeBinomial",
-    "Ordinal",
-    "PersistentCD",
-    "Poisson",
-    "ReplicatedSoftmax",
-    "SampledCD",
-    "Sequences",
-    "Spectral",
-    "SpikeSlab",
-    "Stochastic",
-    "TableViews",
-    "TopicModel",
-    "Views",
-    "__version__",
-    "iEFH",
-    "iMMH",
-    "load",
-    "merge_duplicates",
-    "recipes",
-    "structDWH",
-    "structMMH",
-    "weak",
-]
+import ast
+import importlib
+import pkgutil
+from typing import Any
+
+
+def _origins() -> dict[str, tuple[str, str]]:
+    """Return the module of each public name and its name there, as the stub beside this file says."""
+    stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    return {name.asname or name.name: (str(node.module), name.name) for node in imports for name in node.names}
+
+
+_ORIGINS = _origins()
+__all__ = sorted(_ORIGINS)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name or a subpackage when it is first asked for, as all of them together take seconds."""
+    module, original = _ORIGINS.get(name, (__name__, name))
+    if module != __name__:
+        value = getattr(importlib.import_module(module), original)
+        globals()[name] = value
+        return value
+    try:
+        return importlib.import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    """Return what is there and what can be imported."""
+    return sorted({*globals(), *__all__})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 logger = logging.getLogger("harmonium")
 
@@ -47,6 +49,8 @@ def progress_bar(*columns: ProgressColumn) -> Progress:
     >>> bar = progress_bar()
     >>> task = bar.add_task("training", total=3, state="")
     """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # late: most fits show no bar
+
     return Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn(), *columns
     )

@@ -10,11 +10,19 @@ _EXTRAS = {
     "matplotlib": ("matplotlib", "plot"),
     "skimage": ("scikit-image", "images"),
     "PIL": ("Pillow", "images"),
+    "anndata": ("anndata", "scverse"),
     "mudata": ("mudata", "scverse"),
+    "h5py": ("h5py", "scverse"),
+    "zarr": ("zarr", "scverse"),
+    "dask": ("dask", "dask"),
+    "distributed": ("distributed", "dask"),
     "faiss": ("faiss-cpu", "neighbours"),
     "arviz": ("arviz", "arviz"),
     "piqp": ("piqp", "weak"),
     "pyarrow": ("pyarrow", "arrow"),
+    "jinja2": ("jinja2", "app"),
+    "starlette": ("starlette", "app"),
+    "uvicorn": ("uvicorn", "app"),
 }
 
 

@@ -138,6 +138,33 @@ class NearestNeighbours:
             return self._query_faiss(queries, k)
         return self._query_exact(queries, k)
 
+    def similarity(self, query: ArrayLike, items: ArrayLike) -> NDArray[Any]:
+        """Return the similarity of one query with some of the indexed items.
+
+        Parameters
+        ----------
+        query : array-like of shape (n_dimensions,)
+            Coordinates of the query.
+        items : array-like of int of shape (n_some,)
+            Row numbers of the items.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_some,)
+            Cosines.
+
+        Examples
+        --------
+        >>> NearestNeighbours().fit([[1.0, 0.0], [0.0, 2.0]]).similarity([0.0, 3.0], [1, 0]).tolist()
+        [1.0, 0.0]
+        """
+        if not hasattr(self, "_unit"):
+            raise NotFittedError("similarity needs an index, but nothing was indexed yet; call fit(coordinates) first.")
+        unit = unit_rows(np.asarray(query)[None, :], "query")
+        check_same_width(unit, self._unit, "query", "the indexed coordinates")
+        found = self._unit[np.asarray(items)] @ unit[0]
+        return np.asarray(found).ravel()
+
     def _query_exact(self, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[Any]]:
         indices = np.empty((queries.shape[0], k), dtype=np.int64)
         similarities = np.empty((queries.shape[0], k), dtype=np.float32)

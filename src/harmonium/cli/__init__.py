@@ -1,21 +1,25 @@
-"""The command line: ``harmonium demo`` and ``harmonium show``."""
+"""The command line: from a table to a model folder, and questions to it."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from importlib import import_module
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from harmonium.cli.commands import COMMANDS
 from harmonium.cli.refusing import in_one_sentence
 
 app = typer.Typer(
     help="One predictive, readable latent space from several kinds of data at once.",
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
 )
+for name in COMMANDS:
+    app.command(name)(import_module(f"harmonium.cli.commands.{name}").command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -33,32 +37,6 @@ def options(
     ] = False,
 ) -> None:
     """One predictive, readable latent space from several kinds of data at once."""
-
-
-@app.command()
-def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the pictures and the model.")] = Path("harmonium-demo"),
-    seed: Annotated[int, typer.Option(help="Seed of the split and of the training.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="A few epochs only, to see that it runs.")] = False,
-) -> None:
-    """Train a two-view model on scikit-learn's digits, compare it with baselines, and draw what it learned."""
-    with in_one_sentence():
-        from harmonium.cli.demo import run_demo
-
-        run_demo(output, seed, quick, Console())
-
-
-@app.command()
-def show(
-    model: Annotated[Path, typer.Argument(help="A saved model: a .safetensors file or a folder.")],
-    features: Annotated[int, typer.Option(min=1, help="Features shown of each topic.")] = 5,
-    topics: Annotated[int, typer.Option(min=1, help="Topics shown.")] = 20,
-) -> None:
-    """Print the views, families and sizes of a saved model, and the top features of each topic."""
-    with in_one_sentence():
-        from harmonium.cli.show import show_model
-
-        show_model(model, features, topics, Console())
 
 
 def main() -> None:

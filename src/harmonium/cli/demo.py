@@ -75,7 +75,7 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
     )
     saved = output / "model.safetensors"
     model.save(saved)
-    console.print(f"Look inside the model with: harmonium show {saved}", soft_wrap=True, markup=False)
+    console.print(f"Look inside the model with: harmonium info {saved}", soft_wrap=True, markup=False)
     try:
         require("matplotlib", "Drawing pictures")
     except ImportError as missing:

@@ -1,18 +1,27 @@
-"""What a command says when it cannot go on: one sentence on stderr and an exit code, never a traceback."""
+"""What a command says when it cannot go on: one sentence on stderr and an exit code, never a traceback.
+
+Exit codes: 0 if all went well; 2 if something that the user gave cannot be used; 130 for Ctrl-C, as in shells; 1 for
+anything else, which is a fault of harmonium.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import typer
 from rich.console import Console
 
-from harmonium.exceptions import ModelFileError
+from harmonium.exceptions import HarmoniumWarning
 
-#: exit codes: that of wrong usage, and that of shells for Ctrl-C
-REFUSED, INTERRUPTED = 2, 130
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+#: set to anything, it lets tracebacks of faults through
+TRACEBACK = "HARMONIUM_TRACEBACK"
+# how the library refuses what it is given
+_REFUSALS = (ValueError, TypeError, ImportError, ArithmeticError, MemoryError)
 
 
 class Refusal(ValueError):
@@ -20,19 +29,58 @@ class Refusal(ValueError):
 
 
 @contextmanager
-def in_one_sentence() -> Iterator[None]:
-    """Give a context that ends the command with one sentence if it is refused, interrupted, or out of space."""
+def in_one_sentence(interrupted: str = "run it again") -> Iterator[None]:
+    """Give a context that ends the command with one sentence if it is refused, interrupted, or out of space.
+
+    Notices of the library are sentences on stderr, too.
+
+    Parameters
+    ----------
+    interrupted : str, default="run it again"
+        What to do after Ctrl-C.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            _let_notices_be_sentences()
+            yield
+    except (typer.Exit, typer.Abort):  # they speak for themselves
+        raise
     except KeyboardInterrupt:
-        _end("The command must run to its end to write everything; it was interrupted; run it again.", INTERRUPTED)
+        _end(f"The command must run to its end to write everything; it was interrupted; {interrupted}.", INTERRUPTED)
     except BrokenPipeError:  # whoever read the output has had enough
         raise
-    except (Refusal, ModelFileError) as error:
-        _end(str(error), REFUSED)
     except OSError as error:
         _give_up_output()
         _end(_sentence(error), REFUSED)
+    except _REFUSALS as error:
+        if TRACEBACK in os.environ:
+            raise
+        _end(_first_line(error), REFUSED)
+    except Exception as error:
+        if TRACEBACK in os.environ:
+            raise
+        _end(
+            f"The command must not fail in this way; it did ({type(error).__name__}: {_first_line(error)}); please "
+            f"report it, with what {TRACEBACK}=1 shows.",
+            FAILED,
+        )
+
+
+def _let_notices_be_sentences() -> None:
+    """Print notices of the library as sentences, each once, and keep warnings of other packages to themselves."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *rest: object, **others: object) -> None:
+        if issubclass(category, HarmoniumWarning) and str(message) not in told:
+            told.add(str(message))
+            _print(str(message), "yellow")
+
+    warnings.simplefilter("always", HarmoniumWarning)
+    warnings.showwarning = show
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _sentence(error: OSError) -> str:
@@ -46,8 +94,12 @@ def _sentence(error: OSError) -> str:
 
 
 def _end(sentence: str, code: int) -> None:
-    Console(stderr=True).print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
+    _print(sentence, "red")
     raise SystemExit(code)
+
+
+def _print(sentence: str, style: str) -> None:
+    Console(stderr=True).print(sentence, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def _give_up_output() -> None:

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import in_order_of, read_classes
+from harmonium.estimators.lazily import lazily
 from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
@@ -151,7 +152,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     kinds = ("class", "label")
 
     # ---- fitting -------------------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]  # y is needed
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from all rows.
 
         An interrupt (Ctrl-C) keeps the best model so far, gives a warning, and goes on to the caller as a
@@ -184,7 +185,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         return self._fit(X, read_classes(y, sample_weight))
 
     @available_if(trains_by_batches)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows in one pass.
 
         Nothing is held out: "auto" is C = 1. Probabilities are calibrated on the rows of every call but the first,
@@ -306,6 +307,9 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             cut is chosen on held-out rows, by the ``measure`` of `MultiLabelHinge`. `annotate` returns a fixed number
             of labels for each row instead.
         """
+        lazy = lazily(self, "predict", X)
+        if lazy is not None:
+            return lazy
         scores, meaning = self._scores(X), self._meaning
         found = self.head_.predict(scores)
         if meaning.kind == "label":
@@ -336,7 +340,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         ndarray, or list of ndarray for several columns of classes
             Probabilities of shape (n_rows, n_classes), or (n_rows, n_labels).
         """
-        return self._one(self.head_.probabilities(self._scores(X)))
+        lazy = lazily(self, "predict_proba", X)
+        return self._one(self.head_.probabilities(self._scores(X))) if lazy is None else lazy
 
     def _one(self, by_column: Any) -> Any:
         """Return what belongs to the only column, if y had one dimension."""

@@ -130,10 +130,10 @@ class Density:
     def sample_exact(self, n_samples: int = 1, random_state: Any = None, max_sweeps: int = 2**14) -> Any:
         """Draw items from the model exactly, by coupling from the past.
 
-        There is no chain that might not have converged. It works for binary views with Gaussian units if no entry of
-        WWᵀ off its diagonal is negative, and for binary views with binary units if no weight is. The time it takes
-        grows with the strength of the couplings and differs from draw to draw; memory grows with the square of the
-        number of features.
+        There is no chain that might not have converged. It works for binary views with Gaussian or binary units. The
+        time it takes differs from draw to draw and grows with the strength of the couplings (entries of WWᵀ off its
+        diagonal, or of W for binary units), and faster if they have both signs: strong ones are refused once
+        ``max_sweeps`` are over. Memory grows with the square of the number of features.
 
         Parameters
         ----------

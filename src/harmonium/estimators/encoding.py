@@ -9,7 +9,8 @@ import pandas as pd
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array
 
-from harmonium.estimators.preparation import check_known, check_supports, known_views, read, tell_of_lacking_rows
+from harmonium.estimators.lazily import lazily
+from harmonium.estimators.preparation import checked_rows, known_views, read
 from harmonium.estimators.ranking import ranked
 from harmonium.kernels.threads import compute
 from harmonium.queries import latent, prediction
@@ -128,6 +129,10 @@ class Encoding:
         view = view_name(model, name)
         check_whole("predict_view", "n_iterations", n_iterations, remedy="10 is usual")
         _check_interval(model, interval, of)
+        options = {"n_iterations": n_iterations, "interval": interval, "of": of}
+        lazy = lazily(self, "predict_view", X, view, **options)
+        if lazy is not None:
+            return lazy
         views = read(self, X, reset=False)
         if view in views.names:
             if len(views.names) == 1:
@@ -135,9 +140,7 @@ class Encoding:
                     f"predict_view({view!r}) needs another view to predict it from; X has only this one; add another."
                 )
             views = views.without(view)
-        check_known(views, model.families, model.feature_names)
-        check_supports(views, model.families, model.energy.hidden)
-        tell_of_lacking_rows(views)
+        views = checked_rows(views, model)
         with compute(self.n_jobs):
             if interval is None:
                 return prediction.expected_view(model, view, views, n_iterations)

@@ -16,6 +16,7 @@ from harmonium.estimators.density import Density, generator, is_seeded
 from harmonium.estimators.draws import PosteriorDraws
 from harmonium.estimators.encoding import Encoding, with_index
 from harmonium.estimators.inspection import Inspection
+from harmonium.estimators.lazily import lazily
 from harmonium.estimators.preparation import (
     check_known,
     check_supports,
@@ -276,6 +277,8 @@ class Harmonium(
         check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
         before = self._before() if self.warm_start else None
+        if self.driver is None:
+            plan = plan.where_data_are(X, layer)
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
@@ -401,6 +404,9 @@ class Harmonium(
                 "return_std needs a model with draws of its weights; this one has a single set of them; fit with "
                 "driver=Langevin(), or use the recipes BEFH and BDWH."
             )
+        lazy = None if return_std else lazily(self, "transform", X)
+        if lazy is not None:
+            return lazy
         views = known_views(self, X)
         with compute(self.n_jobs):
             if return_std:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from harmonium.energy import Energy
+from harmonium.estimators.sharded import names_of_targets, read_shards
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.heads import Head
@@ -41,8 +42,8 @@ from harmonium.views.inferring import (
     tell_of_large_counts,
     tell_of_large_means,
 )
-from harmonium.views.places import row_place
 from harmonium.views.reading import SINGLE, families_given, is_collection, read_collection, split_columns
+from harmonium.views.shards import as_shards
 
 
 @contextmanager
@@ -63,6 +64,9 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
         raise TypeError(
             f"X must be a matrix or several views of numbers; got {type(X).__name__}; turn text into counts first."
         )
+    shards = as_shards(X)
+    if shards is not None:
+        return read_shards(estimator, shards, reset, read)
     if is_frame(X):
         frame = frame_of(X)
         if not reset:
@@ -111,8 +115,7 @@ def _check_table(estimator: Any, views: Views, reset: bool) -> None:
 
 def _without_targets(estimator: Any, frame: nw.DataFrame) -> nw.DataFrame:
     """Return a frame without columns that are named like the targets, unless the model was fitted on them."""
-    meaning = estimator.fitted_.meaning
-    names = set(() if meaning is None else meaning.names or ()) - set(getattr(estimator, "feature_names_in_", ()))
+    names = names_of_targets(estimator)
     return frame.drop([name for name in frame.columns if str(name) in names])
 
 
@@ -227,7 +230,7 @@ def with_some_view(views: Views, labels: Labels | None) -> tuple[Views, Labels |
         )
     notice(
         f"{int(lacking.sum())} of {len(views)} rows lack every view, the first of them "
-        f"{row_place(int(np.argmax(lacking)), views.index)}, and are left out of training; drop them to be rid of this "
+        f"{views.place(int(np.argmax(lacking)))}, and are left out of training; drop them to be rid of this "
         "notice."
     )
     kept = np.flatnonzero(~lacking)
@@ -240,13 +243,17 @@ def with_some_view(views: Views, labels: Labels | None) -> tuple[Views, Labels |
     return views[kept], labels
 
 
-def tell_of_lacking_rows(views: Views) -> None:
-    """Warn, once, of rows that lack every view, about which a model can only say what it expects of any row."""
+def tell_of_lacking_rows(views: Views, place: str = "") -> None:
+    """Warn, once, of rows that lack every view, about which a model can only say what it expects of any row.
+
+    ``place`` is where they come from, if they are not all in memory.
+    """
     lacking = views.lacking
     if lacking.any():
+        where = f"rows of {place}" if place else "rows"
         notice(
-            f"{int(lacking.sum())} of {len(views)} rows lack every view, the first of them "
-            f"{row_place(int(np.argmax(lacking)), views.index)}; for them the answer is what the model expects of any "
+            f"{int(lacking.sum())} of {len(views)} {where} lack every view, the first of them "
+            f"{views.place(int(np.argmax(lacking)))}; for them the answer is what the model expects of any "
             "row, so drop them if that is not what you want."
         )
 
@@ -285,7 +292,7 @@ def prepare(
         if family is None:
             family = infer_family(summary, hidden)
             tell_of_large_counts(name, summary)
-        check_support(name, source, family, hidden)
+        check_support(name, source, family, hidden, summary)
         if hidden.nonnegative or (head is not None and head.levels_rows):
             family = family.levelled(summary)
         families[name] = family.bind(summary)
@@ -322,10 +329,18 @@ def known_views(estimator: Any, X: Any) -> Views:
     check_fitted(estimator)
     model: FittedModel = estimator.fitted_
     views = read(estimator, X, reset=False)
+    return checked_rows(views, model)
+
+
+def checked_rows(views: Views, model: FittedModel) -> Views:
+    """Return views that a model can be asked about; those in shards are checked shard by shard, as they are read."""
     check_known(views, model.families, model.feature_names)
-    check_supports(views, model.families, model.energy.hidden)
-    tell_of_lacking_rows(views)
-    return views
+
+    def check(rows: Views, place: str) -> None:
+        check_supports(rows, model.families, model.energy.hidden)
+        tell_of_lacking_rows(rows, place)
+
+    return views.when_read(check)
 
 
 def feature_names(views: Views, families: Mapping[str, Family]) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import in_order_of, read_numbers
+from harmonium.estimators.lazily import lazily
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.target_columns import apart
 from harmonium.heads import EpsilonInsensitive, Head
@@ -155,7 +156,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
 
     kinds = ("number",)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]  # y is needed
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from all rows.
 
         An interrupt (Ctrl-C) keeps the best model so far, gives a warning, and goes on to the caller as a
@@ -186,7 +187,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         return self._fit(X, self._numbers(X, y, sample_weight))
 
     @available_if(trains_by_batches)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows in one pass.
 
         Nothing is held out: "auto" is C = 1. The first call also fixes the scale of the targets.
@@ -257,6 +258,9 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         ValueError
             If no rows, or too few for the probability, were held out by `fit`.
         """
+        lazy = lazily(self, "predict", X, interval=interval)
+        if lazy is not None:
+            return lazy
         if interval is None:
             return self._shaped(self.head_.predict(self._scores(X)))
         INTERVAL.check("predict", "interval", interval)

@@ -19,6 +19,8 @@ from harmonium.notices import notice
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart, Part, as_part
+from harmonium.queries.explain import explain
+from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import score_parts, scores
 from harmonium.targets import KINDS, Kind, Labels, Meaning
@@ -168,7 +170,30 @@ class Supervised(Beside):
         with compute(self.n_jobs):
             return score_parts(self.fitted_, views)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]  # y is needed
+    def explain(self, X: Any) -> list[Explanation]:
+        """Return which topics and features move the scores of each row, by how much.
+
+        Parameters
+        ----------
+        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
+            Any subset of the views that the model was fitted on; a few rows, as each is worked out by itself.
+
+        Returns
+        -------
+        list of Explanation
+            One for each row: what adds up to its scores, exactly. Numbers are in the units of y.
+
+        Notes
+        -----
+        A topic adds V_k (E[h_k | x] - E[h_k | average item]), split over features by what they move the topic's
+        natural parameter: integrated gradients along the line from the average item to the row.
+        `harmonium.queries.explain` has the formulae.
+        """
+        views = known_views(self, X)
+        with compute(self.n_jobs):
+            return explain(self.fitted_, views)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return how well y is predicted: accuracy of classes, R² of numbers.
 
         Parameters

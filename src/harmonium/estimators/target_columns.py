@@ -8,7 +8,10 @@ import narwhals as nw
 
 from harmonium.notices import notice
 from harmonium.tables.transformer import frame_of
+from harmonium.views import Shards
 from harmonium.views.frames import is_frame
+from harmonium.views.sharding.lazy import is_dask
+from harmonium.views.shards import as_shards
 
 
 def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
@@ -35,6 +38,9 @@ def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
     >>> list(X.columns), y.tolist()
     (['price'], [1, 5])
     """
+    shards = as_shards(X)
+    if shards is not None:
+        return _of_shards(shards, y)
     if not is_frame(X):
         if isinstance(y, str):
             raise ValueError(
@@ -63,6 +69,18 @@ def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
     # columns of Arrow do not know their names
     known = native if hasattr(native, "name") or len(names) > 1 else targets.to_pandas()
     return frame.drop(names).to_native(), known
+
+
+def _of_shards(shards: Shards, y: Any) -> tuple[Shards, Any]:
+    """Return shards and their targets: those that are given, named, or that the shards bring."""
+    if isinstance(y, str) or (isinstance(y, list) and y and all(isinstance(name, str) for name in y)):
+        shards = shards.with_target(y)
+        return shards, shards.targets()
+    if isinstance(y, Shards):
+        return shards, y.targets()
+    if is_dask(y):
+        return shards, y.compute()
+    return shards, shards.targets() if y is None else y
 
 
 def _names_in(y: Any, frame: nw.DataFrame) -> list[Any]:

@@ -57,4 +57,5 @@ def draw_in_blocks(
 
     run_blocks(task, n_blocks)
     in_order = [block[group] for group in range(len(groups)) for block in drawn]
-    return SparseDraw(SparseRows.from_column_blocks(in_order, n_rows), projections.sum(axis=0))
+    projection = projections[0] if n_blocks == 1 else projections.sum(axis=0)
+    return SparseDraw(SparseRows.from_column_blocks(in_order, n_rows), projection)

@@ -19,7 +19,6 @@ import numpy as np
 import snowballstemmer
 from scipy import sparse
 from scipy.special import xlogy
-from sklearn.feature_extraction.text import CountVectorizer
 
 from harmonium.features._stop_words import STOP_WORDS
 from harmonium.features.sentences import denied, split_sentences
@@ -165,6 +164,8 @@ def text_counts(
 
     def analyze(text: str) -> list[str]:
         return tokenize(text, stem=stem, min_length=min_length, stop_words=excluded, negation=negation)
+
+    from sklearn.feature_extraction.text import CountVectorizer  # late, for a quick start
 
     if vocabulary is not None:
         words = np.asarray(vocabulary, dtype=str)

@@ -500,6 +500,88 @@ class Head(Part):
         """
         return {"topics": self.scores(energy, parameters, batch)}
 
+    def scores_given_hidden(self, energy: Energy, parameters: Parameters, hidden_mean: np.ndarray) -> np.ndarray:
+        """Return the part of the scores that comes from the hidden units, and is linear in their means.
+
+        Parameters
+        ----------
+        energy : Energy
+            Structure of the model.
+        parameters : dict of str to ndarray
+            All parameters of the model.
+        hidden_mean : ndarray of shape (rows, units)
+            E[h | x] of the rows.
+
+        Returns
+        -------
+        ndarray of shape (rows, n_outputs_)
+            Scores, without those of a direct path.
+        """
+        raise NotImplementedError
+
+    def seen(self, batch: Batch) -> Batch:
+        """Return the views that the naturals of the hidden units come from when scores are computed.
+
+        Parameters
+        ----------
+        batch : Batch
+            Rows whose missing part has been filled in.
+
+        Returns
+        -------
+        Batch
+            All views, unless a view that the head adds is not looked at.
+        """
+        return batch
+
+    def scores_at(self, energy: Energy, parameters: Parameters, natural: np.ndarray) -> np.ndarray:
+        """Return the part of the scores that comes from the hidden units, at some naturals.
+
+        Parameters
+        ----------
+        energy : Energy
+            Structure of the model.
+        parameters : dict of str to ndarray
+            All parameters of the model.
+        natural : ndarray of shape (rows, units)
+            Naturals of the units given the views that are `seen`, in float64.
+
+        Returns
+        -------
+        ndarray of shape (rows, n_outputs_)
+            Scores, without those of a direct path.
+        """
+        return self.scores_given_hidden(energy, parameters, energy.layer(parameters).mean(natural))
+
+    def unit_effects(
+        self, energy: Energy, parameters: Parameters, natural: np.ndarray, before: np.ndarray, parts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return how parts of a move of the naturals move the units, and how units move the scores.
+
+        Parameters
+        ----------
+        energy : Energy
+            Structure of the model.
+        parameters : dict of str to ndarray
+            All parameters of the model.
+        natural, before : ndarray of shape (units,)
+            Naturals of the units after and before the move, in float64.
+        parts : ndarray of shape (parts, units)
+            Parts of ``natural - before``.
+
+        Returns
+        -------
+        moves : ndarray of shape (parts, units)
+            Moves of each unit.
+        rates : ndarray of shape (units, n_outputs_)
+            By how much a score moves with each unit. Parts that add up to ``natural - before`` add up to the move of
+            the scores, ``moves @ rates``.
+        """
+        layer = energy.layer(parameters)
+        ends = np.vstack([np.eye(len(natural)), np.zeros(len(natural))])
+        scores = self.scores_given_hidden(energy, parameters, ends).astype(np.float64)
+        return layer.moved_by(natural, before, parts), scores[:-1] - scores[-1]
+
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the error of each row, by which settings are chosen on held-out rows.
 

@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse
 
-from harmonium.batch import Batch
+from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
 from harmonium.heads.footing import Features, Footing
 from harmonium.heads.resemblance import Resemblance
@@ -68,6 +68,16 @@ class DirectPath:
             if view.missing is not None:
                 found[name][view.missing.all(axis=1)] = typical
         return found
+
+    def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch | None) -> np.ndarray:
+        """Return what each statistic of one row adds to the scores, of shape (statistics, outputs).
+
+        What the row adds beyond the typical one is the sum of these, and of what zero statistics would add; see
+        `Footing.shares`. A row that lacks the view has nothing but zeros.
+        """
+        if view is None or not view.observed_rows[0]:
+            return np.zeros((families[name].n_features_, self.typical[name].shape[0]))
+        return self.footings[name].shares(families[name], view, self.weights[name])
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""

@@ -10,7 +10,7 @@ known rows instead (`harmonium.heads.resemblance`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -106,6 +106,33 @@ class Footing:
         if self.unit_rows:
             values = normalize(values, copy=False)
         return values if self.resemblance is None else self.resemblance.features(values)
+
+    def shares(self, family: Family, view: ViewBatch, weights: np.ndarray) -> np.ndarray:
+        """Return what each statistic of one row adds to the product of its features and weights.
+
+        Features that are linear in what they are made of add what they are multiplied by. Those of a resemblance are
+        followed along the straight line from the mean row, by integrals of their slopes, so that they add up to the
+        difference to the mean row but for the error of the quadrature.
+
+        Parameters
+        ----------
+        family : Family
+            Family of the view.
+        view : ViewBatch
+            One row.
+        weights : ndarray of shape (n_features, outputs)
+            Weights of the features.
+
+        Returns
+        -------
+        ndarray of shape (statistics, outputs)
+            What each adds.
+        """
+        plain = replace(self, resemblance=None).features(family, view)
+        row = plain.toarray()[0] if scipy.sparse.issparse(plain) else plain[0]
+        if self.resemblance is None:
+            return row[:, None] * weights
+        return self.resemblance.shares(row, weights)
 
 
 def _logarithms(values: np.ndarray) -> np.ndarray:

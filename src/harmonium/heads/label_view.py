@@ -12,6 +12,7 @@ from harmonium.families import Bernoulli, Categorical, Family, Gaussian
 from harmonium.heads.base import Head
 from harmonium.heads.constants import Constants
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, Outputs
+from harmonium.hidden.base import secant
 from harmonium.params import Parameters, bias_of, weights_of
 from harmonium.targets import Kind, Labels, Meaning, Targets
 from harmonium.validation import Choice
@@ -144,14 +145,38 @@ class LabelView(Head):
         All are given the other views. With exact inference, scores of classes are log p(class, other views), up to what
         all classes share.
         """
+        natural = energy.hidden_natural(parameters, self.seen(batch)).astype(np.float64)
+        return self.scores_at(energy, parameters, natural)
+
+    def seen(self, batch: Batch) -> Batch:
+        """Return all views, without the label's if it is summed over."""
+        return without_view(batch, LABEL) if self.inference == "exact" else batch
+
+    def scores_at(self, energy: Energy, parameters: Parameters, natural: np.ndarray) -> np.ndarray:
+        """Return the scores at some naturals of the hidden units."""
         if self.inference == "exact":
-            return class_scores(energy, parameters, natural_without(energy, parameters, batch, LABEL), LABEL)
-        natural = energy.hidden_natural(parameters, batch).astype(np.float64)
-        hidden_mean = energy.layer(parameters).mean(natural)
+            return class_scores(energy, parameters, natural, LABEL)
+        return super().scores_at(energy, parameters, natural)
+
+    def scores_given_hidden(self, energy: Energy, parameters: Parameters, hidden_mean: np.ndarray) -> np.ndarray:
+        """Return the naturals of classes and labels, or the expected values of numbers, given the hidden means."""
         natural = energy.view_natural(parameters, LABEL, hidden_mean)
         if self._kind != "number":
             return natural
         return energy.families[LABEL].expected(natural, energy.own(parameters, LABEL))
+
+    def unit_effects(
+        self, energy: Energy, parameters: Parameters, natural: np.ndarray, before: np.ndarray, parts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the parts as they are if the hidden units are summed out, and the slopes of the sums."""
+        if self.inference != "exact":
+            return super().unit_effects(energy, parameters, natural, before, parts)
+        layer, weights = energy.layer(parameters), parameters[weights_of(LABEL)]
+
+        def by_class(naturals: np.ndarray) -> np.ndarray:
+            return np.stack([layer.log_partition(naturals + row) for row in weights], axis=2)
+
+        return parts, secant(by_class, natural, before)
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the error of each row.
@@ -168,8 +193,12 @@ class LabelView(Head):
 
 def natural_without(energy: Energy, parameters: Parameters, batch: Batch, view: str) -> np.ndarray:
     """Return the hidden naturals that all views but one give, shape (rows, units)."""
-    others = {name: other for name, other in batch.views.items() if name != view}
-    return energy.hidden_natural(parameters, Batch(others, batch.n_rows))
+    return energy.hidden_natural(parameters, without_view(batch, view))
+
+
+def without_view(batch: Batch, view: str) -> Batch:
+    """Return a batch without one of its views."""
+    return Batch({name: other for name, other in batch.views.items() if name != view}, batch.n_rows)
 
 
 def class_scores(energy: Energy, parameters: Parameters, natural: np.ndarray, view: str) -> np.ndarray:

@@ -159,6 +159,10 @@ class LinearHead(Head):
         scores = self.scores_of(parameters, energy.layer(parameters).mean(natural))
         return scores if self.direct_ is None else scores + self.direct_.scores(energy.families, batch)
 
+    def scores_given_hidden(self, energy: Energy, parameters: Parameters, hidden_mean: np.ndarray) -> np.ndarray:
+        """Return E[h | x] V + b."""
+        return self.scores_of(parameters, hidden_mean)
+
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the loss of each row and its sub-gradient by the scores.
 

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.svm import LinearSVC
 
 from harmonium.heads.footing import Features
 from harmonium.heads.leaning import lean, multiplied
@@ -99,6 +96,8 @@ def weigh_classes(features: Features, classes: np.ndarray, weight: np.ndarray, n
     if len(there) < 2:
         bias[there] = 0.0
         return weights, bias
+    from sklearn.linear_model import LogisticRegression
+
     model = LogisticRegression(C=C, max_iter=_MOST_ITERATIONS).fit(features, classes, weight)
     sides = np.array([[-0.5, 0.5]]) if len(there) == 2 else np.eye(len(there))
     weights[:, there], bias[there] = model.coef_.T @ sides, model.intercept_ @ sides
@@ -135,6 +134,8 @@ def fit_numbers(
 
     Features that lean do so by how far rows are above or below the mean.
     """
+    from sklearn.linear_model import Ridge
+
     if smoothing is None and not np.isnan(values).any():
         model = Ridge(alpha=1 / C, tol=_TOLERANCE).fit(features, values, weight)
         return model.coef_.T.reshape(-1, values.shape[1]), model.intercept_
@@ -164,7 +165,10 @@ def _separated(
     return factors * model.coef_[0], float(model.intercept_[0])
 
 
-def _fitted(features: Features, classes: np.ndarray, weight: np.ndarray, C: float) -> LinearSVC:
+def _fitted(features: Features, classes: np.ndarray, weight: np.ndarray, C: float) -> Any:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
     n_rows, n_features = features.shape
     # in the primal problem, where features are few, the optimum is reached however large C is
     model = LinearSVC(C=C, dual=n_rows < n_features, tol=_TOLERANCE, max_iter=_MOST_ITERATIONS, random_state=0)

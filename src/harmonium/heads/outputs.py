@@ -68,6 +68,10 @@ class Outputs:
         """Return how far intervals of predicted numbers reach to both sides, for each column."""
         raise NotImplementedError
 
+    def units(self) -> tuple[float | np.ndarray, float | np.ndarray]:
+        """Return the factor and the shift that bring scores to the units in which they are best explained."""
+        return 1.0, 0.0
+
     def accepts(self, factors: np.ndarray) -> bool:
         """Return whether `calibrate` could have found such factors."""
         return factors.shape in ((0,), (self.n_factors,)) and bool(np.isfinite(factors).all())
@@ -235,6 +239,10 @@ class NumberOutputs(Outputs):
     def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Return numbers in the units of the targets."""
         return scores * self.scale + self.location
+
+    def units(self) -> tuple[float | np.ndarray, float | np.ndarray]:
+        """Return scale and location of the targets."""
+        return self.scale, self.location
 
     def half_widths(self, factors: np.ndarray, interval: float) -> np.ndarray:
         """Return how far intervals of a probability reach to both sides, for each output, in the units of y."""

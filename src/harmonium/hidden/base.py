@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Self
 
 import numpy as np
 
+from harmonium.exceptions import IncompatiblePartsError
 from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.laws import Law
 from harmonium.parts import Part
@@ -413,7 +414,7 @@ class HiddenLayer(Part):
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the Boltzmann machine that binary views and this layer make up.
 
         It is p(x) ∝ exp(bias·x + xᵀ couplings x / 2) for x in {0, 1}ⁿ, where x holds the features of all views,
@@ -434,16 +435,13 @@ class HiddenLayer(Part):
             Bias of each variable.
         couplings : ndarray of shape (n, n)
             Couplings, symmetric with a zero diagonal.
-        scale : ndarray of shape (n,)
-            Square roots of the sizes of the terms that couplings are summed from: the rounding error of a coupling is a
-            small multiple of the product of two of them.
 
         Raises
         ------
-        ValueError
+        IncompatiblePartsError
             If they do not make up a Boltzmann machine.
         """
-        raise ValueError(
+        raise IncompatiblePartsError(
             f"Perfect sampling needs GaussianUnits or BernoulliUnits; got {type(self).__name__}; draw with sample()."
         )
 
@@ -526,6 +524,26 @@ class HiddenLayer(Part):
         """
         return by_mean * self.mean_derivative(natural)
 
+    def moved_by(self, natural: np.ndarray, before: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """Return how much of a move of the means comes from parts of the move of the naturals.
+
+        The means move by the secant between both ends, so that parts which add up to the move of the naturals add up to
+        the move of the means. That is the integral of the slopes along the straight line between the ends.
+
+        Parameters
+        ----------
+        natural, before : ndarray of shape (units,)
+            Naturals after and before the move, in float64.
+        parts : ndarray of shape (parts, units)
+            Parts of ``natural - before``.
+
+        Returns
+        -------
+        ndarray of shape (parts, units)
+            Parts of ``mean(natural) - mean(before)``.
+        """
+        return parts * secant(self.mean, natural, before)
+
     def root_of_slopes(self, slopes: np.ndarray) -> np.ndarray:
         """Return R, where R Rᵀ is how the means move with the natural parameters.
 
@@ -572,3 +590,35 @@ class HiddenLayer(Part):
             Values within the support.
         """
         return self.law.mode(natural)
+
+
+# Closer naturals than this have the slope between two that are this far apart, which is the same up to rounding.
+_CLOSE = 1e-5
+
+
+def secant(function: Callable[[np.ndarray], np.ndarray], after: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Return slopes of the secants of a function of each unit's natural; of tangents where both ends meet.
+
+    Parameters
+    ----------
+    function : callable
+        From naturals of shape (rows, units) to values of shape (rows, units, ...).
+    after, before : ndarray of shape (units,)
+        The ends, in float64.
+
+    Returns
+    -------
+    ndarray of shape (units, ...)
+        Slopes.
+
+    Examples
+    --------
+    >>> secant(np.square, np.array([3.0, 1.0]), np.array([1.0, 1.0])).round(6).tolist()
+    [4.0, 2.0]
+    """
+    close = np.abs(after - before) < _CLOSE
+    middle = (after + before) / 2
+    upper, lower = (np.where(close, middle + step, end) for step, end in ((_CLOSE / 2, after), (-_CLOSE / 2, before)))
+    values = function(np.stack([upper, lower]))
+    distance = (upper - lower).reshape(-1, *(1,) * (values.ndim - 2))
+    return (values[0] - values[1]) / distance

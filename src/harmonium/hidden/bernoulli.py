@@ -36,9 +36,10 @@ class BernoulliUnits(BoundedUnits):
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the machine of features and units together, whose couplings are W."""
         n_features, n_units = weights.shape
-        couplings = np.block([[np.zeros((n_features,) * 2), weights], [weights.T, np.zeros((n_units,) * 2)]])
-        both = np.concatenate([view_bias, bias])
-        return both, couplings, np.zeros(len(both))
+        couplings = np.zeros((n_features + n_units,) * 2)
+        couplings[:n_features, n_features:] = weights
+        couplings[n_features:, :n_features] = weights.T
+        return np.concatenate([view_bias, bias]), couplings

@@ -177,6 +177,10 @@ class FactorUnits(HiddenLayer):
         """Return S times the derivatives by the means."""
         return self.mean(by_mean)
 
+    def moved_by(self, natural: np.ndarray, before: np.ndarray, parts: np.ndarray) -> np.ndarray:
+        """Return S times the parts."""
+        return self.mean(parts)
+
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw the units of each row together."""
         noise = rng.standard_normal(natural.shape, dtype=np.float32)
@@ -197,7 +201,7 @@ class FactorUnits(HiddenLayer):
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the machine of the features alone, whose couplings are W S Wᵀ."""
         return machine_of_features(weights, view_bias, bias, self.covariance_.astype(np.float64))
 

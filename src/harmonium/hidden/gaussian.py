@@ -46,19 +46,18 @@ class GaussianUnits(HiddenLayer):
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the machine of the features alone, whose couplings are s² WWᵀ."""
         return machine_of_features(weights, view_bias, bias, float(self.variance))
 
 
 def machine_of_features(
     weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray, covariance: np.ndarray | float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return bias, couplings and their scale of binary features, with normal units of some covariance summed out."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bias and couplings of binary features, with normal units of some covariance summed out."""
     spread = weights @ covariance if isinstance(covariance, np.ndarray) else weights * covariance
     couplings = spread @ weights.T
     # as x² = x, the diagonal is a part of the bias
     features = view_bias + spread @ bias + 0.5 * np.diag(couplings)
-    scale = np.sqrt(np.diag(couplings))
     np.fill_diagonal(couplings, 0)
-    return features, couplings, scale
+    return features, couplings

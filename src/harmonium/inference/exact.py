@@ -19,6 +19,10 @@ from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_o
 _LARGEST_ENUMERATION = 2_000_000
 
 
+class OffGridError(ValueError):
+    """Real hidden units that spread beyond the grid on which they are enumerated."""
+
+
 @dataclass(frozen=True)
 class Expectations:
     """The exact log Z, and the model's expectation of every statistic by parameter name."""
@@ -78,7 +82,7 @@ def _enumerate(
         # a probability of more than 1e-5 at the edge of the grid means that it cuts something off; a convention
         border = (np.abs(states) >= np.abs(states).max() * 0.999).any(axis=1)
         if probability[border].sum() > 1e-5:
-            raise ValueError(
+            raise OffGridError(
                 "Exact enumeration needs real hidden units to stay within the grid of ±14; this model's spread "
                 "further; use annealed importance sampling, or smaller weights."
             )

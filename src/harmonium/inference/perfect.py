@@ -1,8 +1,8 @@
 """Perfect sampling: exact draws of a model, not the end of a chain that may or may not have converged.
 
 With Gaussian units summed out, binary views are a Boltzmann machine: log p(x) = θ·x + s²/2 ‖λ + Wᵀx‖² + const, with
-couplings s² WWᵀ. With Bernoulli units, views and units together are one, with couplings W. Where no coupling is
-negative, coupling from the past (`kernels/coupling.py`) draws from it exactly.
+couplings s² WWᵀ. With Bernoulli units, views and units together are one, with couplings W. Coupling from the past
+(`kernels/coupling.py`) draws from it exactly, unless couplings are so strong that chains do not meet.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
+from harmonium.exceptions import IncompatiblePartsError
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 # samples of a block, which one thread draws: few, as some take a thousand times as long as others
 _BLOCK = 4
-# rounding errors of float32 weights may make a coupling of zero negative; this is the share of the weights' lengths
-# that is put down to them, about ten times the rounding error of one number
-_ROUNDING = 1e-6
+
+
+class ChainsApartError(RuntimeError):
+    """Coupled chains that have not met within the sweeps that were allowed."""
 
 
 def perfect_sample(
@@ -49,9 +51,9 @@ def perfect_sample(
 
     Raises
     ------
-    ValueError
-        If a family, the hidden layer or a negative coupling does not allow it.
-    RuntimeError
+    IncompatiblePartsError
+        If a family or the hidden layer does not allow it.
+    ChainsApartError
         If some chains have not met after ``max_sweeps``.
 
     Examples
@@ -74,7 +76,7 @@ def perfect_sample(
         part = slice(*block_bounds(n_samples, n_blocks, block))
         draw_from_the_past(bias, couplings, keys[part], max_sweeps, states[part], sweeps[part])
         if (sweeps[part] == 0).any():
-            raise RuntimeError(
+            raise ChainsApartError(
                 f"Perfect sampling needs chains that meet within {max_sweeps} sweeps; those of this model did not, as "
                 "its couplings are strong; raise max_sweeps, or draw with sample()."
             )
@@ -97,27 +99,10 @@ def boltzmann_machine(energy: Energy, parameters: Parameters) -> tuple[np.ndarra
     """
     for name, family in energy.families.items():
         if not family.binary:
-            raise ValueError(
+            raise IncompatiblePartsError(
                 f"Perfect sampling needs Bernoulli views; {name!r} is {type(family).__name__}; draw with sample()."
             )
     weights = np.concatenate([parameters[weights_of(name)] for name in energy.families]).astype(np.float64)
     theta = np.concatenate([parameters[bias_of(name)] for name in energy.families]).astype(np.float64)
     hidden_bias = parameters[HIDDEN_BIAS].astype(np.float64)
-    bias, couplings, scale = energy.layer(parameters).boltzmann_machine(weights, theta, hidden_bias)
-    _check_couplings(energy, couplings, _ROUNDING * np.outer(scale, scale))
-    return bias, np.maximum(couplings, 0)
-
-
-def _check_couplings(energy: Energy, couplings: np.ndarray, rounding: np.ndarray) -> None:
-    """Refuse negative couplings, naming the worst pair."""
-    beyond = couplings + rounding
-    if beyond.min(initial=0) >= 0:
-        return
-    pair = np.unravel_index(beyond.argmin(), beyond.shape)
-    places = [f"{name!r} {i}" for name, family in energy.families.items() for i in range(family.n_features_)]
-    places += [f"unit {j}" for j in range(energy.hidden.n_units_)]
-    first, second = (places[site] for site in sorted(pair))
-    raise ValueError(
-        "Perfect sampling needs couplings that are not negative (entries of WWᵀ, or of W for binary units); that of "
-        f"{first} and {second} is {couplings[pair]:.3g}; draw with sample()."
-    )
+    return energy.layer(parameters).boltzmann_machine(weights, theta, hidden_bias)

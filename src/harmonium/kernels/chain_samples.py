@@ -8,7 +8,7 @@ the other.
 from __future__ import annotations
 
 import numpy as np
-from numba import float32, uint32
+from numpy import float32, uint32
 
 from harmonium.kernels.chains import LIMIT
 from harmonium.kernels.compiling import compiled

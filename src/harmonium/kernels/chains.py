@@ -17,7 +17,7 @@ Other types are done by plain NumPy.
 from __future__ import annotations
 
 import numpy as np
-from numba import float32, int32
+from numpy import float32, int32
 from scipy.special import expit
 
 from harmonium.kernels.compiling import compiled

@@ -1,16 +1,79 @@
-"""The one way in which loops are compiled."""
+"""The one way in which loops are compiled: when they are first called, and Numba is not even imported before."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
-
-from numba import njit
 
 from harmonium.kernels.interrupts import Function, whole
 
+_lock = threading.Lock()
 _cached: list[Any] = []
+
+
+class Kernel:
+    """A function that is compiled when it is first called, and that Ctrl-C does not cut short.
+
+    Other kernels know by ``_numba_type_`` what they call, and by ``targetoptions`` and ``py_func`` what they inline.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._options = options
+        self._dispatcher: Any = None
+        self._call = whole(self._run)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the function, whole."""
+        return self._call(*arguments)
+
+    def _run(self, *arguments: Any) -> Any:
+        dispatcher = self._dispatcher or self.dispatcher
+        try:
+            return dispatcher(*arguments)
+        except OSError:  # kernels touch no files: what they were compiled to cannot be read or written any more
+            for cached in _cached:
+                cached._cache.disable()
+            return dispatcher(*arguments)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What Numba makes of the function; the function itself where NUMBA_DISABLE_JIT is set."""
+        with _lock:
+            if self._dispatcher is None:
+                self._dispatcher = _dispatcher(self.__wrapped__, self._options)  # type: ignore[attr-defined]
+        return self._dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.dispatcher._numba_type_
+
+    @property
+    def targetoptions(self) -> dict[str, Any]:
+        """Options of the compiler."""
+        return cast(dict[str, Any], self.dispatcher.targetoptions)
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """The function that is compiled."""
+        return cast(Callable[..., Any], self.dispatcher.py_func)
+
+
+def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    from numba import njit
+
+    try:
+        dispatcher = njit(nogil=True, cache=True, **options)(function)
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        return njit(nogil=True, **options)(function)
+    if dispatcher is not function:
+        _cached.append(dispatcher)
+    return dispatcher
 
 
 def compiled(**options: Any) -> Callable[[Function], Function]:
@@ -32,30 +95,37 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        try:
-            kernel = njit(nogil=True, cache=True, **options)(function)
-            _cached.append(kernel)
-        except RuntimeError as error:
-            if "cannot cache" not in str(error):
-                raise
-            kernel = njit(nogil=True, **options)(function)
-
-        @functools.wraps(function)
-        def run(*arguments: Any) -> Any:
-            try:
-                return kernel(*arguments)
-            except OSError:  # kernels touch no files: what they were compiled to cannot be read or written any more
-                _do_without_cache()
-                return kernel(*arguments)
-
-        call = whole(run)
-        if hasattr(kernel, "_numba_type_"):  # by which other kernels know what they call; NUMBA_DISABLE_JIT leaves none
-            vars(call)["_numba_type_"] = kernel._numba_type_
-        return cast(Function, call)
+        return cast(Function, Kernel(function, options))
 
     return decorate
 
 
-def _do_without_cache() -> None:
-    for kernel in _cached:
-        kernel._cache.disable()
+def inlined(function: Function) -> Function:
+    """Let kernels take a function over into their own code, so that loops around it can be vectorised."""
+    return cast(Function, Kernel(function, {"inline": "always"}))
+
+
+@contextmanager
+def announced(tell: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever something has to be compiled that was not kept: that takes seconds.
+
+    Parameters
+    ----------
+    tell : callable
+        Called without arguments before each compilation, on the thread that needs the kernel.
+    """
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, _: object) -> None:
+            tell()
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    listener = Listener()
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)

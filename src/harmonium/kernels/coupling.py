@@ -1,20 +1,21 @@
-"""Coupling from the past: exact draws of a Boltzmann machine without negative couplings (Propp and Wilson, 1996).
+"""Coupling from the past: exact draws of a Boltzmann machine (Propp and Wilson, 1996), whatever its couplings' signs.
 
-Two chains with the same random numbers start in the past, one from all zeros and one from all ones. If no coupling is
-negative, the second chain stays above the first, and all other chains stay between them. If the two have met by now, it
-does not matter where the chains started, so their state is a draw from the stationary distribution itself. If they have
-not, they start again, further in the past.
+All chains with the same random numbers start in the past, from every state. Two states bound theirs: a site is 0 in all
+chains if the upper bound is 0, and 1 in all if the lower one is 1 (the summary states of Childs, Patterson and MacKay,
+2001). If the bounds have met by now, it does not matter where the chains started, so their state is a draw from the
+stationary distribution itself. If they have not, they start again, further in the past. Where no coupling is negative,
+the bounds are themselves chains, from all zeros and from all ones; otherwise they may be wider than the chains.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numpy import uint64
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.compiling import compiled, inlined
 
 
-@njit(inline="always")
+@inlined
 def _threshold(key, counter):  # type: ignore[no-untyped-def]
     # log(u / (1 - u)) of a uniform number u in (0, 1) for each key and counter. It is a hash (SplitMix64's, in the
     # public domain, of a Weyl sequence), so that numbers of the past can be computed again and need not be stored
@@ -27,37 +28,54 @@ def _threshold(key, counter):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _update(state: np.ndarray, natural: np.ndarray, site: int, threshold: float, couplings: np.ndarray) -> None:
-    value = natural[site] > threshold
+def _add(couplings: np.ndarray, factor: float, same: np.ndarray, opposite: np.ndarray) -> None:
+    """Add couplings times a factor: to ``same`` if they are positive, to ``opposite`` if they are negative."""
+    for other in range(len(couplings)):
+        if couplings[other] > 0:
+            same[other] += factor * couplings[other]
+        else:
+            opposite[other] += factor * couplings[other]
+
+
+@compiled()
+def _update(
+    state: np.ndarray,
+    same: np.ndarray,
+    opposite: np.ndarray,
+    site: int,
+    threshold: float,
+    couplings: np.ndarray,
+) -> None:
+    """Update one bound at a site, of which ``same`` holds the naturals, and what follows from it for both bounds."""
+    value = same[site] > threshold
     if value != state[site]:
         state[site] = value
-        sign = 1.0 if value else -1.0
-        for other in range(len(state)):
-            natural[other] += sign * couplings[site, other]
+        _add(couplings[site], 1.0 if value else -1.0, same, opposite)
 
 
 @compiled()
 def _have_met(
-    bias: np.ndarray, couplings: np.ndarray, key: np.uint64, n_sweeps: int, lower: np.ndarray, upper: np.ndarray
+    naturals: np.ndarray, couplings: np.ndarray, key: np.uint64, n_sweeps: int, lower: np.ndarray, upper: np.ndarray
 ) -> bool:
-    """Sweep both chains from ``n_sweeps`` ago until now; if they have met, ``lower`` holds their state."""
-    n_sites = len(bias)
+    """Sweep both bounds from ``n_sweeps`` ago until now; if they have met, ``lower`` holds their state.
+
+    The naturals of each site are given as bounds over all states, the least and the largest.
+    """
+    n_sites = len(lower)
     lower[:] = False
     upper[:] = True
-    lower_natural = bias.copy()
-    upper_natural = bias.copy()
-    for site in range(n_sites):
-        for other in range(n_sites):
-            upper_natural[other] += couplings[site, other]
+    least, most = naturals[0].copy(), naturals[1].copy()
     apart = n_sites
     for ago in range(n_sweeps, 0, -1):
         still_apart = 0
         for site in range(n_sites):
             threshold = _threshold(key, ago * n_sites + site)
-            _update(lower, lower_natural, site, threshold, couplings)
-            if apart > 0:  # once they have met they stay together
-                _update(upper, upper_natural, site, threshold, couplings)
+            if apart > 0:
+                _update(lower, least, most, site, threshold, couplings)
+                _update(upper, most, least, site, threshold, couplings)
                 still_apart += lower[site] != upper[site]
+            else:  # once they have met they stay together, and one chain is enough
+                _update(lower, least, least, site, threshold, couplings)
         apart = still_apart
     return apart == 0
 
@@ -73,7 +91,7 @@ def draw_from_the_past(
     bias : ndarray of float64 of shape (n_sites,)
         Bias of each site.
     couplings : ndarray of float64 of shape (n_sites, n_sites)
-        Symmetric and non-negative, with zeros on the diagonal.
+        Symmetric, with zeros on the diagonal.
     keys : ndarray of uint64 of shape (n_samples,)
         Seed of each sample.
     max_sweeps : int
@@ -85,10 +103,14 @@ def draw_from_the_past(
         not meet.
     """
     upper = np.empty(len(bias), dtype=np.bool_)
+    naturals = np.empty((2, len(bias)))
+    naturals[:] = bias
+    for site in range(len(bias)):
+        _add(couplings[site], 1.0, naturals[1], naturals[0])
     sweeps[:] = 0
     for sample in range(len(keys)):
         n_sweeps = 1
-        while not _have_met(bias, couplings, keys[sample], n_sweeps, states[sample], upper):
+        while not _have_met(naturals, couplings, keys[sample], n_sweeps, states[sample], upper):
             n_sweeps *= 2
             if n_sweeps > max_sweeps:
                 return

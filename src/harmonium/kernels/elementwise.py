@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import float32, int32, njit
+from numpy import float32, int32
 from scipy.special import expit
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.compiling import compiled, inlined
 
 
-@njit(inline="always", error_model="numpy")
+@inlined
 def exp2_float32(x):  # type: ignore[no-untyped-def]
     """Return 2^x for -126 < x < 127 with a relative error of 2e-7: a polynomial for the fraction, bits for the rest."""
     whole = np.floor(x + float32(0.5))
@@ -25,7 +25,7 @@ def exp2_float32(x):  # type: ignore[no-untyped-def]
     return p * np.int32((int32(whole) + int32(127)) << int32(23)).view(np.float32)
 
 
-@njit(inline="always", error_model="numpy")
+@inlined
 def twice_artanh(s):  # type: ignore[no-untyped-def]
     """Return 2 artanh(s) = log((1 + s) / (1 - s)) for 0 <= s <= 1/3 to 1e-7, by six terms of the series."""
     q = s * s

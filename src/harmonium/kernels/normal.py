@@ -14,14 +14,14 @@ probability of about 2n / 2³²: good enough for noise, not for cryptography or 
 from __future__ import annotations
 
 import numpy as np
-from numba import float32, int32, njit, uint32
+from numpy import float32, int32, uint32
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import twice_artanh
 from harmonium.kernels.sampling import uniform
 
 
-@njit(inline="always", error_model="numpy")
+@inlined
 def _log(x):  # type: ignore[no-untyped-def]
     # x = 2^e m with m in [1, 2); log m = 2 artanh(s) with s = (m - 1) / (m + 1), at most 1/3
     bits = np.float32(x).view(np.int32)

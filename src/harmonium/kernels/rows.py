@@ -7,6 +7,8 @@ Cells that are not stored are zero, and observed unless their whole row is missi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse
 
@@ -233,6 +235,17 @@ def take_rows(matrix: Matrix, rows: np.ndarray) -> Matrix:
     if isinstance(matrix, SparseRows):
         return SparseRows(*gather_rows(matrix.indptr, matrix.indices, matrix.data, rows), matrix.shape[1])
     return matrix[rows]
+
+
+def stacked_rows(parts: Sequence[Matrix]) -> Matrix:
+    """Matrices one below the other: sparse if all of them are."""
+    rows = [part for part in parts if isinstance(part, SparseRows)]
+    if len(rows) < len(parts):
+        return np.concatenate([dense(part) for part in parts])
+    offsets = np.cumsum([0, *(part.n_stored for part in rows)])
+    indptr = np.concatenate([[0], *(part.indptr[1:] + offset for part, offset in zip(rows, offsets, strict=False))])
+    indices, values = (np.concatenate([getattr(part, name) for part in rows]) for name in ("indices", "data"))
+    return SparseRows(indptr, indices, values, rows[0].shape[1])
 
 
 def with_rows_added(

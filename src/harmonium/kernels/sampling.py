@@ -9,13 +9,13 @@ at few cells of features that are rare.
 from __future__ import annotations
 
 import numpy as np
-from numba import float32, int32, njit, uint32
+from numpy import float32, int32, uint32
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import exp2_float32
 
 
-@njit(inline="always")
+@inlined
 def uniform(cell, key):  # type: ignore[no-untyped-def]
     """Return the number in (0, 1) of a cell."""
     # A Weyl sequence and the 32-bit hash "lowbias32" of C. Wellons (constants found by search, public domain). Every
@@ -29,7 +29,7 @@ def uniform(cell, key):  # type: ignore[no-untyped-def]
     return (float32(int32(x >> uint32(8))) + float32(0.5)) * float32(5.9604644775390625e-08)
 
 
-@njit(inline="always")
+@inlined
 def least_above_exp2(x):  # type: ignore[no-untyped-def]
     """Return 2^x or up to 6 % more, for -126 < x < 127."""
     # writing i + f into the exponent bits gives (1 + f) 2^i, which is never below 2^(i + f) and at most 6 % above

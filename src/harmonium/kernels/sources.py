@@ -6,6 +6,8 @@ import numpy as np
 
 # rounds of the fixed-point iteration, and the change of a direction's cosine below which it has converged: conventions
 _ROUNDS, _SMALL_CHANGE = 200, 1e-4
+# rounds that many sources have at least, and multiplications after which they end: conventions, which save time
+_FEWEST_ROUNDS, _MOST_PRODUCTS = 10, 3e10
 
 
 def independent_rotation(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -27,7 +29,8 @@ def independent_rotation(scores: np.ndarray, rng: np.random.Generator) -> np.nda
     n_rows, n_sources = scores.shape
     rotation = _orthogonal(rng.standard_normal((n_sources, n_sources)))
     covariance = scores.T @ scores / n_rows
-    for _ in range(_ROUNDS):
+    affordable = _MOST_PRODUCTS / (3 * n_rows * n_sources**2)
+    for _ in range(int(np.clip(affordable, _FEWEST_ROUNDS, _ROUNDS))):
         sources = scores @ rotation.T
         squares = np.square(sources)
         variance = squares.mean(axis=0)

@@ -42,6 +42,8 @@ class SparseRows:
     @classmethod
     def from_column_blocks(cls, blocks: list[Columns], n_rows: int) -> SparseRows:
         """Return the matrix with these blocks of columns."""
+        if len(blocks) == 1:
+            return cls.from_columns(*blocks[0], n_rows)
         starts, rows, values = zip(*blocks, strict=True)
         offsets = np.cumsum([0, *(len(part) for part in rows)])
         indptr = np.concatenate([[0], *(start[1:] + offset for start, offset in zip(starts, offsets, strict=False))])

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import float32, njit, uint32
+from numpy import float32, uint32
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import twice_artanh
 from harmonium.kernels.sampling import candidates, flag_bytes, least_above_exp2, uniform
 from harmonium.kernels.threads import scratch
@@ -57,7 +57,7 @@ def natural_limits(
         out[feature] = bias[feature] + total
 
 
-@njit(inline="always", error_model="numpy")
+@inlined
 def _log(x):  # type: ignore[no-untyped-def]
     """Return the logarithm of a positive float32 number with an error of 1e-7, by its exponent bits and a series."""
     bits = np.float32(x).view(np.int32)
@@ -66,7 +66,7 @@ def _log(x):  # type: ignore[no-untyped-def]
     return float32(exponent) * float32(math.log(2)) + twice_artanh((fraction - float32(1)) / (fraction + float32(1)))
 
 
-@njit(inline="always", error_model="numpy")
+@inlined
 def _log_of_one_minus(x):  # type: ignore[no-untyped-def]
     """Return log(1 - x) for 0 < x < 0.1 with a relative error of 1e-7, by eight terms of the series."""
     p = float32(1 / 8)
@@ -75,7 +75,7 @@ def _log_of_one_minus(x):  # type: ignore[no-untyped-def]
     return -p * x
 
 
-@njit(inline="always", error_model="numpy")
+@inlined
 def _passed_over(u, rate):  # type: ignore[no-untyped-def]
     """Return a geometric number, with P(at least k) = exp(k / rate), for a uniform one."""
     # the number may have been rounded to 1

@@ -8,10 +8,8 @@ random state therefore gives the same result on one thread or many.
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
-import queue
 import threading
 import time
 from collections.abc import Callable
@@ -20,11 +18,9 @@ from functools import cache
 import numpy as np
 import threadpoolctl
 
+from harmonium.kernels.habits import habit_of
+from harmonium.kernels.helpers import Job, Pool
 from harmonium.kernels.interrupts import shielded, uninterrupted, watch
-from harmonium.kernels.waiting import look_out
-
-# seconds for which helpers are waited for until Ctrl-C is looked for, and for which they are after it; a convention
-_PATIENCE = 0.2
 
 
 class _Active(threading.local):
@@ -137,132 +133,38 @@ _limits = _Limits()
 
 
 def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
-    """Call ``task(0)`` to ``task(n_blocks - 1)``, each once, on the threads of the surrounding `compute` context."""
-    n_helpers = min(_active.n_threads, n_blocks) - 1
-    if n_helpers > 0:
-        with uninterrupted:
-            # helpers serve one caller at a time; a second one (another model in another thread) does its blocks itself
-            if _pool.lock.acquire(blocking=False):
-                try:
-                    _share(task, n_blocks, n_helpers)
-                finally:
-                    _pool.lock.release()
-                return
-    for block in range(n_blocks):
-        task(block)
+    """Call ``task(0)`` to ``task(n_blocks - 1)``, each once, on the threads of the surrounding `compute` context.
 
-
-def _share(task: Callable[[int], None], n_blocks: int, n_helpers: int) -> None:
-    counter = itertools.count()
-    stopped: list[bool] = []
-    failures: list[BaseException] = []
-
-    def work() -> None:
-        # next() on a count is atomic, so every block is taken exactly once
-        while not stopped and (block := next(counter)) < n_blocks:
-            task(block)
-            if watch.waiting:  # between blocks Ctrl-C may take effect, unless somebody further out forbids it
-                watch.deliver(allowed=1)
-
-    def help_out() -> None:
-        try:
-            work()
-        except BaseException as failure:
-            failures.append(failure)
-
-    helpers = _pool.helpers(n_helpers)
-    try:
-        for helper in helpers:
-            helper.start(help_out)
-        work()
-        for helper in helpers:
-            while not helper.wait(_PATIENCE):
-                if watch.waiting:
-                    watch.deliver(allowed=1)
-    except BaseException:
-        # helpers may finish their blocks, so that nobody writes to the arrays any more, but are not waited for long
-        stopped.append(True)
-        _pool.dismiss(_PATIENCE)
-        raise
-    if failures:
-        raise failures[0]
-
-
-class _Helper:
-    """A thread that does the work it is handed.
-
-    The phases of a batch follow each other within a fraction of a millisecond, and waking a sleeping thread can take
-    longer than that. So both sides watch each other for a moment before they go to sleep, and give way to anything else
-    that needs the processor. Only the queue and the semaphore decide what happens; watching merely saves the sleep.
+    Where help has not paid lately for such jobs, this thread does all blocks itself.
     """
-
-    def __init__(self) -> None:
-        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._done = threading.Semaphore(0)
-        self._handed = np.zeros(1, dtype=np.int64)
-        self._finished = np.zeros(1, dtype=np.int64)
-        self._thread = threading.Thread(target=self._serve, daemon=True, name="harmonium-kernel")
-        self._thread.start()
-
-    def start(self, work: Callable[[], None]) -> None:
-        self._tasks.put(work)
-        self._handed[0] += 1
-
-    def wait(self, timeout: float) -> bool:
-        """Return True once the work is done, or False after ``timeout`` seconds."""
-        look_out(self._finished, self._handed[0])
-        return self._done.acquire(timeout=timeout)
-
-    def dismiss(self) -> None:
-        """Let the thread end when it has done its work."""
-        self._tasks.put(None)
-        self._handed[0] += 1
-
-    def join(self, timeout: float) -> None:
-        self._thread.join(timeout)
-
-    def _serve(self) -> None:
-        count = 0
-        while True:
-            count += 1
-            look_out(self._handed, count)
-            work = self._tasks.get()
-            if work is None:
-                return
-            work()
-            self._finished[0] = count
-            self._done.release()
+    n_helpers = min(_active.n_threads, n_blocks) - 1
+    if n_helpers <= 0:
+        for block in range(n_blocks):
+            task(block)
+        return
+    habit = habit_of(task, n_blocks)
+    # helpers serve one caller at a time; a second one (another model in another thread) does its blocks itself
+    shared = habit.shares() and _pool.lock.acquire(blocking=False)
+    begin = time.perf_counter()
+    if shared:
+        try:
+            with uninterrupted:
+                Job(task, n_blocks).share(_pool.helpers(n_helpers))
+        finally:
+            _pool.lock.release()
+    else:
+        for block in range(n_blocks):
+            task(block)
+    habit.took(shared, time.perf_counter() - begin)
 
 
-class _Pool:
-    """Helpers of the process."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self._helpers: list[_Helper] = []
-
-    def helpers(self, number: int) -> list[_Helper]:
-        while len(self._helpers) < number:
-            self._helpers.append(_Helper())
-        return self._helpers[:number]
-
-    def dismiss(self, timeout: float) -> None:
-        """Let all helpers end, and wait for them for up to ``timeout`` seconds."""
-        dismissed, self._helpers = self._helpers, []
-        for helper in dismissed:
-            helper.dismiss()
-        until = time.monotonic() + timeout
-        for helper in dismissed:
-            helper.join(max(0.0, until - time.monotonic()))
-
-
-_pool = _Pool()
+_pool = Pool()
 
 
 def _begin_anew() -> None:
     """Make a forked process forget the threads that do not live in it: what they held, limited and watched."""
     global _pool
-    _pool = _Pool()
+    _pool = Pool()
     _limits.lock = threading.Lock()
     _limits.keep_users(_active.depth)
     watch.forget_other_threads()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
-from numba import types
 
 from harmonium.kernels.compiling import compiled
 
@@ -13,7 +13,7 @@ from harmonium.kernels.compiling import compiled
 _GLANCES = 3000
 
 if hasattr(os, "sched_yield"):
-    _give_way = types.ExternalFunction("sched_yield", types.int32())
+    _give_way: Any = None
 
     @compiled()
     def _look_out(counter: np.ndarray, value: int, glances: int) -> None:
@@ -25,6 +25,11 @@ if hasattr(os, "sched_yield"):
 
     def look_out(counter: np.ndarray, value: int) -> None:
         """Return once ``counter`` has reached ``value``, or after a moment."""
+        global _give_way
+        if _give_way is None:
+            from numba import types
+
+            _give_way = types.ExternalFunction("sched_yield", types.int32())
         _look_out(counter, value, _GLANCES)
 
 else:

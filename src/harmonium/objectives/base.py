@@ -27,6 +27,8 @@ class Objective(Part):
     ----------
     has_loss : bool
         Whether `accumulate` can add a loss that goes with its gradient; line searches (`LBFGS`) need it.
+    is_exact : bool
+        Whether loss and gradient are those of the likelihood itself.
     weighs_labels : bool
         Whether labels that are a view count by the weights of their rows.
     marks_rows : bool
@@ -43,6 +45,7 @@ class Objective(Part):
     role = "objective"
     suffix = "CD"
     has_loss: bool = False
+    is_exact: bool = False
     weighs_labels: bool = False
     marks_rows: bool = False
 
@@ -50,14 +53,6 @@ class Objective(Part):
     def remembers(self) -> bool:
         """Whether it keeps a state from batch to batch: whether it has a `start`."""
         return type(self).start is not Objective.start
-
-    @property
-    def brief_steps(self) -> int | None:
-        """Number of Gibbs steps from the data that the samples are drawn by.
-
-        None if the objective does not compare the data with samples that start from them.
-        """
-        return None
 
     def check_model(self, problem: Problem) -> None:
         """Refuse a model that the objective cannot train, before anything is computed.

@@ -35,8 +35,8 @@ class SampledCD(Objective):
 
     Examples
     --------
-    >>> SampledCD(n_steps=5).brief_steps
-    5
+    >>> SampledCD(n_steps=5)
+    SampledCD(n_steps=5)
     """
 
     settings = {"n_steps": STEPS}
@@ -45,11 +45,6 @@ class SampledCD(Objective):
 
     def __init__(self, n_steps: int = 1) -> None:
         self.n_steps = n_steps
-
-    @property
-    def brief_steps(self) -> int | None:
-        """Number of Gibbs steps: ``n_steps``."""
-        return self.n_steps
 
     def accumulate(
         self,

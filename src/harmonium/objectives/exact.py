@@ -6,7 +6,7 @@ import numpy as np
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
-from harmonium.inference.exact import exact_expectations
+from harmonium.inference.exact import exact_expectations, hidden_states
 from harmonium.inference.gibbs import Sizes, sizes_of
 from harmonium.objectives.base import Objective
 from harmonium.objectives.problem import Problem
@@ -32,6 +32,11 @@ class ExactLikelihood(Objective):
     """
 
     has_loss = True
+    is_exact = True
+
+    def check_model(self, problem: Problem) -> None:
+        """Refuse models with too many hidden states."""
+        hidden_states(problem.energy)
 
     def accumulate(
         self,

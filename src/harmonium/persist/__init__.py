@@ -20,7 +20,7 @@ from harmonium.persist.description import describe, saveable
 from harmonium.persist.rebuilding import rebuild
 from harmonium.storage import load_model, write_model
 
-__all__ = ["load_model", "rebuild", "save_model", "saveable"]
+__all__ = ["describe", "load_model", "rebuild", "save_model", "saveable"]
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:

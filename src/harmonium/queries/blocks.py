@@ -18,20 +18,21 @@ _SPARSE_CELLS = 64
 
 def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tuple[slice, Batch]]:
     """Yield blocks of rows of which ``n_copies`` fit into memory; sparse rows count by what is stored."""
-    cells = sum(
-        # what is missing is inferred densely
-        _SPARSE_CELLS if views.is_sparse_throughout(name, family) else family.n_features_
-        for name, family in model.families.items()
-    )
-    step = max(1, _BLOCK_CELLS // max(cells, model.n_units) // n_copies)
-    for first in range(0, len(views), step):
-        items = slice(first, min(first + step, len(views)))
-        batch = views.batch(items, model.families)
-        for view in batch.views.values():
-            # vectorised code rounds a row differently at another place of the block; in double precision,
-            # narrowed at the end, that does not show
-            view.statistic = in_double(view.statistic)
-        yield items, batch
+    for start, part in views.in_memory():
+        cells = sum(
+            # what is missing is inferred densely
+            _SPARSE_CELLS if part.is_sparse_throughout(name, family) else family.n_features_
+            for name, family in model.families.items()
+        )
+        step = max(1, _BLOCK_CELLS // max(cells, model.n_units) // n_copies)
+        for first in range(0, len(part), step):
+            items = slice(first, min(first + step, len(part)))
+            batch = part.batch(items, model.families)
+            for view in batch.views.values():
+                # vectorised code rounds a row differently at another place of the block; in double precision,
+                # narrowed at the end, that does not show
+                view.statistic = in_double(view.statistic)
+            yield slice(start + items.start, start + items.stop), batch
 
 
 def completed(model: FittedModel, parameters: Parameters, batch: Batch, n_iterations: int = 10) -> Batch:

@@ -93,8 +93,9 @@ def reconstruct(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
 def row_sizes(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
     """Return the totals (or lengths) of the rows, for the views that have them."""
     totals: dict[str, list[np.ndarray]] = {}
-    for items in np.array_split(np.arange(len(views)), max(1, len(views) // 1000)):
-        for name, view in views.batch(items, model.families).views.items():
+    pieces = np.array_split(np.arange(len(views)), max(1, len(views) // 1000))
+    for batch in views.batches(pieces, model.families):
+        for name, view in batch.views.items():
             if view.size is not None:
                 totals.setdefault(name, []).append(view.size)
     return {name: np.concatenate(parts) for name, parts in totals.items()}

@@ -30,7 +30,9 @@ from harmonium.report.explained import explained_table
 from harmonium.report.items import document_topics
 from harmonium.report.labels import topic_labels
 from harmonium.report.latent import latent_means
+from harmonium.report.page import render_report, write_report
 from harmonium.report.sensitivity import sensitivity_table
+from harmonium.report.summary import summarise
 from harmonium.report.tables import class_profiles, class_table, feature_table, topic_table
 from harmonium.report.usage import feature_examples, usage_table
 
@@ -58,9 +60,12 @@ __all__ = [
     "feature_table",
     "latent_means",
     "near_duplicates",
+    "render_report",
     "sensitivity_table",
+    "summarise",
     "topic_labels",
     "topic_table",
     "topic_tree",
     "usage_table",
+    "write_report",
 ]

@@ -4,13 +4,15 @@ Model files and checkpoints are such files. Nothing here knows an estimator: tho
 descriptions are rebuilt.
 """
 
-from harmonium.storage.models import check_fields, heading, load_model, rebuilds, write_model
+from harmonium.storage.folders import read_whole_folder
+from harmonium.storage.models import check_fields, check_header, heading, load_model, rebuilds, write_model
 from harmonium.storage.sealed import read_sealed, write_sealed
 from harmonium.storage.settings import decode_settings, encode_settings
 from harmonium.storage.values import check_names, decode, decode_part, encode, encode_part, keep_by_fields
 
 __all__ = [
     "check_fields",
+    "check_header",
     "check_names",
     "decode",
     "decode_part",
@@ -22,6 +24,7 @@ __all__ = [
     "keep_by_fields",
     "load_model",
     "read_sealed",
+    "read_whole_folder",
     "rebuilds",
     "write_model",
     "write_sealed",

@@ -1,8 +1,9 @@
-"""A description and tensors in a folder: a readable ``model.json`` that names the file of the tensors beside it.
+"""A description and tensors in a folder: a readable ``model.json`` that names the files of tensors beside it.
 
-Every save writes its tensors under a new name. The swap of ``model.json`` is the one step in which the new model takes
-the place of the old one, whose tensors are removed after it. A reader whose tensors were removed meanwhile reads
-``model.json`` again; a writer who is killed leaves the model that was there.
+There is one file of tensors, and as many more as have a name of their own, so that whoever needs the first alone does
+not read the others. Every save writes its tensors under new names. The swap of ``model.json`` is the one step in which
+the new model takes the place of the old one, whose tensors are removed after it. A reader whose tensors were removed
+meanwhile reads ``model.json`` again; a writer who is killed leaves the model that was there.
 """
 
 from __future__ import annotations
@@ -19,13 +20,19 @@ from harmonium.storage.replacing import living_partials, refuse, replace_file, s
 from harmonium.storage.sealed import Tensors, read_bytes, seal, seal_text, unseal, unseal_text
 
 _DESCRIPTION = "model.json"
-_TENSORS = re.compile(r"tensors-[0-9a-f]{12}\.safetensors")
-_FILE, _DIGEST = "tensors_file", "tensors_sha256"
+# what else lies in a folder is the user's, and is left alone
+_TENSORS = re.compile(r"(?:tensors|items)-[0-9a-f]{12}\.safetensors")
+_FILE, _DIGEST, _MORE = "tensors_file", "tensors_sha256", "more_files"
 # nobody saves so often that a reader comes too late this many times in a row
 _MOST_READINGS = 1000
 
 
-def write_folder(path: Path, description: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+def write_folder(
+    path: Path,
+    description: Mapping[str, Any],
+    tensors: Mapping[str, Any],
+    more: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
     """Write a description and tensors to a folder, which is made if it does not exist.
 
     Parameters
@@ -36,15 +43,20 @@ def write_folder(path: Path, description: Mapping[str, Any], tensors: Mapping[st
         What JSON can hold.
     tensors : dict of str to array
         Arrays of numbers or truth values.
+    more : dict of str to dict of str to array, optional
+        Tensors with files of their own, by a word; "items" is the only one.
 
     Raises
     ------
     OSError
         If the folder cannot be written; what was there is left as it was.
     """
-    name = f"tensors-{secrets.token_hex(6)}.safetensors"
-    sealed = seal({"format": "harmonium.tensors"}, tensors)
-    text = seal_text({_FILE: name, _DIGEST: sealed.digest, **description})
+    all_tensors = {"tensors": tensors, **(more or {})}
+    sealed = {word: seal({"format": f"harmonium.{word}"}, content) for word, content in all_tensors.items()}
+    names = {word: f"{word}-{secrets.token_hex(6)}.safetensors" for word in sealed}
+    first = {_FILE: names["tensors"], _DIGEST: sealed["tensors"].digest}
+    others = {word: [names[word], sealed[word].digest] for word in more or {}}
+    text = seal_text({**first, **({_MORE: others} if others else {}), **description})
     folder = path.resolve()
     try:
         folder.mkdir()
@@ -56,7 +68,8 @@ def write_folder(path: Path, description: Mapping[str, Any], tensors: Mapping[st
     try:
         # the description is written first, so that other writers can see whose tensors these are
         with written_beside(folder / _DESCRIPTION, [text]) as put_in_place:
-            replace_file(folder / name, sealed.pieces)
+            for word, file in sealed.items():
+                replace_file(folder / names[word], file.pieces)
             put_in_place()
     finally:
         _remove_unnamed_tensors(folder)
@@ -85,33 +98,59 @@ def read_folder(path: Path) -> tuple[dict[str, Any], Tensors]:
     ModelFileError
         If a single byte is not as it was written, or something is missing.
     """
+    return _read_consistently(path, more=False)[:2]
+
+
+def read_whole_folder(path: Path) -> tuple[dict[str, Any], Tensors, dict[str, Tensors]]:
+    """Return the description and all tensors of a folder, those with files of their own by their word."""
+    return _read_consistently(path, more=True)
+
+
+def _read_consistently(path: Path, more: bool) -> tuple[dict[str, Any], Tensors, dict[str, Tensors]]:
+    """Return what one save has written, whoever saves meanwhile."""
     before = None
     for _ in range(_MOST_READINGS):
         text = _read(path, _DESCRIPTION)
         description = unseal_text(text, _DESCRIPTION)
-        name, expected = description.pop(_FILE, None), description.pop(_DIGEST, None)
-        if not isinstance(name, str) or not _TENSORS.fullmatch(name):
-            raise ModelFileError(
-                f"{_DESCRIPTION} must name the file of its tensors; found {str(name)[:60]!r}; save the model again."
-            )
+        first = [description.pop(_FILE, None), description.pop(_DIGEST, None)]
+        others = description.pop(_MORE, {})
+        wanted = {"": first, **(others if more and isinstance(others, dict) else {})}
+        for entry in wanted.values():
+            _check_entry(entry)
         try:
-            content = _read(path, name)
+            contents = {word: _read(path, name) for word, (name, _) in wanted.items()}
         except ModelFileError:
             # a save that came between the two readings has removed the tensors, and written other ones
             if text == before:
                 raise
             before = text
             continue
-        digest, _, tensors = unseal(content)
-        if digest != expected:
-            raise ModelFileError(
-                f"{name} must be the file that {_DESCRIPTION} was written with; its digest differs, so it is damaged "
-                "or of another model; save the model again."
-            )
-        return description, tensors
+        found = {word: _unsealed(contents.pop(word), *entry) for word, entry in wanted.items()}
+        return description, found.pop(""), found
     raise ModelFileError(
         f"A model folder must be at rest for a moment; {path} is not; read it when nobody saves to it."
     )
+
+
+def _check_entry(entry: Any) -> None:
+    """Refuse what does not name a file of tensors and its digest."""
+    is_pair = isinstance(entry, list) and len(entry) == 2
+    name = entry[0] if is_pair else None
+    if not isinstance(name, str) or not _TENSORS.fullmatch(name):
+        raise ModelFileError(
+            f"{_DESCRIPTION} must name the file of its tensors; found {str(name)[:60]!r}; save the model again."
+        )
+
+
+def _unsealed(content: bytes, name: str, expected: Any) -> Tensors:
+    """Return the tensors of a file, if it is the one that the description was written with."""
+    digest, _, tensors = unseal(content)
+    if digest != expected:
+        raise ModelFileError(
+            f"{name} must be the file that {_DESCRIPTION} was written with; its digest differs, so it is damaged "
+            "or of another model; save the model again."
+        )
+    return tensors
 
 
 def _read(folder: Path, name: str) -> bytes:

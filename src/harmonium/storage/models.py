@@ -35,7 +35,12 @@ def heading(format: str, estimator: str) -> dict[str, Any]:
     return {"format": format, "schema": SCHEMA, "library_version": __version__, "estimator": estimator}
 
 
-def write_model(path: str | os.PathLike[str], description: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+def write_model(
+    path: str | os.PathLike[str],
+    description: Mapping[str, Any],
+    tensors: Mapping[str, Any],
+    more: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
     """Write a description and tensors to a file or a folder.
 
     Parameters
@@ -47,6 +52,8 @@ def write_model(path: str | os.PathLike[str], description: Mapping[str, Any], te
         What JSON can hold, with the entries of `heading`.
     tensors : dict of str to array
         Arrays of numbers or truth values.
+    more : dict of str to dict of str to array, optional
+        Tensors that have files of their own, by a word; only folders can hold them.
 
     Raises
     ------
@@ -56,7 +63,7 @@ def write_model(path: str | os.PathLike[str], description: Mapping[str, Any], te
         If the path cannot be written; what was there is left as it was.
     """
     place, ends_in_slash = _place(path), os.fspath(path).endswith((os.sep, os.altsep or os.sep))
-    as_file = place.suffix == FILE_ENDING and not ends_in_slash
+    as_file = place.suffix == FILE_ENDING and not ends_in_slash and more is None
     if not (as_file or ends_in_slash or place.is_dir()) and place.suffix[1:2].isalpha():
         raise ValueError(
             f"{_FORMS}; got {os.fspath(path)!r}; choose one of them, or end the path in {os.sep!r} for a folder of "
@@ -69,7 +76,10 @@ def write_model(path: str | os.PathLike[str], description: Mapping[str, Any], te
         raise FileNotFoundError(
             f"A model is saved into a folder that exists; {place.absolute().parent} does not; create it first."
         )
-    (write_sealed if as_file else write_folder)(place, description, tensors)
+    if as_file:
+        write_sealed(place, description, tensors)
+    else:
+        write_folder(place, description, tensors, more)
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -109,10 +119,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     source = _place(path)
     if not source.exists():
-        raise FileNotFoundError(f"A model is loaded from a file or folder that exists; found nothing at {source}.")
+        raise FileNotFoundError(
+            f"A model is loaded from a file or folder that exists; found nothing at {source}; correct the path."
+        )
     try:
         description, tensors = read_folder(source) if source.is_dir() else read_sealed(source)
-        _check_header(description)
+        check_header(description)
         return _REBUILDERS[description["format"]](description, tensors)
     except ModelFileError as error:
         raise ModelFileError(f"{source}: {error}") from error
@@ -154,7 +166,7 @@ def _place(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def _check_header(description: dict[str, Any]) -> None:
+def check_header(description: dict[str, Any]) -> None:
     """Refuse files of another format or schema."""
     if str(description.get("format")) not in _REBUILDERS:
         raise ModelFileError(

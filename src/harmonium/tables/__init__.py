@@ -6,7 +6,9 @@ Each role of a column is a `Reader`; `TableViews` infers roles, shows them, and 
 from harmonium.tables.base import Reader
 from harmonium.tables.categories import Category, Date, Tags
 from harmonium.tables.drop import Drop
+from harmonium.tables.image import Image
 from harmonium.tables.numbers import Count, Flag, Number, Vector
+from harmonium.tables.sequence import Sequence
 from harmonium.tables.table import ROLES, Table
 from harmonium.tables.transformer import TableViews
 from harmonium.tables.words import Words
@@ -18,8 +20,10 @@ __all__ = [
     "Date",
     "Drop",
     "Flag",
+    "Image",
     "Number",
     "Reader",
+    "Sequence",
     "Table",
     "TableViews",
     "Tags",

@@ -51,6 +51,11 @@ class Reader(Part):
     ----------
     learned : mapping of str to type
         Attributes that `bind` sets and files keep.
+    names_some : bool
+        Whether a value names some of many things, as words and tags do, so that what a query does not name is unknown
+        rather than absent.
+    takes_pictures : bool
+        Whether values are pictures, which tables in files only name.
 
     Examples
     --------
@@ -64,6 +69,10 @@ class Reader(Part):
     role = "column"
     #: attributes that `bind` sets and files keep
     learned: ClassVar[Mapping[str, type]] = {}
+    #: whether a value names some of many things, so that what it does not name may be unknown rather than absent
+    names_some: ClassVar[bool] = False
+    #: whether values are pictures, which tables in files only name
+    takes_pictures: ClassVar[bool] = False
 
     @classmethod
     def suits(cls, column: Column) -> bool:
@@ -117,6 +126,21 @@ class Reader(Part):
             As many as for the training data, of the same columns.
         """
         raise NotImplementedError
+
+    def said_in(self, text: str) -> Any:
+        """Return what a text that somebody searches for says about the column.
+
+        Parameters
+        ----------
+        text : str
+            A few words.
+
+        Returns
+        -------
+        object
+            A value of the column; None if the text says nothing about it.
+        """
+        return None
 
     def strange(self, column: Column, blocks: list[Block]) -> int:
         """Count the values that the training data do not have, which are missing.

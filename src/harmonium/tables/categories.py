@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any, Self
 
@@ -111,6 +112,10 @@ class Category(Reader):
         return f"{len(self.levels_):,} levels" + (f", {len(self.rare_):,} rare" if self.rare_ else "")
 
 
+# runs of letters and digits, as in texts that are searched for
+_WORD = re.compile(r"\w+")
+
+
 class Tags(Reader):
     """Read a column of tags as a Bernoulli view of its own.
 
@@ -142,6 +147,7 @@ class Tags(Reader):
     """
 
     learned = {"mark_": str, "tags_": list}
+    names_some = True
     settings = {
         "separator": IsInstance(str, "'|'"),
         "min_rows": Whole(remedy="2 is usual"),
@@ -184,6 +190,12 @@ class Tags(Reader):
         shape = len(rows), len(self.tags_)
         matrix = scipy.sparse.csr_array((np.ones(len(cells), dtype=np.float32), (row_numbers, columns)), shape=shape)
         return [Block(matrix, self.tags_, Bernoulli(), present=np.array([tags is not None for tags in rows]))]
+
+    def said_in(self, text: str) -> Any:
+        """Return the tags whose words follow each other in the text, in any case."""
+        said = f" {' '.join(_WORD.findall(text.lower()))} "
+        found = [tag for tag in self.tags_ if f" {' '.join(_WORD.findall(tag.lower()))} " in said]
+        return found or None
 
     @property
     def note(self) -> str:

@@ -66,6 +66,11 @@ class Column:
             return "text" if kinds else "nothing"
         return "other"
 
+    @property
+    def values(self) -> list[Any]:
+        """The values as Python objects, None where they are missing."""
+        return self._objects
+
     @cached_property
     def _objects(self) -> list[Any]:
         """The values as Python objects, None where they are missing."""

@@ -21,14 +21,16 @@ from harmonium.tables.base import Block, Reader, lacking_rows
 from harmonium.tables.categories import CATEGORIES, Category, Date, Tags
 from harmonium.tables.column import Column
 from harmonium.tables.drop import Drop
+from harmonium.tables.image import Image
 from harmonium.tables.numbers import COUNTS, FLAGS, NUMBERS, Count, Flag, Number, Vector
 from harmonium.tables.overview import Overview
+from harmonium.tables.sequence import Sequence
 from harmonium.tables.words import Words
 from harmonium.views import Views
 from harmonium.views.index import row_names
 
 #: roles in the order in which a column is tried: the first that suits it is taken
-ROLES: tuple[type[Reader], ...] = (Drop, Flag, Date, Vector, Tags, Category, Count, Number, Words)
+ROLES: tuple[type[Reader], ...] = (Drop, Flag, Date, Vector, Tags, Category, Count, Number, Words, Image, Sequence)
 
 
 @dataclass(frozen=True)

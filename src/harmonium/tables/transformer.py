@@ -64,6 +64,9 @@ class TableViews(TransformerMixin, _TableReader):
     - ``"number"``: all other numbers, also in texts such as "13%" or "$1,200"; skewed ones on a log scale.
     - ``"words"``: all other texts.
 
+    Two roles have to be asked for: ``"image"``, pictures as arrays or bytes of files, which become shares of colours
+    and counts of visual words; and ``"sequence"``, texts or lists of paragraphs, whose order counts.
+
     Flags, numbers, counts and categories each share a view ("flags", "numbers", "counts", "categories"); words, tags
     and vectors are views by themselves, named after their column. Empty texts, "?", "-", "NA", "N/A", "nan", "null"
     and "None" are missing values. How texts spell numbers and dates is decided once for a column: new values that

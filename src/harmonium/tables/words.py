@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.feature_extraction.text import CountVectorizer
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli
@@ -54,6 +53,7 @@ class Words(Reader):
     """
 
     learned = {"words_": list, "counts_": bool}
+    names_some = True
     settings = {
         "max_features": Whole(remedy="20000 is usual"),
         "min_rows": Whole(remedy="2 is usual"),
@@ -76,7 +76,7 @@ class Words(Reader):
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows the words."""
-        counter = CountVectorizer(min_df=self.min_rows, max_features=self.max_features, dtype=np.float32)
+        counter = _counter(min_df=self.min_rows, max_features=self.max_features, dtype=np.float32)
         try:
             counts = counter.fit_transform(column.observed)
         except ValueError:
@@ -93,11 +93,22 @@ class Words(Reader):
         present = column.texts != None  # noqa: E711 (element by element)
         settings: dict[str, Any] = {"vocabulary": self.words_, "binary": not self.counts_, "dtype": np.float32}
         texts = ["" if text is None else str(text) for text in column.texts]
-        matrix = scipy.sparse.csr_array(CountVectorizer(**settings).transform(texts))
+        matrix = scipy.sparse.csr_array(_counter(**settings).transform(texts))
         family = None if self.counts_ else Bernoulli()
         return [Block(matrix, self.words_, family, present=np.asarray(present, dtype=bool))]
+
+    def said_in(self, text: str) -> Any:
+        """Return the text, if it has a word that is known."""
+        known = set(self.words_)
+        return text if any(word in known for word in _counter().build_analyzer()(text)) else None
 
     @property
     def note(self) -> str:
         """What is said of a word."""
         return "counts" if self.counts_ else "presence"
+
+
+def _counter(**settings: Any) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer  # late, for a quick start
+
+    return CountVectorizer(**settings)

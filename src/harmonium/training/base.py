@@ -6,10 +6,11 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
@@ -199,7 +200,7 @@ class Driver(Part):
 
     role = "driver"
     # a new fit of a loaded model is another run
-    not_saved = ("checkpoint",)
+    not_saved: ClassVar[tuple[str, ...]] = ("checkpoint",)
     #: whether the driver samples from a posterior, so that a fit that continues keeps the draws of the last one
     keeps_draws: bool = False
     #: file to which the state of a fit is written now and then
@@ -236,6 +237,23 @@ class Driver(Part):
             One sentence that says what to do instead; None if it can.
         """
         return f"partial_fit needs the Stochastic() driver; got {type(self).__name__}; use fit instead."
+
+    def on_cluster(self, layer: HiddenLayer, objective: Objective) -> Driver:
+        """Return a driver that does the same on a cluster of dask, where there is one.
+
+        Parameters
+        ----------
+        layer : HiddenLayer
+            The hidden layer to be trained.
+        objective : Objective
+            Where gradients come from.
+
+        Returns
+        -------
+        Driver
+            This driver itself if it can only work on one machine.
+        """
+        return self
 
     def epochs(self, n_rows: int) -> int:
         """Return the number of epochs that are planned.

@@ -32,6 +32,8 @@ _FEWEST_LABELS = 10
 # Share of its epochs after which a model of all rows is taken for better than the best one that lacks those held out,
 # should the user not wait for the rest: a convention.
 _ENOUGH = 0.5
+# Rows of data in shards that are brought into memory to choose by: a convention. All rows are trained on.
+_CHOSEN_BY = 50_000
 
 
 @resumable
@@ -75,32 +77,35 @@ def fit_head(
     assert targets is not None
     plan.check_choice(head)
     nats = cost_of_description(problem, data)
+    known = data.spread_sample(_CHOSEN_BY)
+    assert known.targets is not None
+    known_targets = known.targets
 
     def start(seed: int) -> Training:
-        return initial_training(problem, data, np.random.default_rng(seed))
+        return initial_training(problem, known, np.random.default_rng(seed))
 
     def begin() -> _HeadFit:
         seed, rows = int(rng.integers(2**31 - 1)), []
-        if plan.validation_fraction and int(targets.counting.sum()) >= _FEWEST_LABELS:
-            rows = held_out_folds(targets, plan.validation_fraction, rng)
+        if plan.validation_fraction and int(known_targets.counting.sum()) >= _FEWEST_LABELS:
+            rows = held_out_folds(known_targets, plan.validation_fraction, rng)
         return _HeadFit(rng, seed, rows, Search([Fold(start(seed)) for _ in rows]))
 
     with checkpoint.level("fit", begin) as state:
         found, linear = state.found, None
         try:
             if state.rows and (head.sees_inputs or plan.weighs_views_of(problem)):
-                linear = linear_search(problem, data, state.rows)
+                linear = linear_search(problem, known, state.rows)
                 if plan.weighs_views_of(problem):
                     problem = replace(problem, view_weights=linear.best_straight().settings.weights)
             if found.folds:
-                search(found, problem, plan, data, nats, state.rows, state.rng, reporter, checkpoint)
+                search(found, problem, plan, known, nats, state.rows, state.rng, reporter, checkpoint)
                 if head.is_uneven(targets) and not head.is_solved:
-                    state.finish = finish(problem, data, state.rows, found.trained, found.scores)
+                    state.finish = finish(problem, known, state.rows, found.trained, found.scores)
                 found.folds = []  # what it takes to go on with them is no longer needed
             state.training = state.training or start(state.seed)
-            return _train(problem, data, plan, nats, state, linear, reporter, checkpoint), state.rng
+            return _train(problem, data, known, plan, nats, state, linear, reporter, checkpoint), state.rng
         except KeyboardInterrupt as interrupt:
-            model = None if is_second(interrupt) else _best_so_far(problem, data, nats, state, linear)
+            model = None if is_second(interrupt) else _best_so_far(problem, known, nats, state, linear)
             if model is None:
                 raise
             return model, state.rng
@@ -125,6 +130,7 @@ def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
 def _train(
     problem: Problem,
     data: Data,
+    known: Data,
     plan: Plan,
     nats: float,
     state: _HeadFit,
@@ -132,7 +138,7 @@ def _train(
     reporter: Reporter,
     checkpoint: Checkpoint,
 ) -> FittedModel:
-    """Return the model after all stages that were chosen, on all rows."""
+    """Return the model after all stages that were chosen, on all rows; ``known`` are those that they were chosen by."""
     training, stages = state.training, _stages(problem, state)
     assert training is not None
     for stage in stages[state.n_done :]:
@@ -145,7 +151,7 @@ def _train(
             training.mark(always=True)
             # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
             training.slots, training.n_updates, training.dual = None, 0, None
-    return _of_all_rows(problem, data, nats, state, linear)
+    return _of_all_rows(problem, known, nats, state, linear)
 
 
 def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
@@ -155,43 +161,43 @@ def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
 
 
 def _of_all_rows(
-    problem: Problem, data: Data, nats: float, state: _HeadFit, linear: LinearSearch | None
+    problem: Problem, known: Data, nats: float, state: _HeadFit, linear: LinearSearch | None
 ) -> FittedModel:
     """Return the model of all rows as it stands, calibrated on those that were held out when C was chosen."""
     assert problem.head is not None
-    assert data.targets is not None
+    assert known.targets is not None
     assert state.training is not None
     stages, head, record, training = _stages(problem, state), problem.head, None, state.training
     if state.rows:
         by_fold, path, record = state.found.scores, None, state.found.record
         if state.finish is not None:
-            training, by_fold = state.finish.of(problem, data, training), state.finish.scores
+            training, by_fold = state.finish.of(problem, known, training), state.finish.scores
         scores = np.concatenate(by_fold)
         if head.sees_inputs and linear is not None:
             mixed = mixture(linear, by_fold)
             training = replace(training, parameters=mixed.mixed(training.parameters))
             scores, path = mixed.scores, mixed.path
-        held_out = Targets.joined([data.targets.take(held) for _, held in state.rows])
+        held_out = Targets.joined([known.targets.take(held) for _, held in state.rows])
         head = head.calibrated(scores, held_out).with_direct(path)
     C = stages[min(state.n_done, len(stages) - 1)].C
     return FittedModel(replace(problem, head=head, strength=C * nats), training, nats=nats, C=C, validation=record)
 
 
 def _best_so_far(
-    problem: Problem, data: Data, nats: float, state: _HeadFit, linear: LinearSearch | None
+    problem: Problem, known: Data, nats: float, state: _HeadFit, linear: LinearSearch | None
 ) -> FittedModel | None:
     """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
     assert problem.head is not None
-    assert data.targets is not None
+    assert known.targets is not None
     candidate = state.found.best_so_far(problem.head.first_C)
     planned = sum(stage.epochs for stage in _stages(problem, state))
     training = state.training
     n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
     if n_records and (candidate is None or n_records >= _ENOUGH * planned):
-        return _of_all_rows(problem, data, nats, state, linear)
+        return _of_all_rows(problem, known, nats, state, linear)
     if candidate is None:
         return None
-    head = problem.head.calibrated(candidate.scores, data.targets.take(state.rows[0][1]))
+    head = problem.head.calibrated(candidate.scores, known.targets.take(state.rows[0][1]))
     return FittedModel(
         replace(problem, head=head, strength=candidate.C * nats),
         candidate.training,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from harmonium.targets import Targets
 
@@ -26,6 +25,8 @@ def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) 
     Only rows with a target are held out. Classes are held out in proportion, as far as they have rows: of those with a
     few rows some are held out in each fold, and classes with a single row are not held out.
     """
+    from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+
     known = np.flatnonzero(targets.counting)
     seed = int(rng.integers(2**31 - 1))
     codes = targets.values[known, 0]

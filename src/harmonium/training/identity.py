@@ -58,9 +58,10 @@ def identity(
 
 
 def _described(value: Any) -> str:
-    """Return all settings of a part, and of the parts in it, as text; where checkpoints lie makes no difference."""
+    """Return all settings of a part, and of the parts in it, as text; what belongs to a machine makes no difference."""
     if isinstance(value, BaseEstimator):
-        settings = {name: held for name, held in value.get_params(deep=False).items() if name != "checkpoint"}
+        elsewhere = getattr(value, "not_saved", ())
+        settings = {name: held for name, held in value.get_params(deep=False).items() if name not in elsewhere}
         return f"{type(value).__name__}({_described(settings)})"
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {_described(held)}" for name, held in value.items())

@@ -15,7 +15,7 @@ from harmonium.training.clusters import bias_of_activity, cluster_weights
 from harmonium.training.projection import project
 from harmonium.views import Views
 from harmonium.views.data import Data
-from harmonium.views.source import Summary
+from harmonium.views.summary import Summary
 
 # Standard deviation over items of the hidden naturals at the start, and largest scale of a weight. Conventions: small
 # enough that binary units start where they respond linearly, large enough that they differ from each other.

@@ -8,11 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from harmonium.kernels.langevin import langevin_step
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters, record, weights_of
+from harmonium.params import record, weights_of
 from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
@@ -82,7 +81,8 @@ class Langevin(Sampling):
     See Also
     --------
     EmpiricalBayes : A prior that is learned from the draws.
-    Metropolis : Draws by random-walk Metropolis-Hastings, to compare with.
+    AdjustedLangevin : Steps that are accepted or refused, for small models.
+    Metropolis : Draws by random-walk Metropolis-Hastings.
 
     Notes
     -----
@@ -141,6 +141,11 @@ class Langevin(Sampling):
         self.checkpoint = checkpoint
 
     @property
+    def holds_biases(self) -> bool:
+        """Whether all parameters but the weights stay as the start leaves them."""
+        return self.biases == "fixed"
+
+    @property
     def _tunes(self) -> bool:
         return self.step == "auto" or self.precondition
 
@@ -158,8 +163,9 @@ class Langevin(Sampling):
         for name, gradient in statistics.gradient.items():
             chain.memory[_SQUARES + name] = np.square(scale * gradient, dtype=np.float32)
         for view, prior in posterior.prior.items():
-            name = _SQUARES + weights_of(view)
-            chain.memory[name] = np.maximum(chain.memory[name].mean(axis=1), 1 / prior.variance)
+            slope = scale * prior.in_coordinates(statistics.gradient[weights_of(view)])
+            squares = np.square(slope, dtype=np.float32).mean(axis=1)
+            chain.memory[_SQUARES + weights_of(view)] = np.maximum(squares, prior.precision)
 
     def move(
         self,
@@ -181,22 +187,14 @@ class Langevin(Sampling):
         for name, view in weights.items():
             prior = posterior.prior[view]
             squared_step = np.float32(shrunk) * self._squared_step(chain, name, list(weights))
-            squares = langevin_step(
-                chain.parameters[name],
-                statistics.gradient[name],
-                scale,
-                prior.mean,
-                prior.variance,
-                squared_step,
-                chain.rng,
-            )
+            squares = prior.move(chain.parameters[name], statistics.gradient[name], scale, squared_step, chain.rng)
             self._remember(chain, name, squares, posterior)
         for name in chain.parameters.keys() - weights.keys():
             if self.biases == "learned":
                 slope = (-scale * statistics.gradient[name]).astype(np.float32)
                 self._remember(chain, name, np.square(slope), posterior)
                 chain.parameters[name] += np.float32(_BIAS_STEP) * slope / np.sqrt(self._floored(chain, name))
-            statistics.gradient[name][...] = 0  # langevin_step does so for the weights
+            statistics.gradient[name][...] = 0  # the step of the weights does so for theirs
 
     def _gradient(
         self,
@@ -208,8 +206,7 @@ class Langevin(Sampling):
         into: Statistics,
     ) -> float:
         """Add the statistics of some rows; return by what they have to be multiplied to stand for all rows."""
-        for first in range(0, len(rows), _BLOCK):
-            batch = data.batch(rows[first : first + _BLOCK], problem.energy.families)
+        for batch in data.in_order(rows, _BLOCK, problem.energy.families):
             if chain.state is None:
                 chain.state = objective.start(problem, batch, chain.rng)
             objective.accumulate(problem, chain.parameters, batch, into, chain.rng, chain.state)
@@ -252,8 +249,3 @@ class Langevin(Sampling):
         names = [name.removeprefix(_SQUARES) for name in chain.memory if record(name).is_weights]
         steps = np.concatenate([self._squared_step(chain, name, names) for name in names])
         return {"step": float(np.sqrt(self._shrunk(posterior) * np.median(steps)))}
-
-    def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
-        if self.biases == "learned":
-            return drawn
-        return {name: drawn[name] if record(name).is_weights else value for name, value in given.items()}

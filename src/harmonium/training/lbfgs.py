@@ -128,8 +128,7 @@ class LBFGS(Driver):
             nonlocal counts
             parameters = training.parameters | unflatten(vector, moving)
             statistics = Statistics.zeros_like(parameters)
-            for first in range(0, len(rows), self.batch_size):
-                batch = data.batch(rows[first : first + self.batch_size], problem.energy.families)
+            for batch in data.in_order(rows, self.batch_size, problem.energy.families):
                 objective.accumulate(problem, parameters, batch, statistics, rng, with_loss=True)
             counts = statistics.counts
             statistics.loss += selection.charge(statistics.gradient, parameters, len(rows), at_once=True)

@@ -1,4 +1,4 @@
-"""Metropolis-Hastings sampling of the weights, with estimated ratios of partition functions: to compare with."""
+"""Metropolis-Hastings sampling of the weights, in which partition functions cancel: the exchange algorithm."""
 
 from __future__ import annotations
 
@@ -12,31 +12,39 @@ from scipy.special import logsumexp
 from harmonium.batch import Batch
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
+from harmonium.inference.perfect import ChainsApartError, perfect_sample
 from harmonium.objectives import Objective
+from harmonium.objectives.base import STEPS
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, weights_of
+from harmonium.training.accepting import Accepting, is_allowed
 from harmonium.training.base import Driver
 from harmonium.training.posterior import MarkovChain, Posterior
 from harmonium.training.priors import Prior
-from harmonium.training.sampling import Sampling
+from harmonium.validation import Choice
 from harmonium.views.data import Data
 
-# Share of proposals that a random walk in many dimensions should accept (Roberts, Gelman & Gilks 1997).
-_ACCEPTED = 0.234
 # Rows that are looked at at a time: for memory only.
 _BLOCK = 1000
-# Proposals over which the share of accepted ones is averaged, for the record only.
-_RECENT = 200
-_LOG_STEP, _SHARE = "log_step", "accepted"
+# Sweeps into the past after which auxiliary items are drawn by Gibbs steps: about a hundred times what weak couplings
+# take. A convention.
+_MOST_SWEEPS = 2**9
+_EXACT = "exact"
 
 
-class Metropolis(Sampling):
+class Metropolis(Accepting):
     """Posterior draws of the weights by random-walk Metropolis-Hastings.
 
-    The ratio Z(W) / Z(W') of a proposal W' is the mean of p*(x | W) / p*(x | W') over items that a few Gibbs steps from
-    the data draw from W' (brief sampling). The objective must be `SampledCD`, which says how many steps. The ratio
-    enters with the power of the number of items, so its error grows exponentially with them, and chains mix far more
-    slowly than those of `Langevin`: the driver is there to compare with. Biases stay as the start leaves them.
+    It is the exchange algorithm: for each item an auxiliary one is drawn from the model with the weights that are
+    proposed. In the ratio of the two posteriors, times the ratio of the auxiliary items' densities the other way round,
+    all partition functions cancel, so that draws are from the posterior itself if auxiliary items are from the model
+    itself. They are where views are binary and units Gaussian or binary, by coupling from the past, unless couplings
+    are so strong that this fails; ``history_["exact"]`` is the share of the moves in which they were. Elsewhere they
+    are the end of ``n_steps`` Gibbs steps from the data, and the posterior is approximate. Biases stay as the start
+    leaves them.
+
+    A random walk mixes slowly where there are many weights. `Langevin` takes fewer moves, but its draws are approximate
+    everywhere.
 
     Parameters
     ----------
@@ -51,11 +59,18 @@ class Metropolis(Sampling):
     step : "auto" or float, default="auto"
         Standard deviation of a proposal. "auto" tunes it in the warm-up until about a quarter of the proposals is
         accepted.
+    n_steps : int, default=20
+        Number of Gibbs steps from the data by which auxiliary items are drawn where they cannot be drawn exactly.
+    ratio : {"exchange", "pooled"}, default="exchange"
+        Where the ratio of partition functions comes from. "pooled" estimates it by the mean of p*(x | W) / p*(x | W')
+        over ``n_steps`` Gibbs steps of all items (eq. 12 of Guo & Xing, who take one step). It is there to compare
+        with: the estimate enters with the power of the number of items, and chains run away.
     prior : Prior or dict of view to Prior, optional
         Prior of the weights. Default: `GaussianPrior`, whose scale follows from the data; `EmpiricalBayes` learns it
         from the draws.
     start : "likelihood", Driver or None, default="likelihood"
         How a chain gets from random weights to where it starts: by ``Stochastic()``, by another driver, or not at all.
+        The objective of the model serves the start alone.
     checkpoint : str or path, optional
         File to which the state of the fit is written every half minute, after a move. A fit with the same settings,
         data and ``random_state`` that finds the file resumes from there, exactly as if it had not ended, and removes it
@@ -64,15 +79,21 @@ class Metropolis(Sampling):
     See Also
     --------
     Langevin : Draws that follow the gradient.
+    AdjustedLangevin : Exact draws that follow the gradient, for small models.
 
     Notes
     -----
+    Rows with missing values count by their variational bound, which is another approximation. Proposals for which the
+    model cannot be normalised are refused.
+
     An interrupt (Ctrl-C) leaves the draws that all chains have kept until then; before the first of them there is no
     model.
 
     References
     ----------
-    Guo & Xing (2006), Bayesian exponential family harmoniums, eq. 11-12.
+    Murray, Ghahramani & MacKay (2006), MCMC for doubly-intractable distributions; Liang (2010), A double
+    Metropolis-Hastings sampler, for auxiliary items by a few steps; Guo & Xing (2006), Bayesian exponential family
+    harmoniums, eq. 11-12.
 
     Examples
     --------
@@ -80,7 +101,9 @@ class Metropolis(Sampling):
     Metropolis(n_draws=20)
     """
 
-    batch_size = None
+    settings = {**Accepting.settings, "n_steps": STEPS, "ratio": Choice(("exchange", "pooled"))}
+    # share of proposals that a random walk in many dimensions should accept (Roberts, Gelman & Gilks 1997)
+    wanted = 0.234
 
     def __init__(
         self,
@@ -89,34 +112,22 @@ class Metropolis(Sampling):
         thin: int = 20,
         n_chains: int = 4,
         step: float | Literal["auto"] = "auto",
+        n_steps: int = 20,
+        ratio: Literal["exchange", "pooled"] = "exchange",
         prior: Prior | Mapping[str, Prior] | None = None,
         start: Driver | Literal["likelihood"] | None = "likelihood",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.thin = thin
-        self.n_chains = n_chains
-        self.step = step
-        self.prior = prior
-        self.start = start
-        self.checkpoint = checkpoint
-
-    @property
-    def _tunes(self) -> bool:
-        return self.step == "auto"
+        super().__init__(n_draws, n_warmup, thin, n_chains, step, prior, start, checkpoint)
+        self.n_steps = n_steps
+        self.ratio = ratio
 
     def prepare(
         self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
     ) -> None:
-        """Remember a small step to begin with."""
-        n_weights = sum(chain.parameters[weights_of(view)].size for view in problem.energy.families)
-        spread = np.mean([prior.variance.mean() for prior in posterior.prior.values()])
-        step = np.sqrt(spread / n_weights / len(data)) if self.step == "auto" else float(self.step)
-        chain.memory = {_LOG_STEP: np.array([np.log(step)]), _SHARE: np.zeros(1)}
-
-    def _rows_of_step(self, n_rows: int) -> int:
-        return n_rows  # the likelihood of part of the rows does not tell whether to accept
+        """Remember a small step, and that no auxiliary item was exact so far."""
+        super().prepare(problem, objective, data, chain, posterior)
+        chain.memory[_EXACT] = np.zeros(1)
 
     def move(
         self,
@@ -127,54 +138,69 @@ class Metropolis(Sampling):
         chain: MarkovChain,
         posterior: Posterior,
     ) -> None:
-        """Propose weights, estimate the ratio of their posteriors, accept or stay."""
-        assert objective.brief_steps is not None
-        step = np.exp(chain.memory[_LOG_STEP][0])
+        """Propose weights, draw auxiliary items from them, accept or stay."""
+        step = np.float32(self.step_of(chain))
         proposal = dict(chain.parameters)
         log_ratio = 0.0
         for view, prior in posterior.prior.items():
             weights = chain.parameters[weights_of(view)]
-            moved = weights + np.float32(step) * chain.rng.standard_normal(weights.shape, dtype=np.float32)
+            moved = weights + step * chain.rng.standard_normal(weights.shape, dtype=np.float32)
             proposal[weights_of(view)] = moved
             log_ratio += prior.log_density(moved) - prior.log_density(weights)
-        log_weights, kinds = [], []
-        for first in range(0, len(rows), _BLOCK):
-            batch = data.batch(rows[first : first + _BLOCK], problem.energy.families)
-            log_ratio += float(self._gain(problem, chain.parameters, proposal, batch).sum())
-            drawn = _brief_sample(problem, proposal, batch, chain.rng, objective.brief_steps)
-            log_weights.append(self._gain(problem, proposal, chain.parameters, drawn))
-            kinds.append(np.stack([np.zeros(drawn.n_rows), *sizes_of(drawn).values()], axis=1))
-        log_ratio += _log_ratio_of_partitions(np.concatenate(log_weights), np.concatenate(kinds))
-        accepted = float(np.log(chain.rng.random()) < log_ratio)
-        if accepted:
-            chain.parameters = proposal
-        chain.memory[_SHARE] += (accepted - chain.memory[_SHARE]) / min(posterior.n_moves + 1, _RECENT)
-        if posterior.warming and self.step == "auto":
-            chain.memory[_LOG_STEP] += (accepted - _ACCEPTED) / np.sqrt(posterior.n_moves + 1)
+        if is_allowed(problem, proposal):
+            log_ratio += self._log_ratio(problem, data, rows, chain, posterior, proposal)
+        else:
+            log_ratio = -np.inf
+        self.decide(chain, posterior, proposal, log_ratio)
 
-    @staticmethod
-    def _gain(problem: Problem, old: Parameters, new: Parameters, batch: Batch) -> np.ndarray:
-        """Return log p*(x | new) - log p*(x | old) of each row."""
-        energy = problem.energy
-        return energy.free_energy(old, problem.complete(old, batch)) - energy.free_energy(
-            new, problem.complete(new, batch)
-        )
+    def _log_ratio(
+        self,
+        problem: Problem,
+        data: Data,
+        rows: np.ndarray,
+        chain: MarkovChain,
+        posterior: Posterior,
+        proposal: Parameters,
+    ) -> float:
+        """Return the logarithm of the ratio of likelihoods, of which that of partition functions is a random number."""
+        pooled, exact = self.ratio == "pooled", True
+        of_data, auxiliaries, kinds = 0.0, [], []
+        for batch in data.in_order(rows, _BLOCK, problem.energy.families):
+            of_data += float(_gain(problem, chain.parameters, proposal, batch).sum())
+            perfect = None if pooled else _perfect_auxiliaries(problem, proposal, batch, chain.rng)
+            exact = exact and perfect is not None
+            drawn = perfect or _brief_auxiliaries(problem, proposal, batch, chain.rng, self.n_steps)
+            auxiliaries.append(_gain(problem, proposal, chain.parameters, drawn))
+            kinds.append(np.stack([np.zeros(drawn.n_rows), *sizes_of(drawn).values()], axis=1))
+        self.average(chain, _EXACT, exact, posterior)
+        gains = np.concatenate(auxiliaries)
+        return of_data + (_log_of_means(gains, np.concatenate(kinds)) if pooled else float(gains.sum()))
 
     def reading(self, chain: MarkovChain, posterior: Posterior) -> dict[str, float]:
-        """Return the step, and the share of recent proposals that were accepted."""
-        return {"step": float(np.exp(chain.memory[_LOG_STEP][0])), "accepted": float(chain.memory[_SHARE][0])}
-
-    def check_model(self, problem: Problem, objective: Objective) -> None:
-        """Refuse objectives without brief sampling, by which ratios are estimated."""
-        super().check_model(problem, objective)
-        if objective.brief_steps is None:
-            raise IncompatiblePartsError(
-                f"Metropolis needs the objective SampledCD(), as it estimates ratios by brief sampling; got "
-                f"{objective!r}; pass it, or use Langevin()."
-            )
+        """Return the step, and the shares of recent moves accepted and exact."""
+        return {**super().reading(chain, posterior), "exact": float(chain.memory[_EXACT][0])}
 
 
-def _brief_sample(
+def _gain(problem: Problem, old: Parameters, new: Parameters, batch: Batch) -> np.ndarray:
+    """Return log p*(x | new) - log p*(x | old) of each row."""
+    energy = problem.energy
+    return energy.free_energy(old, problem.complete(old, batch)) - energy.free_energy(new, problem.complete(new, batch))
+
+
+def _perfect_auxiliaries(
+    problem: Problem, parameters: Parameters, batch: Batch, rng: np.random.Generator
+) -> Batch | None:
+    """Return as many rows as there are, drawn exactly from the model; None if that cannot be done."""
+    # rows of different sizes have different couplings
+    if sizes_of(batch):
+        return None
+    try:
+        return perfect_sample(problem.energy, parameters, batch.n_rows, rng, _MOST_SWEEPS)[0]
+    except (IncompatiblePartsError, ChainsApartError):
+        return None
+
+
+def _brief_auxiliaries(
     problem: Problem, parameters: Parameters, batch: Batch, rng: np.random.Generator, n_steps: int
 ) -> Batch:
     """Return rows sampled by a few Gibbs steps from the data."""
@@ -189,11 +215,11 @@ def _brief_sample(
     return drawn
 
 
-def _log_ratio_of_partitions(log_weights: np.ndarray, kinds: np.ndarray) -> float:
-    """Return Σ over rows of log Z(W) / Z(W'), estimated for each kind of row: rows of another total have another Z."""
+def _log_of_means(gains: np.ndarray, kinds: np.ndarray) -> float:
+    """Return Σ over rows of the logarithm of the mean of exp(gain) over rows of their kind, which share one Z."""
     kind_of_row = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
     total = 0.0
     for kind in range(kind_of_row.max() + 1):
-        own = log_weights[kind_of_row == kind]
+        own = gains[kind_of_row == kind]
         total += len(own) * float(logsumexp(own) - np.log(len(own)))
     return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -107,6 +107,35 @@ class Optimiser(Part):
         slots : dict of str to dict of str to ndarray
             What `start` returned; changed in place.
         """
+
+    def mean(self, slots: Sequence[Slots], weights: np.ndarray) -> Slots:
+        """Return the mean of several memories, after `settle`.
+
+        Parameters
+        ----------
+        slots : sequence of dict of str to dict of str to ndarray
+            Memories of optimisers that began with the same one and moved different copies of the parameters.
+        weights : ndarray of shape (memories,)
+            How much each of them counts; they add up to 1.
+
+        Returns
+        -------
+        dict of str to dict of str to ndarray
+            What to go on with.
+        """
+        kinds = self.start({HIDDEN_BIAS: np.zeros(1, dtype=np.float32)})  # what else there is only waits to be settled
+        return {
+            kind: {name: _mean([slot[kind][name] for slot in slots], weights) for name in slots[0][kind]}
+            for kind in kinds
+        }
+
+
+def _mean(arrays: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
+    """Return the weighted mean of arrays, added up in order."""
+    total = np.zeros(arrays[0].shape)
+    for weight, array in zip(weights, arrays, strict=True):
+        total += weight * array
+    return total.astype(arrays[0].dtype)
 
 
 def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from harmonium.heads import Head
+from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.training.base import Driver, Training
@@ -14,6 +16,8 @@ from harmonium.training.checkpoint import NOWHERE, Checkpoint
 from harmonium.training.fitted import FittedModel
 from harmonium.training.identity import identity
 from harmonium.views.data import Data
+from harmonium.views.sharding.lazy import current_client
+from harmonium.views.shards import as_shards
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,13 @@ class Plan:
                 "view_weights need a driver that takes steps of its own for each view; got "
                 f"{type(self.driver).__name__}; leave them out, or pass Stochastic()."
             )
+
+    def where_data_are(self, X: Any, layer: HiddenLayer) -> Plan:
+        """Return the plan with the cluster's driver, if X are dask collections and a client is in reach."""
+        shards = as_shards(X)
+        if shards is None or not shards.is_lazy or current_client() is None:
+            return self
+        return replace(self, driver=self.driver.on_cluster(layer, self.objective))
 
     def check_choice(self, head: Head) -> None:
         """Refuse to choose a weight of the loss by rows that are not held out."""

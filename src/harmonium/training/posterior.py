@@ -12,7 +12,7 @@ from harmonium.energy import Energy
 from harmonium.inference.symmetry import align
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
-from harmonium.training.priors import Moments, Normal
+from harmonium.training.normals import Moments, Normal
 from harmonium.training.state import SCRATCH, resumable
 
 # Draws are aligned to one of them, then to their mean: a convention.

@@ -2,60 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from harmonium.parts import Part
-from harmonium.training.state import resumable
+from harmonium.training.normals import SMALLEST, JointMoments, JointNormal, Moments, Normal
 from harmonium.validation import Choice, Flag, Number
 
-# Smallest variance of a prior: below, weights are zero for all that single precision can tell.
-_SMALLEST = 1e-12
 # Share of the mean variance that a feature gets at least where the prior begins at given weights: a convention.
 _LEAST_SHARE = 0.1
-
-
-@resumable
-@dataclass
-class Normal:
-    """Mean and variance of the weights of each feature of a view, shape (features,), in float32."""
-
-    mean: np.ndarray
-    variance: np.ndarray
-
-    def log_density(self, weights: np.ndarray) -> float:
-        """Return the log-density of weights of shape (features, units), up to a constant."""
-        square = np.square(weights - self.mean[:, None], dtype=np.float64)
-        return -0.5 * float((square / self.variance[:, None]).sum())
-
-
-@resumable
-@dataclass
-class Moments:
-    """Sums over draws, chains and units of the weights of each feature and of their squares."""
-
-    total: np.ndarray
-    squares: np.ndarray
-    count: int = 0
-
-    @classmethod
-    def none(cls, n_features: int) -> Moments:
-        """Return sums over nothing."""
-        return cls(np.zeros(n_features), np.zeros(n_features))
-
-    def add(self, weights: np.ndarray) -> None:
-        """Add one draw of the weights, shape (features, units)."""
-        self.total += weights.sum(axis=1, dtype=np.float64)
-        self.squares += np.square(weights, dtype=np.float64).sum(axis=1)
-        self.count += weights.shape[1]
+# Most features of a view whose weights have a joint prior: a limit of memory and time, a convention.
+_MOST_FEATURES = 2000
 
 
 class Prior(Part):
-    """Base of all priors of a view's weights: independent normals N(μ, σ²).
+    """Base of all priors of a view's weights: normals, the same for all units.
 
-    μ and σ² are those of a feature. A subclass defines `start`; and `update`, if it learns from draws.
+    A subclass defines `start`; and `update`, if it learns from draws.
 
     Attributes
     ----------
@@ -71,6 +35,32 @@ class Prior(Part):
     role = "prior"
     suffix = "Prior"
     learns = False
+
+    def check_view(self, view: str, n_features: int) -> None:
+        """Refuse views that the prior is not made for.
+
+        Parameters
+        ----------
+        view : str
+            Name of the view.
+        n_features : int
+            Number of its features.
+        """
+
+    def moments(self, n_features: int) -> Moments:
+        """Return sums over no draws yet, for `update`.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features of the view.
+
+        Returns
+        -------
+        Moments
+            Sums of the weights of each feature and of their squares, and whatever else `update` needs.
+        """
+        return Moments.none(n_features)
 
     def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
         """Return the prior as chains begin.
@@ -116,7 +106,7 @@ class GaussianPrior(Prior):
         Mean μ.
     scale : float, optional
         Standard deviation σ. Default: the scale at which an average item gives hidden units naturals of about one. A
-        much larger one says little, but lets chains of brief sampling run away (benchmark bayes_recovery).
+        much larger one leaves weights without hold where data say little, such as features that are nearly always one.
 
     Examples
     --------
@@ -207,9 +197,95 @@ class EmpiricalBayes(Prior):
             mean = np.zeros_like(mean)
         if self.per == "view":
             mean, square = np.full_like(mean, mean.mean()), np.full_like(square, square.mean())
-        return Normal(mean.astype(np.float32), np.maximum(square - mean**2, _SMALLEST).astype(np.float32))
+        return Normal(mean.astype(np.float32), np.maximum(square - mean**2, SMALLEST).astype(np.float32))
+
+
+class JointEmpiricalBayes(Prior):
+    """Normal prior of a unit's weights, with a full covariance learned from draws.
+
+    Each column of the weights is a draw of N(μ, Σ), where Σ has an entry for each pair of features: features that go
+    together in some units are expected to go together in others. It costs the square of the number of features in each
+    move and takes many units to learn from; of few, covariances are shrunk to zero.
+
+    Parameters
+    ----------
+    centred : bool, default=False
+        Whether the mean is held at zero. Then the prior is the same in all rotations of Gaussian units, which are
+        arbitrary.
+    shrinkage : float, default=1.0
+        Number of units for each feature that are added to those of the draws, with the same variances and no
+        covariances: the mode of the posterior of Σ with an inverse Wishart prior. 0 is maximum likelihood, as in the
+        paper.
+    begin : {"data", "weights"}, default="data"
+        Where it begins: as ``GaussianPrior()`` does, or at the moments of the weights that chains start from.
+
+    References
+    ----------
+    Guo & Xing (2006), Bayesian exponential family harmoniums, eq. 7 and 23.
+
+    Examples
+    --------
+    >>> prior = JointEmpiricalBayes(centred=True, shrinkage=0.0)
+    >>> moments = prior.moments(2)
+    >>> moments.add(np.array([[1.0, -1.0], [2.0, 0.0]]))
+    >>> before = prior.start(np.zeros((2, 2)), 1.0)
+    >>> prior.update(before, moments).covariance.tolist()
+    [[1.0, 1.0], [1.0, 2.0]]
+    """
+
+    settings = {
+        "centred": Flag(),
+        "shrinkage": Number(inclusive=True, remedy="1 is usual"),
+        "begin": Choice(("data", "weights")),
+    }
+    learns = True
+
+    def __init__(
+        self, centred: bool = False, shrinkage: float = 1.0, begin: Literal["data", "weights"] = "data"
+    ) -> None:
+        self.centred = centred
+        self.shrinkage = shrinkage
+        self.begin = begin
+
+    def check_view(self, view: str, n_features: int) -> None:
+        """Refuse views whose covariance would take too much memory and time."""
+        if n_features > _MOST_FEATURES:
+            raise ValueError(
+                f"JointEmpiricalBayes needs views of at most {_MOST_FEATURES} features; {view!r} has {n_features}; use "
+                "EmpiricalBayes(per='input'), which has no covariances."
+            )
+
+    def moments(self, n_features: int) -> Moments:
+        """Return sums over no draws yet, those of products among them."""
+        return JointMoments.none(n_features)
+
+    def start(self, weights: np.ndarray, unit_scale: float) -> Normal:
+        """Return a prior of unit scale, or one with the shrunk moments of the weights."""
+        if self.begin == "data":
+            like = _constant(len(weights), 0.0, unit_scale)
+            return JointNormal.of(like.mean, np.diag(like.variance))
+        moments = self.moments(len(weights))
+        moments.add(weights)
+        found = self._estimate(moments)
+        least = _LEAST_SHARE * float(found.variance.mean(dtype=np.float64))
+        return JointNormal.of(found.mean, found.covariance + np.diag(np.maximum(least - found.variance, 0)))
+
+    def update(self, current: Normal, moments: Moments) -> Normal:
+        """Return the moments of columns over units, chains and draws, shrunk."""
+        return self._estimate(moments)
+
+    def _estimate(self, moments: Moments) -> JointNormal:
+        assert isinstance(moments, JointMoments) and moments.products is not None
+        mean = np.zeros_like(moments.total) if self.centred else moments.total / moments.count
+        covariance = moments.products / moments.count - np.outer(mean, mean)
+        added = self.shrinkage * len(mean)
+        kept = moments.n_units / (moments.n_units + added)
+        variance = np.diag(covariance).copy()
+        covariance *= kept
+        np.fill_diagonal(covariance, variance)
+        return JointNormal.of(mean, covariance)
 
 
 def _constant(n_features: int, mean: float, scale: float) -> Normal:
     """Return the same mean and standard deviation for all features."""
-    return Normal(np.full(n_features, mean, np.float32), np.full(n_features, max(scale**2, _SMALLEST), np.float32))
+    return Normal(np.full(n_features, mean, np.float32), np.full(n_features, max(scale**2, SMALLEST), np.float32))

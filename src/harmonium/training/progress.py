@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
-
-from rich.progress import Progress, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING, Protocol
 
 from harmonium.bars import log_record, progress_bar
+from harmonium.kernels.compiling import announced
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class Reporter(Protocol):
@@ -55,24 +57,15 @@ class Bar(Silent):
         self._done += n_rows
         self._progress.advance(self._task, n_rows)
 
+    def compiling(self) -> None:
+        """Say what takes so long; the next epoch will overwrite it."""
+        self._progress.update(self._task, state="compiling, once")
+
     def epoch(self, number: int, record: dict[str, float]) -> None:
         """Log the record and show the reconstruction."""
         super().epoch(number, record)
         shown = record.get("validation_reconstruction", record.get("reconstruction", record.get("loss", float("nan"))))
         self._progress.update(self._task, state=f"epoch {number}, reconstruction {shown:.4g}")
-
-
-class _Speed(TextColumn):
-    """Rows per second."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-
-    def render(self, task: object) -> object:  # type: ignore[override]
-        from rich.text import Text
-
-        speed = getattr(task, "finished_speed", None) or getattr(task, "speed", None)
-        return Text(f"{speed:,.0f} items/s" if speed else "")
 
 
 @contextmanager
@@ -81,5 +74,11 @@ def reporting(verbose: int | bool) -> Iterator[Reporter]:
     if not verbose:
         yield Silent()
         return
-    with progress_bar(_Speed(), TimeRemainingColumn()) as progress:
-        yield Bar(progress)
+    from rich.progress import TimeRemainingColumn
+
+    from harmonium.training.speed_column import SpeedColumn
+
+    with progress_bar(SpeedColumn(), TimeRemainingColumn()) as progress:
+        bar = Bar(progress)
+        with announced(bar.compiling):
+            yield bar

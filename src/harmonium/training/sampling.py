@@ -15,14 +15,15 @@ from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.kernels.rows import arrays_of
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters, copy_parameters, weights_of
+from harmonium.params import Parameters, copy_parameters, record, weights_of
 from harmonium.parts import IsPart, as_part
 from harmonium.training.base import INTERRUPTED, Driver, Training, Watch
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.monitor import Monitor, Reading
+from harmonium.training.normals import Normal
 from harmonium.training.posterior import MarkovChain, Posterior
-from harmonium.training.priors import GaussianPrior, Moments, Normal, Prior
+from harmonium.training.priors import GaussianPrior, Prior
 from harmonium.training.progress import Reporter, Silent
 from harmonium.training.projection import project
 from harmonium.training.state import resumable
@@ -75,7 +76,8 @@ class Start(Setting):
 class Sampling(Driver):
     """Base of drivers that sample weights: chains, warm-up, thinning, priors, checkpoints.
 
-    A subclass defines `move`, `reading` and ``_tunes``; and `prepare`, if chains have something to remember.
+    A subclass defines `move`, `reading`, ``_tunes`` and `holds_biases`; and `prepare`, if chains have something to
+    remember.
     """
 
     role = "driver"  # named here, as this is no driver by itself
@@ -187,6 +189,11 @@ class Sampling(Driver):
         """Whether steps are tuned in the warm-up."""
         raise NotImplementedError
 
+    @property
+    def holds_biases(self) -> bool:
+        """Whether all parameters but the weights stay as the start leaves them."""
+        raise NotImplementedError
+
     def epochs(self, n_rows: int) -> int:
         """Return the number of moves of each chain."""
         return self.n_warmup + self.n_draws * self.thin
@@ -289,7 +296,7 @@ class Sampling(Driver):
                 moments.add(chain.parameters[weights_of(view)])
             if (posterior.n_moves - first) % every == 0:
                 posterior.prior[view] = self.prior_of(view).update(posterior.prior[view], moments)
-                posterior.moments[view] = Moments.none(len(moments.total))
+                posterior.moments[view] = self.prior_of(view).moments(len(moments.total))
 
     def _begin(
         self,
@@ -309,7 +316,7 @@ class Sampling(Driver):
                     beginning = training.parameters
                     if state.done:
                         drawn = initial_parameters(problem.energy, data.views, problem.reference, stream)
-                        beginning = self._dispersed(training.parameters, drawn)
+                        beginning = self._sharing(training.parameters, drawn)
                         project(problem.energy, beginning)
                     state.running = Training(copy_parameters(beginning))
                 if driver is not None:
@@ -317,7 +324,8 @@ class Sampling(Driver):
                     driver.run(problem, objective, data, state.running, stream, silent, None, None, checkpoint)
                 state.done.append(state.running.parameters)
                 state.running = None
-            chains = [MarkovChain(start, stream) for start, stream in zip(state.done, state.streams, strict=True)]
+            starts = [self._sharing(state.done[0], start) for start in state.done]
+            chains = [MarkovChain(start, stream) for start, stream in zip(starts, state.streams, strict=True)]
         prior = {}
         for view in problem.energy.families:
             together = np.concatenate([chain.parameters[weights_of(view)] for chain in chains], axis=1)
@@ -332,7 +340,7 @@ class Sampling(Driver):
             posterior.n_warmup = posterior.n_planned = self.n_warmup
             if not posterior.n_draws:  # a prior that draws were made with stays as it is
                 posterior.moments = {
-                    view: Moments.none(len(prior.mean))
+                    view: self.prior_of(view).moments(len(prior.mean))
                     for view, prior in posterior.prior.items()
                     if self.prior_of(view).learns
                 }
@@ -352,9 +360,15 @@ class Sampling(Driver):
         parts = [type(self).__name__, objective, energy.hidden, energy.hidden.n_units_, len(data), digest.hexdigest()]
         return " ".join(map(str, parts))
 
-    def _dispersed(self, given: Parameters, drawn: Parameters) -> Parameters:
-        """Return where another chain starts; drivers that hold parameters fixed take those that were given."""
-        return drawn
+    def _sharing(self, first: Parameters, other: Parameters) -> Parameters:
+        """Return parameters of another chain than the first.
+
+        Where all but the weights is held fixed it is the same in all chains, which would sample different posteriors
+        otherwise.
+        """
+        if not self.holds_biases:
+            return other
+        return {name: other[name] if record(name).is_weights else value.copy() for name, value in first.items()}
 
     def _record(self, monitor: Monitor, training: Training, posterior: Posterior, seconds: float) -> dict[str, float]:
         """Record all chains: readings of the first, and means over chains of their steps; raise if one has run away."""
@@ -414,6 +428,8 @@ class Sampling(Driver):
         if unknown:
             known = ", ".join(map(repr, problem.energy.families))
             raise ValueError(f"prior may only name views that are there ({known}); got {unknown[0]!r}; correct it.")
+        for view, family in problem.energy.families.items():
+            self.prior_of(view).check_view(view, family.n_features_)
         driver = self._starter()
         if driver is not None:
             driver.check_model(problem, objective)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from harmonium.hidden import HiddenLayer
 from harmonium.hidden.selection import Selection
 from harmonium.kernels.updates import approach
 from harmonium.objectives import Objective
@@ -207,6 +209,12 @@ class Stochastic(Driver):
             return int(self.batch_size)
         return int(np.clip(self.batch_size * n_rows, *_BATCH_ROWS))
 
+    def on_cluster(self, layer: HiddenLayer, objective: Objective) -> Driver:
+        """Return `Distributed`, if layer and objective can be trained by it."""
+        from harmonium.training.distributed import Distributed  # it stands on this driver
+
+        return self if layer.selects or objective.remembers else Distributed(self)
+
     def no_batches(self) -> str | None:
         """Return None: batches are all it needs."""
         return None
@@ -233,6 +241,46 @@ class Stochastic(Driver):
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Train by epochs over shuffled rows."""
+        self.run_epochs(self.epoch, problem, objective, data, training, rng, reporter, watch, last, checkpoint)
+
+    def run_epochs(
+        self,
+        epoch: Callable[..., None],
+        problem: Problem,
+        objective: Objective,
+        data: Data,
+        training: Training,
+        rng: np.random.Generator,
+        reporter: Reporter,
+        watch: Watch | None = None,
+        last: int | None = None,
+        checkpoint: Checkpoint = NOWHERE,
+    ) -> None:
+        """Train by epochs, which may be those of another driver.
+
+        Parameters
+        ----------
+        epoch : callable
+            Trains by one pass over some rows; it takes what `epoch` takes.
+        problem : Problem
+            The model to be trained.
+        objective : Objective
+            Where gradients come from.
+        data : Data
+            Views and targets of the training rows.
+        training : Training
+            Where training stands; changed in place.
+        rng : numpy.random.Generator
+            The only source of random numbers.
+        reporter : Reporter
+            To be told about every batch and every epoch.
+        watch : callable, optional
+            Called with ``training`` after every epoch; the run ends if it returns True.
+        last : int, optional
+            Number of epochs after which to end, though more are planned.
+        checkpoint : Checkpoint, optional
+            Where to keep what the rest of the run depends on.
+        """
         with checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), rng))) as state:
             train = np.delete(np.arange(len(data)), state.held_out)
             monitor = Monitor(problem, data, train, state.held_out)
@@ -240,6 +288,7 @@ class Stochastic(Driver):
             n_epochs = self.epochs(len(train))
             training.n_items = len(train)
             selection = problem.selection(len(train))
+            shares = self._shares(problem, data, train)
 
             def finish() -> None:
                 if training.average is not None:
@@ -251,7 +300,7 @@ class Stochastic(Driver):
             try:
                 while state.done < min(n_epochs, last or n_epochs):
                     begin, position = time.perf_counter(), (state.done, n_epochs)
-                    self.epoch(problem, objective, data, train, training, rng, reporter, selection, position)
+                    epoch(problem, objective, data, train, training, rng, reporter, selection, position, shares)
                     solve_head(problem, data, train, training)
                     seconds = time.perf_counter() - begin
                     state.done += 1
@@ -287,6 +336,7 @@ class Stochastic(Driver):
         reporter: Reporter,
         selection: Selection,
         position: tuple[int, int] | None = None,
+        shares: dict[str, float] | None = None,
     ) -> None:
         """Train in place by one pass over some rows.
 
@@ -310,21 +360,23 @@ class Stochastic(Driver):
             What the hidden layer does about its units.
         position : tuple of int, optional
             Epochs done and epochs planned, for the schedule. Without it the step is constant.
+        shares : dict of str to float, optional
+            Share of the step that the weights of each view take, where it is not all of it. Default: what ``reach`` and
+            the weights of the views make of these rows.
         """
-        optimiser = self._optimiser(problem)
+        optimiser = self.optimiser_for(problem)
         if training.slots is None:
             training.slots = optimiser.start(training.parameters)
         if not training.n_settled:
             selection.begin(training.parameters)
         statistics = Statistics.zeros_like(training.parameters)
         centring = Centring(problem)
-        shares = self._shares(problem, data, rows)
-        order = rng.permutation(rows)
-        batch_size = self.rows_of_batch(len(order))
-        n_batches = -(-len(order) // batch_size)
+        shares = self._shares(problem, data, rows) if shares is None else shares
+        pieces = data.shuffled(rows, self.rows_of_batch(len(rows)), rng)
+        n_batches = len(pieces)
         every = max(1, n_batches // _TIMES_AN_EPOCH)
         moving = problem.moving(training.parameters)
-        decay = self._decay(problem, len(order))
+        decay = self._decay(problem, len(rows))
         # layers that select units add to the gradient of all rows, and a mean item is kept by looking at all weights
         may_wait = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed
         n_counted, way = 0, 0.0
@@ -337,20 +389,18 @@ class Stochastic(Driver):
             project(problem.energy, training.parameters)
             way = 0.0
 
-        for number in range(n_batches):
-            items = order[number * batch_size : (number + 1) * batch_size]
-            batch = data.batch(items, problem.energy.families)
+        for number, batch in enumerate(data.batches(pieces, problem.energy.families)):
             if training.chains is None:
                 training.chains = objective.start(problem, batch, rng)
             statistics.count, statistics.touched = 0.0, {}
-            n_counted += len(items)
+            n_counted += batch.n_rows
             training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
             way += rate
             try:
                 objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
                 is_last = number + 1 == n_batches
-                selection.charge(statistics.gradient, training.parameters, len(items), is_last)
+                selection.charge(statistics.gradient, training.parameters, batch.n_rows, is_last)
                 before = centring.natural_of_mean_item(training.parameters)
                 step = training.n_updates
                 touched = statistics.touched if may_wait else {}
@@ -369,15 +419,45 @@ class Stochastic(Driver):
                 statistics.counts, n_counted = 0.0, 0
                 training.n_settled += 1
                 if self.average:
-                    self._add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
-            reporter.batch(len(items))
+                    self.add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
+            reporter.batch(batch.n_rows)
         settle()
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 
-    def _optimiser(self, problem: Problem) -> Optimiser:
-        """Return the optimiser that is given, or the default for the hidden layer."""
+    def optimiser_for(self, problem: Problem) -> Optimiser:
+        """Return the optimiser that is given, or the default for the hidden layer.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained.
+
+        Returns
+        -------
+        Optimiser
+            The optimiser.
+        """
         given = as_part(Optimiser, self.optimiser)
         return Adam(shared=problem.energy.hidden.selects) if given is None else given
+
+    def with_numbers(self, problem: Problem, n_rows: int) -> Stochastic:
+        """Return a driver that treats some of the rows as this one treats all.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be trained.
+        n_rows : int
+            Number of all training rows.
+
+        Returns
+        -------
+        Stochastic
+            A driver whose batches and decay do not depend on the number of rows, and which keeps no average.
+        """
+        settings = self.get_params(deep=False)
+        fixed = {"batch_size": self.rows_of_batch(n_rows), "weight_decay": self._decay(problem, n_rows)}
+        return Stochastic(**(settings | fixed | {"average": False, "checkpoint": None}))
 
     def _decay(self, problem: Problem, n_rows: int) -> float:
         """Return the weight decay, or that for this many features and rows."""
@@ -399,8 +479,16 @@ class Stochastic(Driver):
         return {weights_of(name): share for name, share in shares.items() if share != 1}
 
     @staticmethod
-    def _add_to_average(training: Training, horizon: float) -> None:
-        """Add the parameters to an exponential average over about ``horizon`` calls, a plain one at first."""
+    def add_to_average(training: Training, horizon: float) -> None:
+        """Add the parameters to an exponential average, a plain one at first.
+
+        Parameters
+        ----------
+        training : Training
+            Where training stands; its average is changed in place.
+        horizon : float
+            Number of calls that the average spans.
+        """
         if training.average is None:
             training.average = copy_parameters(training.parameters)
         training.n_averaged += 1

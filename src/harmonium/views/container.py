@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from harmonium.views.dense import dense_numbers, object_numbers
 from harmonium.views.feature_names import checked_names
 from harmonium.views.frames import as_frame
 from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
-from harmonium.views.places import cell_place
+from harmonium.views.places import cell_place, row_place
 from harmonium.views.sequences import Sequences
 from harmonium.views.source import Source
 from harmonium.views.zeros import sparse_rows_of
@@ -326,6 +326,134 @@ class Views:
             source = self._sources.get(name) or absent_source(len(self), family)
             views[name] = source.batch(items, family)
         return Batch(views, n_rows)
+
+    # ---- how to go over the items: views that are in shards do it shard by shard ------------------------------------
+    def batches(self, pieces: Sequence[np.ndarray], families: Mapping[str, Family]) -> Iterator[Batch]:
+        """Yield the statistics of some items, then of others, and so on.
+
+        Parameters
+        ----------
+        pieces : sequence of ndarray of int
+            Numbers of the items of each batch, all of them known before the first is read.
+        families : mapping of str to Family
+            Fitted families of all views of the model.
+
+        Yields
+        ------
+        harmonium.batch.Batch
+            What `batch` returns for each piece.
+        """
+        for items in pieces:
+            yield self.batch(items, families)
+
+    def shuffled(self, items: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return items in an order for one epoch.
+
+        Parameters
+        ----------
+        items : ndarray of int
+            Numbers of the items.
+        rng : numpy.random.Generator
+            The only source of random numbers.
+
+        Returns
+        -------
+        ndarray of int
+            The same numbers, shuffled.
+        """
+        return rng.permutation(items)
+
+    def in_memory(self) -> Iterable[tuple[int, Views]]:
+        """Return all items in order as views that are in memory.
+
+        Returns
+        -------
+        iterable of (int, Views)
+            The number of the first item, and these views themselves; or one part after the other.
+        """
+        return [(0, self)]
+
+    def when_read(self, check: Callable[[Views, str], None]) -> Views:
+        """Return views that are checked when they are first read.
+
+        Views in memory are read already, and checked at once.
+
+        Parameters
+        ----------
+        check : callable
+            Refuses views that are not as they should be; it is also told where they come from, if not from memory.
+
+        Returns
+        -------
+        Views
+            Views to go on with.
+        """
+        check(self, "")
+        return self
+
+    def apart(self, items: np.ndarray, n_parts: int) -> list[tuple[np.ndarray, Views]]:
+        """Return some items in parts that can be sent to other processes one by one.
+
+        Parameters
+        ----------
+        items : ndarray of int
+            Numbers of the items, which rise.
+        n_parts : int
+            Number of parts; views that are in shards have a part for each shard.
+
+        Returns
+        -------
+        list of (ndarray of int, Views)
+            Numbers of the items of each part, and their views.
+        """
+        parts = np.array_split(items, min(n_parts, len(items)))
+        return [(part, self[part].copied()) for part in parts]
+
+    def copied(self) -> Views:
+        """Return copies of these items without the matrices they are rows of.
+
+        Returns
+        -------
+        Views
+            Copies of the rows.
+        """
+        sources = {name: source.copied() for name, source in self._sources.items()}
+        return Views._from_sources(sources, self.table)
+
+    def close(self) -> None:
+        """Let go of what was read from elsewhere, and would be read again."""
+
+    def place(self, item: int) -> str:
+        """Return an item in words, for messages.
+
+        Parameters
+        ----------
+        item : int
+            Number of the item.
+
+        Returns
+        -------
+        str
+            Such as "row 3".
+        """
+        return row_place(item, self.index)
+
+    def spread_sample(self, n_rows: int) -> tuple[Views, np.ndarray | None]:
+        """Return as many items as fit into memory, to choose settings by.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of items, at most, of views that are in shards.
+
+        Returns
+        -------
+        views : Views
+            These views themselves, or evenly spaced items of those that are in shards.
+        items : ndarray of int, or None
+            Numbers of the items; None for all.
+        """
+        return self, None
 
     def __repr__(self) -> str:
         parts = [f"{name}: {source.n_columns} {source.kind} columns" for name, source in self._sources.items()]

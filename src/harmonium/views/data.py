@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,5 +47,32 @@ class Data:
     def blocks(self, families: Mapping[str, Family], rows: np.ndarray | None = None) -> Iterator[Batch]:
         """Yield statistics and targets of all items, or of ``rows``, in order and block by block."""
         rows = np.arange(len(self)) if rows is None else rows
-        for items in np.array_split(rows, -(-len(rows) // _BLOCK_ROWS)):
-            yield self.batch(items, families)
+        yield from self.batches(np.array_split(rows, -(-len(rows) // _BLOCK_ROWS)), families)
+
+    def batches(self, pieces: Sequence[np.ndarray], families: Mapping[str, Family]) -> Iterator[Batch]:
+        """Yield statistics and targets of one piece after the other, each given by the numbers of its items."""
+        for items, batch in zip(pieces, self.views.batches(pieces, families), strict=True):
+            batch.targets = None if self.targets is None else self.targets.take(items)
+            yield batch
+
+    def in_order(self, rows: np.ndarray, size: int, families: Mapping[str, Family]) -> Iterator[Batch]:
+        """Yield statistics and targets of rows in order, ``size`` at a time."""
+        yield from self.batches([rows[first : first + size] for first in range(0, len(rows), size)], families)
+
+    def shuffled(self, rows: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+        """Return rows in an order for one epoch, in pieces of some size."""
+        order = self.views.shuffled(rows, rng)
+        return [order[first : first + size] for first in range(0, len(order), size)]
+
+    def apart(self, rows: np.ndarray, n_parts: int) -> list[Data]:
+        """Return rows, whose numbers rise, in parts that can be sent to other processes; a part for each shard."""
+        parts = self.views.apart(rows, n_parts)
+        targets = self.targets
+        return [Data(views, None if targets is None else targets.take(items)) for items, views in parts]
+
+    def spread_sample(self, n_rows: int) -> Data:
+        """Return data in memory to choose settings by: these, or so many evenly spaced rows of data in shards."""
+        views, items = self.views.spread_sample(n_rows)
+        if items is None:
+            return self
+        return Data(views, None if self.targets is None else self.targets.take(items))

@@ -14,7 +14,8 @@ from harmonium.kernels.rows import Entries, entries
 from harmonium.notices import notice
 from harmonium.parts import registered
 from harmonium.support import Support
-from harmonium.views.source import Source, Summary
+from harmonium.views.source import Source
+from harmonium.views.summary import Summary
 
 
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
@@ -60,12 +61,19 @@ def tell_of_large_means(name: str, family: Family, mean: np.ndarray, features: l
         )
 
 
-def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer) -> None:
-    """Refuse data outside the family's support, naming the first offending cell and what to do about it."""
+def check_support(
+    name: str, source: Source, family: Family, hidden: HiddenLayer, summary: Summary | None = None
+) -> None:
+    """Refuse data outside the family's support, naming the first offending cell and what to do about it.
+
+    A ``summary`` of the data that leaves no doubt spares the pass over them.
+    """
     _check_data(name, source, family)
     if source.lengths is not None:
         return  # values are checked when sequences are made
     support = family.support
+    if summary is not None and _is_inside(summary, family):
+        return
     for items, block in source.raw_blocks():
         cells = entries(block)
         found = _first_outside(cells, support)
@@ -79,6 +87,13 @@ def check_support(name: str, source: Source, family: Family, hidden: HiddenLayer
             )
         if family.whole_rows:
             _check_whole_rows(name, source, items, cells, family)
+
+
+def _is_inside(summary: Summary, family: Family) -> bool:
+    """Return whether the smallest and largest values say that all lie in the support, and rows are whole."""
+    ends = family.support.contains(summary.minimum) & family.support.contains(summary.maximum)
+    whole = not family.support.integer or bool(summary.whole.all())
+    return bool(ends.all()) and whole and (summary.is_sparse or not family.whole_rows)
 
 
 def _first_outside(cells: Entries, support: Support) -> tuple[int, int, float] | None:

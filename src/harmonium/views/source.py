@@ -16,50 +16,11 @@ from harmonium.kernels.products import Matrix
 from harmonium.kernels.rows import entries
 from harmonium.kernels.sparse import SparseRows, gather_rows
 from harmonium.views.places import cell_place, column_place, row_place
+from harmonium.views.summary import Summary, Sums
 
 # cells, or entries of sparse rows, that are looked at together in a pass over a view; it decides about memory and speed
 # alone
 _BLOCK_CELLS, _BLOCK_ENTRIES = 4_000_000, 1_000_000
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Column statistics of the observed values of a view, from which families take what they need to know.
-
-    Attributes
-    ----------
-    n_columns : int
-        Number of columns of the data.
-    n_observed : ndarray of shape (columns,)
-        Number of observed values.
-    mean, variance, minimum, maximum : ndarray of shape (columns,)
-        Statistics of the observed values, zero where there are none.
-    is_sparse : bool
-        Whether the data are sparse.
-    whole : ndarray of bool of shape (columns,)
-        Whether all observed values are whole numbers.
-    zeros : ndarray of shape (columns,)
-        Share of zeros in the observed values, zero where there are none.
-    mean_length : float, optional
-        Mean number of vectors of items that are sequences. The columns of the other statistics are then counts of
-        vectors, followed by counts of neighbouring pairs.
-    """
-
-    n_columns: int
-    n_observed: np.ndarray
-    mean: np.ndarray
-    variance: np.ndarray
-    minimum: np.ndarray
-    maximum: np.ndarray
-    is_sparse: bool
-    whole: np.ndarray
-    zeros: np.ndarray
-    mean_length: float | None = None
-
-    @property
-    def data(self) -> str:
-        """What items are, in the words of `Family.data`."""
-        return "matrix" if self.mean_length is None else "sequences"
 
 
 @dataclass(frozen=True)
@@ -155,6 +116,14 @@ class Source:
         index = None if self.index is None else self.index[items]
         return replace(self, rows=self.rows[items], index=index)
 
+    def copied(self) -> Source:
+        """Return a source that holds the rows of its items alone."""
+        present = self.rows >= 0
+        kept = self.rows[present]
+        lengths, nonzeros = (None if part is None else part[kept] for part in (self.lengths, self.nonzeros))
+        rows = np.where(present, np.cumsum(present) - 1, -1)
+        return replace(self, matrix=self.matrix[kept], rows=rows, lengths=lengths, nonzeros=nonzeros)
+
     def row_place(self, item: int) -> str:
         """Return an item in words, for messages."""
         return row_place(item, self.index)
@@ -196,31 +165,9 @@ class Source:
 
     def summary(self) -> Summary:
         """Return column statistics, computed in one pass over the observed values."""
-        width = self._width
-        count, total, square, n_other = (np.zeros(width) for _ in range(4))
-        low, high = np.full(width, np.inf), np.full(width, -np.inf)
-        whole = np.ones(width, dtype=bool)
-        shift: np.ndarray | None = None
-        for _, block in self.raw_blocks():
-            cells = entries(block)
-            # sums about the first block's mean: variances of large values would otherwise cancel
-            shift = cells.level() if shift is None else shift
-            for sums, more in zip((count, total, square), cells.moments(shift), strict=True):
-                sums += more
-            lowest, highest = cells.extremes()
-            low, high = np.fmin(low, lowest), np.fmax(high, highest)
-            n_other += cells.column_totals((cells.values != 0) & ~np.isnan(cells.values))
-            broken = np.floor(cells.values) != cells.values
-            if broken.any():  # which NaN is, too
-                whole &= cells.column_totals(broken & ~np.isnan(cells.values)) == 0
-        safe = np.maximum(count, 1)
-        mean = total / safe
-        variance = np.maximum(square / safe - mean**2, 0)
-        low, high = np.where(count > 0, low, 0), np.where(count > 0, high, 0)
-        mean = mean + (0 if shift is None else shift)
-        length = None if self.lengths is None else float(self.lengths[self.rows[self.rows >= 0]].mean())
-        zeros = (count - n_other) / safe
-        return Summary(self.n_columns, count, mean, variance, low, high, self.is_sparse, whole, zeros, length)
+        sums = Sums(self._width)
+        sums.add_source(self)
+        return sums.summary(self.n_columns, self.is_sparse)
 
     def batch(self, items: np.ndarray | slice, family: Family) -> ViewBatch:
         """Return the statistics of some items, in float32, with missing sites marked."""

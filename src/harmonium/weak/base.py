@@ -19,12 +19,12 @@ from harmonium.storage import load_model
 from harmonium.validation import Number, RandomState, Setting, Threads, Whole, check_fitted, check_settings, shown
 from harmonium.weak.bound_losses import Selection
 from harmonium.weak.cutting_plane import CuttingPlane
-from harmonium.weak.dissimilarity import Distribution, block_descent
+from harmonium.weak.dissimilarity import Distribution, Learned, block_descent
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import save_classifier
 from harmonium.weak.losses import Loss, ZeroOneLoss
 from harmonium.weak.problem import CandidateProblem
-from harmonium.weak.progress import reporting
+from harmonium.weak.progress import Silent, reporting
 from harmonium.weak.reading import (
     build_problem,
     names_of,
@@ -58,6 +58,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         "loss": IsPart(Loss, "OverlapLoss() or FunctionLoss(function)"),
         "problem": IsPart(Definition, "a Definition of your own"),
         "initial": InitialCandidates(),
+        "n_init": Whole(remedy="1 begins once, 5 is a good number if there is time"),
         "self_paced": Number(at_most=1.0, remedy="0.5 is usual", also=(None,)),
         "tol": Number(remedy="0.001 is usual"),
         "max_iter": Whole(),
@@ -82,6 +83,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         loss: Loss | str | None = None,
         problem: Definition | None = None,
         initial: Any = "auto",
+        n_init: int = 1,
         self_paced: float | None = None,
         tol: float = 1e-3,
         max_iter: int = 50,
@@ -93,6 +95,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         self.loss = loss
         self.problem = problem
         self.initial = initial
+        self.n_init = n_init
         self.self_paced = self_paced
         self.tol = tol
         self.max_iter = max_iter
@@ -137,12 +140,11 @@ class WeakClassifier(ClassifierMixin, WithParts):
             known = read_candidates("latent", latent, candidates.offsets, may_be_unknown=True)
         with compute(self.n_jobs):
             problem = build_problem(samples, candidates, self.problem, self._loss(), labels, classes, known)
-            begin = np.where(known >= 0, known, self._initial(problem))
-            distribution, max_steps = self._start(problem, begin)
+            beginnings = [np.where(known >= 0, known, begin) for begin in self._beginnings(problem)]
             with reporting(self.verbose) as reporter:
-                plane = CuttingPlane(problem, self.C, self.tol, reporter=reporter)
-                learned = block_descent(plane, distribution, begin, self.max_iter, max_steps, self.self_paced)
-        if plane.interrupted and not learned.weights.any():
+                learned, planes = self._best_of(problem, beginnings, reporter)
+        interrupted = planes[-1].interrupted
+        if interrupted and not learned.weights.any():
             raise KeyboardInterrupt
         if not learned.weights.any():
             notice(
@@ -154,9 +156,9 @@ class WeakClassifier(ClassifierMixin, WithParts):
         self.coef_ = learned.weights if self.problem is not None else learned.weights.reshape(len(classes), -1)
         self.history_ = learned.history
         self.n_iter_ = self.history_["block"].count("weights")
-        self.n_passes_ = plane.n_passes
+        self.n_passes_ = sum(plane.n_passes for plane in planes)
         self._keep(learned.distribution)
-        if plane.interrupted:
+        if interrupted:
             try:
                 notice(
                     f"Training was interrupted in round {self.n_iter_}; the weights are the best so far; fit again to "
@@ -200,12 +202,46 @@ class WeakClassifier(ClassifierMixin, WithParts):
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
-    def _initial(self, problem: CandidateProblem) -> np.ndarray:
+    def _beginnings(self, problem: CandidateProblem) -> list[np.ndarray]:
+        """Return the candidates of each beginning.
+
+        Guesses after the first one are made from samples that are weighed at random (a Bayesian bootstrap).
+        """
         if not isinstance(self.initial, str):
-            return read_candidates("initial", self.initial, problem.offsets, may_be_unknown=False)
+            if self.n_init > 1:
+                raise ValueError(
+                    f"{type(self).__name__} begins once if initial is an array; got n_init={self.n_init}; leave one of "
+                    "them out."
+                )
+            return [read_candidates("initial", self.initial, problem.offsets, may_be_unknown=False)]
+        rng = self._rng()
         if self.initial == "random":
-            return self._rng().integers(0, np.diff(problem.offsets))
-        return problem.guess()
+            return [rng.integers(0, np.diff(problem.offsets)) for _ in range(self.n_init)]
+        others = [problem.guess(rng.exponential(size=len(problem))) for _ in range(self.n_init - 1)]
+        return [problem.guess(), *others]
+
+    def _best_of(
+        self, problem: CandidateProblem, beginnings: list[np.ndarray], reporter: Silent
+    ) -> tuple[Learned, list[CuttingPlane]]:
+        """Return what was learned from the beginning that leads to the lowest bound, and the solvers of all.
+
+        An interrupt ends the search.
+        """
+        found: list[Learned] = []
+        planes: list[CuttingPlane] = []
+        for begin in beginnings:
+            planes.append(CuttingPlane(problem, self.C, self.tol, reporter=reporter))
+            distribution, max_steps = self._start(problem, begin)
+            try:
+                found.append(block_descent(planes[-1], distribution, begin, self.max_iter, max_steps, self.self_paced))
+            except KeyboardInterrupt as interrupt:
+                if not found:
+                    raise
+                planes[-1].interrupt(interrupt)
+            if planes[-1].interrupted:
+                break
+        reporter.complete()
+        return min(found, key=lambda learned: learned.bound), planes
 
     # ---- asking the fitted model -----------------------------------------------------------------------------------
     def _read(self, X: Any, y: Any = None, labelled: bool = True) -> CandidateProblem:

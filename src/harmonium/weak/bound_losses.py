@@ -40,6 +40,10 @@ class BoundLoss(ABC):
         """Return the expected loss Σ_h' P(h') Δ(y_i, h', y, h) of each candidate h (rows) and label y (columns)."""
 
     @abstractmethod
+    def forgiving(self) -> np.ndarray:
+        """Return the loss Δ(y_i, h, y, h) of each candidate h (rows) and label y (columns) if h were the right one."""
+
+    @abstractmethod
     def against(self, selection: Selection) -> np.ndarray:
         """Return the loss Δ(y_i, h', ŷ_i, ĥ_i) of one prediction per sample for each right candidate h', flat."""
 
@@ -67,6 +71,11 @@ class _ClassCostBound(BoundLoss):
     def expected(self, posterior: np.ndarray) -> np.ndarray:
         result = np.ones((len(posterior), self.n_classes), dtype=np.float32)
         result[np.arange(len(result)), np.repeat(self.labels, self._sizes)] = self._expected_if_right(posterior)
+        return result
+
+    def forgiving(self) -> np.ndarray:
+        result = np.ones((self.offsets[-1], self.n_classes), dtype=np.float32)
+        result[np.arange(len(result)), np.repeat(self.labels, self._sizes)] = 0
         return result
 
     def against(self, selection: Selection) -> np.ndarray:
@@ -155,6 +164,11 @@ class TensorBound(BoundLoss):
             else:
                 result[at] = np.tensordot(posterior[at], self._table(label, size), axes=1).transpose(0, 2, 1)
         return result
+
+    def forgiving(self) -> np.ndarray:
+        """Return the losses of candidates that are taken for the right ones, from the table of each sample."""
+        sizes = zip(self.labels, self._sizes, strict=True)
+        return np.concatenate([np.einsum("hyh->hy", self._table(label, size)) for label, size in sizes])
 
     def against(self, selection: Selection) -> np.ndarray:
         """Return the losses of the predictions, from the table of each sample."""

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from harmonium.weak import posterior as conditional
-from harmonium.weak.cccp import concave_convex, self_paced
+from harmonium.weak.cccp import concave_convex, self_paced, slacks
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.problem import CandidateProblem
 
@@ -27,6 +27,9 @@ class Distribution(Protocol):
 
     def probabilities(self) -> np.ndarray:
         """Return the probabilities of all candidates, a flat array."""
+
+    def losses(self) -> np.ndarray:
+        """Return the losses of candidates and labels that the prediction rule is to be learned with."""
 
     def penalty(self) -> float:
         """Return what the distribution adds to the bound, in units of C: its ridge less β times its diversity."""
@@ -45,6 +48,10 @@ class PointMass:
     def probabilities(self) -> np.ndarray:
         """Return 1 at the candidates and 0 elsewhere."""
         return self.problem.point_mass(self.candidates)
+
+    def losses(self) -> np.ndarray:
+        """Return the losses if the candidates are the right ones."""
+        return self.problem.loss.expected(self.probabilities())
 
     def penalty(self) -> float:
         """Return 0, as a point mass has no diversity."""
@@ -76,6 +83,18 @@ class LogLinear:
         """Return P_θ of all candidates."""
         return self.problem.posterior(self.theta)
 
+    def losses(self) -> np.ndarray:
+        """Return the expected losses; as long as nothing is learned, each candidate is taken for the right one.
+
+        Under a flat distribution over H candidates a wrong label costs hardly more than a right one, 1 against
+        1 − 1/H: labels would be learned with margins of 1/H, as if C were H times as large.
+        """
+        expected = self.problem.loss.expected(self.probabilities())
+        if self.theta.any():
+            return expected
+        unknown = np.repeat(self.problem.known < 0, np.diff(self.problem.offsets))
+        return np.where(unknown[:, None], self.problem.loss.forgiving(), expected).astype(expected.dtype)
+
     def penalty(self) -> float:
         """Return λ/2 ‖θ‖² − β mean H_i(θ)."""
         diversity = float(self.problem.loss.diversity(self.probabilities()).mean())
@@ -95,6 +114,11 @@ class Learned:
     weights: np.ndarray
     distribution: Any
     history: dict[str, list[Any]]
+
+    @property
+    def bound(self) -> float:
+        """The bound that was reached in the last round."""
+        return float(self.history["bound"][self.history["block"].index("weights", -2)])
 
 
 def block_descent(
@@ -134,13 +158,13 @@ def block_descent(
     gained = np.inf  # by the last step of the distribution, in units of C
     try:
         for number in range(max_rounds):
-            expected = plane.problem.loss.expected(distribution.probabilities())
-            plane.set_losses(expected)
+            losses = distribution.losses()
+            plane.set_losses(losses)
             if number == 0 and share is not None:
-                weights, candidates = self_paced(plane, weights, candidates, expected, share)
+                weights, candidates = self_paced(plane, weights, candidates, losses, share)
             descent = concave_convex(plane, weights, candidates, max_steps)
             weights, candidates = descent.weights, descent.candidates
-            bound = descent.objectives[-1] + plane.C * distribution.penalty()
+            bound = _bound(plane, weights, distribution)
             _record(history, "weights", descent.objectives[0], descent.objectives[-1], bound, descent.gap)
             learned = Learned(weights, distribution, history)
             plane.reporter.round(number + 1, bound / plane.C)
@@ -154,8 +178,14 @@ def block_descent(
         if not history["block"]:
             raise
         plane.interrupt(interrupt)
-    plane.reporter.complete()
     return learned
+
+
+def _bound(plane: CuttingPlane, weights: np.ndarray, distribution: Distribution) -> float:
+    """Return the bound ½‖w‖² + J/2 ‖θ‖² + C mean_i [ ξ_i(w, θ) − β H_i(θ) ]."""
+    expected = plane.problem.loss.expected(distribution.probabilities())
+    loss = float(slacks(plane.problem, weights, expected).mean())
+    return float(0.5 * weights @ weights + plane.C * (loss + distribution.penalty()))
 
 
 def _record(history: dict[str, list[Any]], *values: Any) -> None:

@@ -149,9 +149,12 @@ class EnumeratedProblem(CandidateProblem):
         """Return the scores of all candidates."""
         return self._latent @ theta
 
-    def guess(self) -> np.ndarray:
+    def guess(self, emphasis: np.ndarray | None = None) -> np.ndarray:
         """Return the candidates whose features differ most from the mean, in the direction of their label."""
         own = np.repeat(self.labels, np.diff(self.offsets))
         mine = self._joint[own, np.arange(len(own))]
-        direction = mine.mean(axis=0) - self._joint.mean(axis=(0, 1))
+        weights = None if emphasis is None else np.repeat(emphasis, np.diff(self.offsets))
+        direction = np.average(mine, axis=0, weights=weights) - np.average(
+            self._joint.mean(axis=0), axis=0, weights=weights
+        )
         return first_of_largest(mine @ direction, self.offsets)

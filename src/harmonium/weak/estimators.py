@@ -34,6 +34,10 @@ class LatentSVM(WeakClassifier):
     initial : {"auto", "random"} or array-like of int of shape (n_samples,), default="auto"
         Candidates to begin with. ``"auto"`` takes those whose features speak most clearly for the label of their
         sample, ``"random"`` any, and an array these.
+    n_init : int, default=1
+        Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
+        Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
+        after the first one are made from samples that are weighed at random.
     self_paced : float or None, default=None
         Share of the samples, the easiest ones, to begin with; more are added step by step. ``None`` takes all at once.
     tol : float, default=1e-3
@@ -119,6 +123,10 @@ class IterativeLatentSVM(WeakClassifier):
     initial : {"auto", "random"} or array-like of int of shape (n_samples,), default="auto"
         Candidates to begin with. ``"auto"`` takes those whose features speak most clearly for the label of their
         sample, ``"random"`` any, and an array these.
+    n_init : int, default=1
+        Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
+        Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
+        after the first one are made from samples that are weighed at random.
     self_paced : float or None, default=None
         Share of the samples, the easiest ones, to begin with; more are added step by step. ``None`` takes all at once.
     tol : float, default=1e-3
@@ -178,7 +186,8 @@ class DissimilarityClassifier(WeakClassifier):
 
     During training P_θ(h | x, y) says how likely each candidate is to be the right one. The prediction rule minimises
     an upper bound of the loss that is expected under P_θ, and P_θ minimises its dissimilarity coefficient to the
-    predictions. So P_θ becomes narrow where the label is predicted correctly and wide where it is not.
+    predictions. So P_θ becomes narrow where the label is predicted correctly and wide where it is not. Before P_θ has
+    learned anything, each candidate is taken for the right one, and labels alone are learned.
 
     Parameters
     ----------
@@ -197,6 +206,10 @@ class DissimilarityClassifier(WeakClassifier):
     initial : {"auto", "random"} or array-like of int of shape (n_samples,), default="auto"
         Candidates to begin with. ``"auto"`` takes those whose features speak most clearly for the label of their
         sample, ``"random"`` any, and an array these.
+    n_init : int, default=1
+        Number of times that training begins, each time with other candidates; the one with the lowest bound is kept.
+        Training ends in local optima, so more of them pay if there is time (see `benchmarks/weak_pasted.py`). Guesses
+        after the first one are made from samples that are weighed at random.
     self_paced : float or None, default=None
         Share of the samples, the easiest ones, to begin with; more are added step by step. ``None`` takes all at once.
     n_epochs : int, default=10
@@ -272,6 +285,7 @@ class DissimilarityClassifier(WeakClassifier):
         loss: Loss | str | None = None,
         problem: Definition | None = None,
         initial: object = "auto",
+        n_init: int = 1,
         self_paced: float | None = None,
         n_epochs: int = 10,
         tol: float = 1e-3,
@@ -285,6 +299,7 @@ class DissimilarityClassifier(WeakClassifier):
             loss=loss,
             problem=problem,
             initial=initial,
+            n_init=n_init,
             self_paced=self_paced,
             tol=tol,
             max_iter=max_iter,

@@ -5,22 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import Ridge
 
 # Strength of the ridge regression, as a share of the features' mean square: a convention.
 _RIDGE = 0.1
 
 
-def speaking_candidates(features: Any, labels: np.ndarray, offsets: np.ndarray, n_classes: int) -> np.ndarray:
+def speaking_candidates(
+    features: Any, labels: np.ndarray, offsets: np.ndarray, n_classes: int, emphasis: np.ndarray | None = None
+) -> np.ndarray:
     """Return the candidate of each sample that speaks most clearly for its label.
 
     Labels are regressed on the features of all candidates, and the candidate is chosen for which the right label leads
     by most. Candidates that look the same in samples of all labels (clutter) get scores near zero for all of them.
+    ``emphasis`` is the weight of each sample in the regression; ``None`` means the same for all.
     """
+    from sklearn.linear_model import Ridge  # late, for a quick start
+
     own = np.repeat(labels, np.diff(offsets))
     targets = np.eye(n_classes, dtype=features.dtype)[own]
     square = features.multiply(features).sum() if hasattr(features, "multiply") else np.vdot(features, features)
-    scores = Ridge(alpha=_RIDGE * float(square) / features.shape[1]).fit(features, targets).predict(features)
+    weights = None if emphasis is None else np.repeat(emphasis, np.diff(offsets))
+    ridge = Ridge(alpha=_RIDGE * float(square) / features.shape[1]).fit(features, targets, sample_weight=weights)
+    scores = ridge.predict(features)
     scores = scores.reshape(len(own), n_classes)
     rows = np.arange(len(own))
     mine = scores[rows, own]

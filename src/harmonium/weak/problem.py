@@ -154,8 +154,13 @@ class CandidateProblem(ABC):
         """
 
     @abstractmethod
-    def guess(self) -> np.ndarray:
+    def guess(self, emphasis: np.ndarray | None = None) -> np.ndarray:
         """Return candidates to begin with.
+
+        Parameters
+        ----------
+        emphasis : ndarray of shape (n_samples,) or None, default=None
+            Weights of the samples that the guess is learned from; ``None`` means the same for all.
 
         Returns
         -------
@@ -332,9 +337,9 @@ class BagProblem(CandidateProblem):
         run_blocks(task, len(self._bounds) - 1)
         return result
 
-    def guess(self) -> np.ndarray:
+    def guess(self, emphasis: np.ndarray | None = None) -> np.ndarray:
         """Return the candidates whose features speak most clearly for their label."""
-        return speaking_candidates(self._features, self.labels, self.offsets, self.n_classes)
+        return speaking_candidates(self._features, self.labels, self.offsets, self.n_classes, emphasis)
 
 
 def _block_bounds(offsets: np.ndarray) -> np.ndarray:

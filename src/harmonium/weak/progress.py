@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from rich.progress import Progress
+from typing import TYPE_CHECKING
 
 from harmonium.bars import log_record, progress_bar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class Silent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from harmonium.extras import require
 
-__all__ = ["colour_image", "grey_image"]
+__all__ = ["colour_image", "decoded_image", "grey_image"]
+
+# Pictures of more pixels are refused, as a small file may claim to be a huge picture: a convention.
+_MOST_PIXELS = 50_000_000
 
 
 def scikit_image() -> Any:
@@ -52,6 +56,46 @@ def colour_image(image: ArrayLike) -> NDArray[np.float32]:
     """
     levels = _levels(image)
     return levels[..., :3] if levels.ndim == 3 else np.repeat(levels[..., None], 3, axis=2)
+
+
+def decoded_image(content: bytes) -> NDArray[np.uint8]:
+    """Return the red, green and blue of a picture file, on white.
+
+    Parameters
+    ----------
+    content : bytes
+        Content of a PNG, JPEG, GIF, … file.
+
+    Returns
+    -------
+    ndarray of uint8 of shape (n_rows, n_columns, 3)
+        The picture.
+
+    Raises
+    ------
+    ValueError
+        If it is no picture, or one of more than 50 million pixels.
+
+    Examples
+    --------
+    >>> decoded_image(b"no picture")
+    Traceback (most recent call last):
+    ...
+    ValueError: A picture must be the content of an image file; it is not...
+    """
+    pillow = require("PIL.Image", "Reading pictures")
+    try:
+        with pillow.open(BytesIO(content)) as picture:
+            if picture.width * picture.height > _MOST_PIXELS:
+                raise ValueError(f"{picture.width} x {picture.height} pixels are too many")
+            drawn = picture.convert("RGBA")
+    except Exception as error:  # decoders raise whatever they like
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:80]
+        raise ValueError(
+            f"A picture must be the content of an image file; it is not ({reason}); replace it."
+        ) from error
+    white = pillow.new("RGBA", drawn.size, "white")
+    return np.asarray(pillow.alpha_composite(white, drawn).convert("RGB"))
 
 
 def grey_image(image: ArrayLike, longer_side: int | None = None) -> NDArray[np.float32]:

@@ -1,0 +1,177 @@
+"""What commands ask a model: rows of new files, items by words and columns, explanations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from harmonium.cli.printing import cell, put_json, shown
+from harmonium.cli.refusing import Refusal
+from harmonium.collection import ModelFolder
+from harmonium.files import read_data
+from harmonium.files.pictures import pictures_of
+from harmonium.persist import load_model
+
+
+def new_rows(model: Any, data: Path, pictures: Path | None) -> Any:
+    """Return the rows of a file as a model takes them.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    data : Path
+        The file.
+    pictures : Path or None
+        Where pictures lie; None for the folder of the file.
+
+    Returns
+    -------
+    object
+        Columns of a table that the model knows, with pictures in place of their files, or views.
+    """
+    loaded = read_data(data)
+    table = getattr(model, "fitted_", None) and model.fitted_.table
+    if not loaded.is_table or table is None:
+        return loaded.X
+    frame = loaded.X[[column.name for column in table.columns if column.name in loaded.X.columns]].copy()
+    if frame.shape[1] == 0:
+        names = ", ".join(repr(column.name) for column in table.columns)
+        raise Refusal(
+            f"The data must have some of the columns that the model knows ({names}); {data} has none of them."
+        )
+    for column in table.columns:
+        if column.reader.takes_pictures and column.name in frame.columns:
+            images = pictures_of(frame[column.name], pictures or data.absolute().parent)
+            frame[column.name] = pd.Series(images, dtype=object)
+    return frame
+
+
+def found_items(
+    folder: ModelFolder, words: str | None, where: list[str], like: int | None, n: int, columns: str | None
+) -> pd.DataFrame:
+    """Return the items that are found: their numbers, scores and columns.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        What is searched.
+    words : str or None
+        Words to search for.
+    where : list of str
+        COLUMN=VALUE to search for.
+    like : int or None
+        Number of an item to find others like.
+    n : int
+        Number of items.
+    columns : str or None
+        Names of columns to show, separated by commas; None for all.
+
+    Returns
+    -------
+    DataFrame
+        Columns row, score, and those of the items.
+    """
+    if (like is not None) == bool(words or where):
+        raise Refusal("A search takes words, --where COLUMN=VALUE, or --like ITEM; got none or both; give one of them.")
+    if like is not None:
+        found = folder.nearest(like, n)
+    elif not where:
+        found = folder.search(words, n)
+    else:
+        found = folder.search(_values(folder, words, where), n)
+    wanted = folder.items.columns.tolist() if columns is None else [name.strip() for name in columns.split(",")]
+    lacking = [name for name in wanted if name not in folder.items.columns]
+    if lacking:
+        known = ", ".join(folder.items.columns)
+        raise Refusal(f"--columns may name columns of the items ({known}); got {lacking[0]!r}; correct the name.")
+    return found.join(folder.items[[name for name in wanted if name not in found.columns]], on="row")
+
+
+def _values(folder: ModelFolder, words: str | None, where: list[str]) -> dict[str, Any]:
+    """Return values of columns by name; words belong to the columns that know them."""
+    values: dict[str, Any] = {}
+    table = folder.model.fitted_.table
+    if words is not None and table is not None:
+        values = {column.name: column.reader.said_in(words) for column in table.columns}
+    for pair in where:
+        name, mark, value = pair.partition("=")
+        if not mark:
+            raise Refusal(f"--where takes COLUMN=VALUE, as in place=Rioja; got {pair!r}; correct it.")
+        values[name] = value
+    return values
+
+
+def print_explanation(
+    model: Path, data: Path | None, row: int, output: str | None, n: int, pictures: Path | None, as_json: bool
+) -> None:
+    """Print what moved the prediction of a row.
+
+    Parameters
+    ----------
+    model : Path
+        The model folder.
+    data : Path or None
+        File with new rows; None for the items of the folder.
+    row : int
+        Number of the row.
+    output : str or None
+        Class, label or number to explain; None for what is predicted.
+    n : int
+        Number of topics and features shown.
+    pictures : Path or None
+        Where pictures lie.
+    as_json : bool
+        Whether to print JSON.
+    """
+    if data is None:
+        folder = ModelFolder.open(model)
+        why, estimator = folder.explain(row), folder.model
+    else:
+        estimator = load_model(model)
+        rows = estimator.as_views(new_rows(estimator, data, pictures))
+        if row >= len(rows):
+            raise Refusal(f"--row must be a number below {len(rows):,}, the rows of {data}; got {row}; the first is 0.")
+        if not hasattr(estimator, "explain"):
+            raise Refusal("An explanation needs a model with a target; this one was fitted without; fit it with one.")
+        why = estimator.explain(rows[row : row + 1])[0]
+    if as_json:
+        put_json(why.to_dict(output, n))
+        return
+    console = Console()
+    number = why.number_of(output)
+    console.print(
+        f"Score of [bold]{escape(why.outputs[number])}[/bold]: {why.scores[number]:.4g}, of which "
+        f"{why.base[number]:.4g} is that of the average item, {why.topics[:, number].sum():+.4g} comes through topics "
+        f"and {why.directly[:, number].sum():+.4g} directly.",
+        highlight=False,
+    )
+    table = why.table(output)
+    renamed = table.head(n).rename(columns={"through_topics": "through topics"}).drop(columns="inferred")
+    console.print(shown(_signed(renamed), f"What moved it most, of {len(table)} features"))
+    console.print(_topics(estimator, why, output, n))
+
+
+def _signed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose numbers show their signs."""
+    numbers = [name for name in table.columns if table[name].dtype.kind == "f"]
+    return table.assign(**{name: [f"{value:+.4f}" for value in table[name]] for name in numbers})
+
+
+def _topics(model: Any, why: Any, output: str | None, n: int) -> Table:
+    """Return the topics that moved a score most, with the features of the row that made them do so."""
+    table = Table(title="Topics that moved it most", title_justify="left")
+    for name, justify in (("topic", "right"), ("total", "right"), ("through", "left")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for topic, total in why.topic_table(output).head(n).itertuples(index=False):
+        parts = why.within(int(topic), output).head(5)
+        names = ", ".join(
+            f"{feature} {part:+.3f}" for feature, part in zip(parts["feature"], parts["total"], strict=True)
+        )
+        table.add_row(str(topic), f"{total:+.4f}", cell(names, 90))
+    return table

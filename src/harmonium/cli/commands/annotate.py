@@ -1,0 +1,32 @@
+"""``harmonium annotate``: the classes, labels, tags or words that go best with the rows of a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harmonium.cli.options import AsJson, DataPath, ModelPath, OutputPath, PicturesPath
+from harmonium.cli.refusing import in_one_sentence
+
+
+def command(
+    model: ModelPath,
+    data: DataPath,
+    view: Annotated[
+        str | None, typer.Option(help="View to annotate with. Default: the target's classes, or tags.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Annotations for each row.")] = 5,
+    output: OutputPath = None,
+    pictures: PicturesPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the classes, labels, tags or words that go best with each row."""
+    with in_one_sentence():
+        from harmonium.cli.asking import new_rows
+        from harmonium.cli.printing import put_frame
+        from harmonium.collection.answers import annotated
+        from harmonium.persist import load_model
+
+        fitted = load_model(model)
+        put_frame(annotated(fitted, new_rows(fitted, data, pictures), view, top), output, as_json)

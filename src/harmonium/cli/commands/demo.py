@@ -1,0 +1,23 @@
+"""``harmonium demo``: from two views of handwritten digits to numbers and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from harmonium.cli.refusing import in_one_sentence
+
+
+def command(
+    output: Annotated[Path, typer.Option(help="Folder for the pictures and the model.")] = Path("harmonium-demo"),
+    seed: Annotated[int, typer.Option(help="Seed of the split and of the training.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A few epochs only, to see that it runs.")] = False,
+) -> None:
+    """Train a two-view model on scikit-learn's digits, compare it with baselines, and draw what it learned."""
+    with in_one_sentence():
+        from harmonium.cli.demo import run_demo
+
+        run_demo(output, seed, quick, Console())

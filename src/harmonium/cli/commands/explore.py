@@ -1,0 +1,34 @@
+"""``harmonium explore``: a local page about a model and its items."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harmonium.cli.options import ModelPath
+from harmonium.cli.printing import say
+from harmonium.cli.refusing import in_one_sentence
+
+# requests a second of one client: more than a person makes, and less than keeps a laptop from its work
+_RATE = 100.0
+
+
+def command(
+    model: ModelPath,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Others than this machine need the token that is shown.")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Serve a page with the map, topics, search and explanations of a model, until Ctrl-C."""
+    with in_one_sentence():
+        from harmonium.explore.serving import run, settings_for
+
+        def ready(address: str) -> None:
+            say(f"Explore {model} at {address} (Ctrl-C ends it).")
+            if browser:
+                typer.launch(address)
+
+        run(model, settings_for(host, None, pages=True, rate=_RATE), host, port, ready=ready)

@@ -1,0 +1,69 @@
+"""``harmonium fit``: a table to a model folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harmonium.cli.options import AsJson, Config, DataPath
+from harmonium.cli.refusing import in_one_sentence
+
+_AGAIN = "the same command goes on where it was"
+
+
+def _role(help: str) -> typer.models.OptionInfo:
+    return typer.Option(show_default=False, rich_help_panel="Roles of columns", help=help)
+
+
+def command(
+    data: DataPath,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Model folder. Default: the name of the data, here.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Column to predict. Without one, topics are found.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="What the target is: number, class or labels. Default: the data tell.")
+    ] = None,
+    text: Annotated[list[str] | None, _role("Columns of free text.")] = None,
+    tags: Annotated[list[str] | None, _role("Columns of tags: lists, or separated by | ; or ,")] = None,
+    number: Annotated[list[str] | None, _role("Columns of numbers.")] = None,
+    category: Annotated[list[str] | None, _role("Columns of categories.")] = None,
+    image: Annotated[list[str] | None, _role("Columns of picture files.")] = None,
+    sequence: Annotated[list[str] | None, _role("Columns of texts whose paragraphs count in order.")] = None,
+    drop: Annotated[list[str] | None, _role("Columns to leave out.")] = None,
+    role: Annotated[list[str] | None, _role("COLUMN=ROLE, for any role.")] = None,
+    others: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel="Roles of columns",
+            help="Columns without a role: infer or drop. Default: drop if any other has one, else infer.",
+        ),
+    ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(help="Folder or .zip of the pictures. Default: the folder of the data.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="auto, or a recipe: mmh, immh, twh, dwh, rap, topics, …")] = "auto",
+    topics: Annotated[int | None, typer.Option(min=1, help="Number of topics. Default: 50.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Largest number of passes over the data. Default: that of the model.")
+    ] = None,
+    holdout: Annotated[float, typer.Option(min=0.0, max=0.9, help="Share of rows held out for the scores.")] = 0.2,
+    refit: Annotated[
+        bool, typer.Option(help="Fit on all rows once the scores are known; takes twice the time.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="Seed of split and training: the same gives the same.")] = 0,
+    config: Config = None,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Fit a model to a table, and keep it with its items in a folder."""
+    with in_one_sentence(_AGAIN):
+        from harmonium.cli.fitting import Wish, run_fit
+        from harmonium.cli.roles import ROLE_OPTIONS, roles_given
+
+        given = locals()
+        roles = roles_given({name: given[name] for name in ROLE_OPTIONS}, role)
+        wish = Wish(data, output, target, task, roles, others, pictures, model, topics, epochs, holdout, refit, seed)
+        run_fit(wish, as_json, quiet)

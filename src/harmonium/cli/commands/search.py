@@ -1,0 +1,30 @@
+"""``harmonium search``: items of a model folder, by words or by some columns."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harmonium.cli.options import AsJson, ModelPath
+from harmonium.cli.refusing import in_one_sentence
+
+
+def command(
+    model: ModelPath,
+    words: Annotated[str | None, typer.Argument(help="Words to search for.", show_default=False)] = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", "-w", help="COLUMN=VALUE to search for, beside words or alone.")
+    ] = None,
+    like: Annotated[int | None, typer.Option(min=0, help="Number of an item, to find others like it.")] = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of items.")] = 10,
+    columns: Annotated[str | None, typer.Option(help="Columns to show, separated by commas.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the items that go best with some words, with values of columns, or with another item."""
+    with in_one_sentence():
+        from harmonium.cli.asking import found_items
+        from harmonium.cli.printing import put_found
+        from harmonium.collection import ModelFolder
+
+        put_found(found_items(ModelFolder.open(model), words, where or [], like, n, columns), as_json)

@@ -1,0 +1,39 @@
+"""``harmonium serve``: predictions, search and annotation as a small JSON service."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harmonium.cli.options import ModelPath
+from harmonium.cli.printing import say
+from harmonium.cli.refusing import Refusal, in_one_sentence
+
+
+def command(
+    model: ModelPath,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Others than this machine need a token.")
+    ] = "127.0.0.1",
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Number of processes, each with its own model.")] = 1,
+    token: Annotated[
+        str | None, typer.Option(envvar="HARMONIUM_TOKEN", help="Token that clients must send; default: one is made.")
+    ] = None,
+    open_to_all: Annotated[
+        bool, typer.Option("--no-token", help="Let everyone in, as something else stands before the service.")
+    ] = False,
+    rate: Annotated[float, typer.Option(min=0, help="Requests a second of a client; 0 sets no limit.")] = 0.0,
+) -> None:
+    """Serve the JSON endpoints of the explorer, with /healthz, /metrics and /openapi.json, until it is stopped."""
+    with in_one_sentence():
+        if token is not None and open_to_all:
+            raise Refusal("--no-token lets everyone in; got a token as well; leave one of them out.")
+        from harmonium.explore.serving import run, settings_for
+
+        def ready(address: str) -> None:
+            say(f"Serving {model} at {address}")
+
+        settings = settings_for(host, token, pages=False, rate=rate, open_to_all=open_to_all)
+        run(model, settings, host, port, workers, ready)

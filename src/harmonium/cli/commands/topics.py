@@ -1,0 +1,25 @@
+"""``harmonium topics``: what each topic of a model folder is about."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harmonium.cli.options import AsJson, ModelPath
+from harmonium.cli.refusing import in_one_sentence
+
+
+def command(
+    model: ModelPath,
+    features: Annotated[int, typer.Option(min=1, help="Words, tags or columns shown of each topic.")] = 8,
+    items: Annotated[int, typer.Option(min=1, help="Typical items shown of each topic.")] = 1,
+    topics: Annotated[int, typer.Option("--topics", "-n", min=1, help="Topics shown, the most used first.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Print what each topic is about: its words, tags and columns, what it speaks for, and typical items."""
+    with in_one_sentence():
+        from harmonium.cli.inside import print_topics
+        from harmonium.collection import ModelFolder
+
+        print_topics(ModelFolder.open(model), features, items, topics, as_json)

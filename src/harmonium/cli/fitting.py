@@ -1,0 +1,180 @@
+"""What ``harmonium fit`` does: read, show what columns are taken for, fit, and say what came of it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from harmonium.cli.printing import put_json, say, shown
+from harmonium.cli.refusing import Refusal
+from harmonium.collection import ModelFolder, Thumbnails, fit_folder
+from harmonium.collection.choosing import Target, model_for, target_of
+from harmonium.files import Loaded, endings, read_data
+from harmonium.files.pictures import pictures_of
+from harmonium.tables import TableViews
+
+_NAMES = {"harmonium": "this model", "linear": "linear model", "trivial": "without looking"}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a user asks ``fit`` for; fields are the options of the command."""
+
+    data: Path
+    output: Path | None
+    target: str | None
+    task: str | None
+    roles: dict[str, str]
+    others: str | None
+    pictures: Path | None
+    model: str
+    topics: int | None
+    epochs: int | None
+    holdout: float
+    refit: bool
+    seed: int
+
+
+def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
+    """Fit as a user asks for, and print what came of it.
+
+    Parameters
+    ----------
+    wish : Wish
+        The options.
+    as_json : bool
+        Whether to print the summary as JSON, and nothing else.
+    quiet : bool
+        Whether to show no progress.
+    """
+    output = _output(wish)
+    if not 0 <= wish.seed < 2**32:
+        raise Refusal(f"--seed must be a whole number from 0 to {2**32 - 1}; got {wish.seed}; 0 is usual.")
+    loaded = read_data(wish.data)
+    target = _target(loaded, wish)
+    frame, thumbnails = _with_pictures(loaded, wish)
+    views: Any = "infer"
+    if loaded.is_table:
+        frame = frame.drop(columns=[wish.target] if wish.target else [])
+        views = _reader(frame, wish)
+        frame = _shown_before(frame, views, quiet or as_json)
+    task = None if target is None else target.task
+    verbose = int(not quiet and sys.stderr.isatty())
+    model = model_for(wish.model, task, wish.topics, wish.seed, views=views, verbose=verbose)
+    if wish.epochs is not None:
+        model.set_params(driver__max_iter=wish.epochs)
+    folder = fit_folder(
+        output,
+        model,
+        frame,
+        None if target is None else target.y,
+        items=loaded.items,
+        target=wish.target if wish.target in loaded.items.columns else None,
+        holdout=wish.holdout,
+        refit=wish.refit,
+        thumbnails=thumbnails,
+        notes={"source": wish.data.name, "model": wish.model, "task": task, "seed": wish.seed},
+        tell=None if quiet or as_json else lambda words: say(f"{words} …"),
+    )
+    if as_json:
+        put_json({"folder": str(folder.path), **folder.summary()})
+    else:
+        _tell(folder, wish)
+
+
+def _output(wish: Wish) -> Path:
+    """Return where the folder goes; refuse a place where something else is, before anything long is computed."""
+    if wish.output is None:
+        ending, packed = endings(wish.data)
+        name = wish.data.name[: len(wish.data.name) - len(ending) - len(packed)].replace(".", "-")
+        output = Path(name or "model")
+    else:
+        output = wish.output
+    if output.suffix[1:2].isalpha():
+        raise Refusal(f"--output must be a folder, whose name has no ending; got {output.name!r}; leave it out.")
+    if output.exists() and not (output / "model.json").exists() and (not output.is_dir() or any(output.iterdir())):
+        raise Refusal(f"--output must be new or a model folder; {output} is something else; choose another.")
+    if not output.absolute().parent.is_dir():
+        raise Refusal(f"--output must lie in a folder that exists; {output.absolute().parent} does not; make it first.")
+    return output
+
+
+def _target(loaded: Loaded, wish: Wish) -> Target | None:
+    if wish.target is None:
+        if wish.task is not None:
+            raise Refusal("--task says what the target is; no --target is given; name a column.")
+        return None
+    return target_of(loaded.items, wish.target, wish.task)
+
+
+def _with_pictures(loaded: Loaded, wish: Wish) -> tuple[Any, Thumbnails | None]:
+    """Return the data with pictures in place of the names of their files, and thumbnails of the first such column."""
+    columns = [column for column, role in wish.roles.items() if role == "image"]
+    if not columns or not loaded.is_table:
+        return loaded.X, None
+    frame, thumbnails = loaded.X.copy(), None
+    for column in columns:
+        if column not in frame.columns:
+            raise Refusal(f"--image must name a column; {column!r} is none; correct the name.")
+        images = pictures_of(frame[column], wish.pictures or wish.data.absolute().parent)
+        frame[column] = pd.Series(images, dtype=object)
+        thumbnails = thumbnails or Thumbnails.of(images)
+    return frame, thumbnails
+
+
+def _reader(frame: pd.DataFrame, wish: Wish) -> TableViews:
+    if wish.others not in (None, "infer", "drop"):
+        raise Refusal(f"--others must be infer or drop; got {wish.others!r}; choose one of them.")
+    given = any(role != "drop" for role in wish.roles.values())
+    remainder: Any = wish.others or ("drop" if given else "infer")
+    return TableViews(wish.roles, remainder)
+
+
+def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> pd.DataFrame:
+    """Show what each column is taken for, before anything long is computed, and return the columns that are used."""
+    learned = reader.fit(frame).columns_
+    left_out = [name for name in learned.index if learned["role"][name] == "drop"]
+    if not silent:
+        used = learned.drop(index=left_out).reset_index().drop(columns="view")
+        used["missing"] = [f"{share:.0%}" for share in used["missing"]]
+        Console(stderr=True).print(shown(used, "Columns", most=100))
+        if left_out:
+            names = ", ".join(left_out[:12]) + (", …" if len(left_out) > 12 else "")
+            say(f"Not used: {names}. Give a column a role (--text, --number, …), or --others infer, to use it.")
+    return frame.drop(columns=left_out)
+
+
+def _tell(folder: ModelFolder, wish: Wish) -> None:
+    """Print what came of a fit, and what to do next."""
+    console, model = Console(stderr=True), folder.model
+    console.print()
+    if folder.scores is not None:
+        console.print(score_table(folder.scores))
+    say(f"{model.n_components_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
+    asks = [f"topics {folder.path}", f'search {folder.path} "…"']
+    if wish.target is not None:
+        asks.insert(0, f"predict {folder.path} NEW_DATA")
+    for ask in asks:
+        say(f"  harmonium {ask}")
+
+
+def score_table(scores: dict[str, Any]) -> Table:
+    """Return a table of the scores on held-out rows, each with its interval."""
+    title = f"Scores on {scores['n_rows']:,} rows that were held out (95 % intervals)"
+    table = Table(title=title, title_justify="left")
+    table.add_column("model")
+    for measure in scores["measures"]:
+        table.add_column(
+            measure["measure"] + ("" if measure["higher_is_better"] else " (less is better)"), justify="right"
+        )
+    for place, entry in enumerate(scores["measures"][0]["models"]):
+        cells = [measure["models"][place] for measure in scores["measures"]]
+        values = [f"{cell['value']:.3f}  ({cell['lower']:.3f} to {cell['upper']:.3f})" for cell in cells]
+        table.add_row(_NAMES.get(entry["name"], entry["name"]), *values)
+    return table

@@ -1,0 +1,127 @@
+"""Results: tables for people at a terminal, CSV or JSON for everybody else, files by their ending."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from harmonium.cli.refusing import Refusal
+
+# Rows that are shown at a terminal, and letters of a cell: conventions.
+_ROWS = 20
+_LETTERS = 60
+
+
+def put_json(value: Any) -> None:
+    """Print a value as JSON."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def put_frame(frame: pd.DataFrame, output: Path | None, as_json: bool) -> None:
+    """Write a table: to a file, as JSON, as a table at a terminal, or else as CSV.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table; its index is left out.
+    output : Path or None
+        File whose ending says the format; None for stdout.
+    as_json : bool
+        Whether to print a list of JSON objects.
+    """
+    if output is not None:
+        _write(frame, output)
+        say(f"{len(frame):,} rows written to {output}.")
+    elif as_json:
+        put_json(json.loads(frame.to_json(orient="records")))
+    elif sys.stdout.isatty():
+        Console().print(shown(frame))
+    else:
+        frame.to_csv(sys.stdout, index=False)
+
+
+def put_found(found: pd.DataFrame, as_json: bool) -> None:
+    """Print items that were found: JSON, a table at a terminal whose longest column gets the room, or CSV."""
+    if as_json or not sys.stdout.isatty():
+        put_frame(found, None, as_json)
+        return
+    console = Console()
+    room = max(20, console.width - 12 * found.shape[1])
+    texts = [name for name in found.columns if found[name].dtype == object]
+    longest = max(texts, key=lambda name: found[name].astype(str).str.len().mean(), default=None)
+    table = Table()
+    for name in found.columns:
+        table.add_column(escape(str(name)), justify="right" if found[name].dtype.kind in "iuf" else "left")
+    for row in found.itertuples(index=False):
+        pairs = zip(found.columns, row, strict=True)
+        table.add_row(*(cell(value, room if name == longest else 24) for name, value in pairs))
+    console.print(table)
+
+
+def _write(frame: pd.DataFrame, output: Path) -> None:
+    """Write a table to a file in one step."""
+    from harmonium.storage.replacing import replace_file
+
+    ending = output.suffix.lower()
+    if ending == ".csv":
+        content = frame.to_csv(index=False).encode()
+    elif ending == ".jsonl":
+        content = frame.to_json(orient="records", lines=True, force_ascii=False).encode()
+    elif ending == ".parquet":
+        from harmonium.extras import require
+
+        require("pyarrow", "Writing Parquet", instead="choose .csv")
+        content = frame.to_parquet(index=False)
+    else:
+        raise Refusal(f"--output must end in .csv, .jsonl or .parquet; got {output.name!r}; choose one of them.")
+    replace_file(output, [content])
+
+
+def shown(frame: pd.DataFrame, title: str | None = None, most: int = _ROWS) -> Table:
+    """Return a table for a terminal: the first rows, long texts cut.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table; its index is left out.
+    title : str, optional
+        What stands above it.
+    most : int, default=20
+        Number of rows that are shown.
+
+    Returns
+    -------
+    rich.table.Table
+        The table.
+    """
+    table = Table(title=title and escape(title), title_justify="left")
+    for name in frame.columns:
+        table.add_column(escape(str(name)), justify="right" if frame[name].dtype.kind in "iuf" else "left")
+    for row in frame.head(most).itertuples(index=False):
+        table.add_row(*(cell(value) for value in row))
+    if len(frame) > most:
+        table.caption = f"{most} of {len(frame):,} rows; --output FILE writes all."
+    return table
+
+
+def cell(value: Any, most: int = _LETTERS) -> str:
+    """Return a value as text for a cell, without marks that a terminal would obey."""
+    if value is None or (isinstance(value, float) and value != value):
+        return ""
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return escape(plain if len(plain) <= most else plain[: most - 1] + "…")
+
+
+def say(sentence: str) -> None:
+    """Tell the user, on stderr, what happened."""
+    Console(stderr=True).print(sentence, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,169 @@
+"""From a word to a model, and from a column to targets: what people who write no Python choose."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from harmonium import recipes
+from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.tables import Tags
+from harmonium.tables.column import Column
+
+Task = Literal["number", "class", "labels"]
+TASKS: tuple[Task, ...] = ("number", "class", "labels")
+# Labels that are predicted are those of at least this many rows, and at most this many of them: conventions.
+_FEWEST_ROWS = 10
+_MOST_LABELS = 100
+
+#: models by the word that asks for them: recipes in small letters, and shorter words for those that are words
+MODELS: dict[str, Callable[..., Harmonium]] = {
+    **{name.lower(): getattr(recipes, name) for name in recipes.__all__},
+    "topics": recipes.TopicModel,
+    "clusters": recipes.ClusterSpace,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is to be predicted.
+
+    Attributes
+    ----------
+    task : {"number", "class", "labels"}
+        What kind it is.
+    y : Series or DataFrame
+        Numbers, classes, or a column of 0 and 1 for each label, under the names of the columns.
+    """
+
+    task: Task
+    y: Any
+
+
+def target_of(frame: pd.DataFrame, name: str, task: str | None = None) -> Target:
+    """Return a column as targets.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A table.
+    name : str
+        Its column to predict.
+    task : {"number", "class", "labels"}, optional
+        What the column holds. By default numbers of more than two values are numbers, also in texts such as "13%",
+        lists and texts with separators are labels, and everything else is a class.
+
+    Returns
+    -------
+    Target
+        Targets that estimators take; missing ones are None or NaN.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or it does not suit the task.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"stars": [1, 5, 3], "kind": ["a", "b", "a"]})
+    >>> target_of(frame, "stars").task, target_of(frame, "kind").task
+    ('number', 'class')
+    """
+    if name not in frame.columns:
+        known = ", ".join(map(repr, frame.columns[:12]))
+        raise ValueError(f"The target must be a column of the table ({known}); got {name!r}; correct the name.")
+    if task is not None and task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}; got {task!r}; leave it out to let the data tell.")
+    column = Column(name, nw.from_native(frame[name], series_only=True))
+    if not column.n_observed:
+        raise ValueError(f"The target must have values to learn from; column {name!r} is empty; choose another.")
+    chosen = task or _task(column)
+    if chosen == "number":
+        if column.numbers is None:
+            raise ValueError(
+                f"A target that is a number must have numbers; column {name!r} has none; try another task."
+            )
+        return Target("number", pd.Series(column.numbers, name=name))
+    if chosen == "class":
+        return Target("class", _classes(column))
+    reader = Tags(min_rows=min(_FEWEST_ROWS, max(2, len(column) // 20)), max_features=_MOST_LABELS).bind(column)
+    block = reader.read(column)[0]
+    present = np.asarray(block.present)[:, None]
+    values = np.where(present, scipy.sparse.csr_array(block.matrix).toarray(), np.nan)
+    return Target("labels", pd.DataFrame(values, columns=reader.tags_))
+
+
+def _task(column: Column) -> Task:
+    if column.numbers is not None and column.kind != "bool":
+        return "number" if column.n_distinct > 2 else "class"
+    return "labels" if Tags.suits(column) else "class"
+
+
+def _classes(column: Column) -> pd.Series:
+    """Return classes as they are: numbers stay numbers, unless some are missing; other values are texts."""
+    if column.kind in ("number", "bool") and column.is_there.all():
+        return pd.Series(column.series.to_list(), name=column.name)
+    return pd.Series(column.texts, name=column.name, dtype=object)
+
+
+def model_for(name: str, task: Task | None, n_topics: int | None = None, seed: int = 0, **settings: Any) -> Harmonium:
+    """Return the estimator that a word asks for.
+
+    Parameters
+    ----------
+    name : str
+        "auto", or the name of a recipe in small letters, such as "mmh". "auto" is what predicts best for a target, and
+        readable topics without one.
+    task : {"number", "class", "labels"} or None
+        What is predicted; None for nothing.
+    n_topics : int, optional
+        Number of topics, or the largest number for models that find it. Default: that of the recipe.
+    seed : int, default=0
+        Seed of the fit.
+    **settings : object
+        Other parameters of estimators.
+
+    Returns
+    -------
+    Harmonium
+        An estimator that is not yet fitted.
+
+    Raises
+    ------
+    ValueError
+        If there is no such model, or it does not suit the task.
+
+    Examples
+    --------
+    >>> type(model_for("auto", "number")).__name__, model_for("imm" + "h", "class", 30).hidden.truncation
+    ('HarmoniumRegressor', 30)
+    """
+    settings = {"random_state": seed, **settings}
+    topics: dict[str, Any] = {} if n_topics is None else {"n_components": n_topics}
+    if name == "auto":
+        if task is None:
+            return recipes.TopicModel(**topics, **settings)
+        return (HarmoniumRegressor if task == "number" else HarmoniumClassifier)(**topics, **settings)
+    if name not in MODELS:
+        raise ValueError(f"The model must be auto or one of {', '.join(MODELS)}; got {name!r}; correct the name.")
+    recipe = MODELS[name]
+    accepted = list(inspect.signature(recipe).parameters)
+    if n_topics is not None:
+        topics = {accepted[0]: n_topics}  # some call it truncation
+    if "task" in accepted:
+        if task is None:
+            raise ValueError(f"The model {name} predicts something; no target is given; name one, or choose auto.")
+        settings["task"] = "regression" if task == "number" else "classification"
+    model = recipe(**topics, **settings)
+    predicts = isinstance(model, HarmoniumClassifier | HarmoniumRegressor)
+    if predicts != (task is not None) or (task == "number" and isinstance(model, HarmoniumClassifier)):
+        what = "no target" if task is None else f"a target that is a {task.rstrip('s')}"
+        raise ValueError(f"A model must suit the target; {name} does not suit {what}; choose another, or auto.")
+    return model

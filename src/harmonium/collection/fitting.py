@@ -1,0 +1,185 @@
+"""From a table to a model folder: hold rows out, fit, compare with simpler models, fit on all rows, keep everything.
+
+What a fit that was interrupted has done lies beside the folder, in ``NAME.unfinished``, until the folder is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from harmonium.collection.columns import packed_columns
+from harmonium.collection.folder import ModelFolder
+from harmonium.collection.held_out import HeldOut
+from harmonium.collection.judging import judged, split_rows
+from harmonium.collection.thumbnails import Thumbnails
+from harmonium.estimators import Harmonium
+from harmonium.estimators.target_columns import apart
+from harmonium.exceptions import ModelFileError
+from harmonium.persist import load_model
+from harmonium.validation import check_real
+from harmonium.views import Views
+from harmonium.views.frames import is_frame
+
+
+def fit_folder(
+    path: str | os.PathLike[str],
+    model: Harmonium,
+    X: Any,
+    y: Any = None,
+    *,
+    items: Any = None,
+    target: str | list[str] | None = None,
+    holdout: float = 0.2,
+    refit: bool = True,
+    thumbnails: Thumbnails | None = None,
+    notes: Mapping[str, Any] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> ModelFolder:
+    """Fit a model and keep it with its items in a folder.
+
+    With a target, some of the rows are held out first: a model is fitted on the others, and compared on them with a
+    linear and a trivial model. The model of the folder is then fitted on all rows, in the same way.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder, whose name has no ending.
+    model : Harmonium
+        An estimator, which stays as it is. Its random state should be a number.
+    X : data frame, or anything else that the model takes
+        Items.
+    y : array-like, or name of columns of X, optional
+        What to predict.
+    items : data frame, optional
+        Columns to show. Default: X itself, with its targets, if it is a data frame.
+    target : str or list of str, optional
+        Columns of the items that y stands for. Default: those that have its names.
+    holdout : float, default=0.2
+        Share of the rows with a target to hold out; 0 holds none out, and no scores are kept.
+    refit : bool, default=True
+        Whether the model of the folder is fitted on all rows. If not, it is the one that was compared, which has seen
+        those that were not held out, and the fit takes half the time.
+    thumbnails : Thumbnails, optional
+        Small pictures of the items.
+    notes : mapping of str to object, optional
+        What else should be kept, as JSON can hold it.
+    tell : callable, optional
+        Is told, in a few words, what is done next.
+
+    Returns
+    -------
+    ModelFolder
+        The folder.
+
+    Notes
+    -----
+    A fit that is interrupted, or killed, goes on where it was if it is called again with the same data and settings,
+    to the same result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, pandas as pd
+    >>> from harmonium import HarmoniumRegressor, Stochastic
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)})
+    >>> frame["sum"] = frame["a"] + frame["b"]
+    >>> model = HarmoniumRegressor(2, driver=Stochastic(max_iter=3), random_state=0)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = fit_folder(f"{place}/sums", model, frame, "sum")
+    >>> folder.scores["n_rows"], [entry["measure"] for entry in folder.scores["measures"]]
+    (40, ['R²', 'mean absolute error'])
+    """
+    check_real("fit_folder", "holdout", holdout, lower=0.0, inclusive=True, remedy="0.2 is usual")
+    if holdout >= 1:
+        raise ValueError(f"holdout must be a share below 1; got {holdout}; 0.2 is usual.")
+    shown = X if items is None and is_frame(X) else items
+    rows, targets = (X, None) if y is None else apart(X, y)
+    work = _Unfinished(path, model, rows, targets)
+    say = tell or (lambda words: None)
+    seed = model.random_state if isinstance(model.random_state, int) else 0
+    held_out, fitted = None, None
+    if targets is not None and holdout > 0:
+        learned, chosen = split_rows(targets, holdout, seed)
+        if len(chosen):
+            say(f"Fitting on {len(learned):,} rows, to be compared on {len(chosen):,} others")
+            fitted = work.fitted("trial", model, _taken(rows, learned), _taken(targets, learned))
+            say("Comparing with a linear and a trivial model")
+            held_out = _judged(fitted, rows, targets, learned, chosen, seed, refit)
+    if fitted is None or refit:
+        say(f"Fitting on all {len(targets) if targets is not None else _length(rows):,} rows")
+        fitted = work.fitted("final", model, rows, targets)
+    say("Drawing a map of the items")
+    folder = ModelFolder.create(
+        path, fitted, rows, items=shown, target=target, held_out=held_out, thumbnails=thumbnails, notes=notes
+    )
+    work.remove()
+    return folder
+
+
+class _Unfinished:
+    """What a fit has done so far, in a folder beside the one that it makes."""
+
+    def __init__(self, path: str | os.PathLike[str], model: Harmonium, X: Any, y: Any) -> None:
+        self._place = Path(f"{os.fspath(path).rstrip('/')}.unfinished")
+        self._key = _key(model, X, y)
+
+    def fitted(self, name: str, model: Harmonium, X: Any, y: Any) -> Any:
+        """Return the fitted model: the one that is there, or a new one, which goes on from a checkpoint."""
+        done = self._place / f"{name}-{self._key}.safetensors"
+        if done.exists():
+            try:
+                return load_model(done)
+            except ModelFileError:
+                done.unlink()
+        self._place.mkdir(exist_ok=True)
+        fresh = clone(model).set_params(driver__checkpoint=str(self._place / f"{name}-{self._key}.checkpoint"))
+        fitted = (fresh.fit(X) if y is None else fresh.fit(X, y)).set_params(driver__checkpoint=None, verbose=0)
+        fitted.save(done)
+        return fitted
+
+    def remove(self) -> None:
+        """Remove it, as nothing is left to go on with."""
+        shutil.rmtree(self._place, ignore_errors=True)
+
+
+def _key(model: Harmonium, X: Any, y: Any) -> str:
+    """Return a short text that differs where settings or data do."""
+    digest = hashlib.sha256(repr(sorted(model.get_params().items(), key=str)).encode())
+    for part in (X, y):
+        if isinstance(part, pd.Series):
+            part = part.to_frame()
+        if isinstance(part, pd.DataFrame):
+            for name, tensor in packed_columns(part)[1].items():
+                digest.update(name.encode() + tensor.tobytes())
+        else:
+            digest.update(repr(part)[:10_000].encode())
+    return digest.hexdigest()[:12]
+
+
+def _judged(model: Any, X: Any, y: Any, learned: np.ndarray, chosen: np.ndarray, seed: int, refit: bool) -> HeldOut:
+    held_out = judged(model, model.as_views(X), y, learned, chosen, seed)
+    held_out.scores["refitted"] = refit
+    return held_out
+
+
+def _taken(X: Any, rows: np.ndarray) -> Any:
+    """Return some rows of anything that a model takes."""
+    if isinstance(X, pd.DataFrame | pd.Series):
+        return X.iloc[rows].reset_index(drop=True)
+    if isinstance(X, Views):
+        return X[rows]
+    return Views(X)[rows] if isinstance(X, Mapping) else np.asarray(X)[rows]
+
+
+def _length(X: Any) -> int:
+    return len(next(iter(X.values())) if isinstance(X, Mapping) else X)

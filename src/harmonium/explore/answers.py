@@ -1,0 +1,374 @@
+"""What the explorer and the service answer, as plain values: each page is one of these answers in a template."""
+
+from __future__ import annotations
+
+import base64
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harmonium._version import __version__
+from harmonium.collection import ModelFolder
+from harmonium.collection.columns import plain
+from harmonium.exceptions import HarmoniumWarning
+from harmonium.explore.colours import colourings, colours_of, pixel_places
+from harmonium.explore.reading import BadRequest, shown
+from harmonium.report.latent import latent_means
+from harmonium.report.summary.cards import Cards
+from harmonium.report.summary.rows import frame_of_items, picture_columns
+from harmonium.report.summary.topics import topics_summary
+
+# Items and features of the page of a topic, topics of the page of an item, items of a selection.
+_TOPIC_ITEMS, _TOPIC_FEATURES = 24, 30
+_ITEM_TOPICS = 8
+_SELECTED = 12
+_ANNOTATIONS = 10
+_EXPLAINED = 10
+
+
+class Answers:
+    """Everything that can be asked about a model folder.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        The folder.
+    """
+
+    def __init__(self, folder: ModelFolder) -> None:
+        self.folder = folder
+        self.cards = Cards(folder)
+
+    # ---- what is computed once -----------------------------------------------------------------------------------
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns that an item may be asked about by."""
+        table = self.folder.model.fitted_.table
+        used = [] if table is None else [column.name for column in table.columns]
+        roles = self.folder.model.views_["role"] if table is not None else {}
+        return [name for name in used if roles[name] != "drop"]
+
+    @cached_property
+    def pictures(self) -> list[str]:
+        """Those of the columns that hold pictures."""
+        return picture_columns(self.folder)
+
+    @cached_property
+    def _topics(self) -> dict[int, dict[str, Any]]:
+        found = topics_summary(self.folder, self.cards, _TOPIC_FEATURES, _TOPIC_ITEMS)
+        for topic in found:
+            for card in topic["cards"]:
+                card.pop("picture")  # pages show pictures by their addresses
+        return {topic["topic"]: topic for topic in found}
+
+    @cached_property
+    def labels(self) -> dict[int, str]:
+        """Labels of the topics, the most used first; those that say nothing, or nothing new, are left out."""
+        kept = [topic for topic in self._topics.values() if not topic["is_idle"] and topic["same_as"] is None]
+        return {topic["topic"]: topic["label"] for topic in kept}
+
+    @cached_property
+    def colourings(self) -> list[dict[str, str]]:
+        """What the map can be coloured by."""
+        return colourings(self.folder, self.labels)
+
+    @cached_property
+    def _spread(self) -> tuple[np.ndarray, np.ndarray]:
+        coordinates = self.folder.coordinates.astype(np.float64)
+        return coordinates.mean(axis=0), np.maximum(coordinates.std(axis=0), 1e-12)
+
+    # ---- about the folder ----------------------------------------------------------------------------------------
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What the folder holds."""
+        summary = self.folder.summary(1, 1)
+        kept = ("model", "items", "columns", "views", "target", "scores")
+        return {
+            "title": self.folder.path.name,
+            "library_version": __version__,
+            **{name: plain(summary[name]) for name in kept},
+            "asked_by": self.columns,
+            "pictures_in": self.pictures,
+            "has_pictures": self.folder.thumbnails is not None,
+            "colourings": self.colourings,
+        }
+
+    @cached_property
+    def map(self) -> dict[str, Any]:
+        """Where all items lie."""
+        x, y = pixel_places(self.folder)
+        lacking = [row for row in range(len(self.folder)) if self.cards.picture(row) is None]
+        has_pictures = self.folder.thumbnails is not None
+        return {
+            "n": len(self.folder),
+            "x": x,
+            "y": y,
+            "has_pictures": has_pictures,
+            "without_pictures": lacking if has_pictures else [],
+        }
+
+    def colours(self, by: str) -> dict[str, Any]:
+        """Return the colour of each item."""
+        return colours_of(self.folder, by)
+
+    def topics(self) -> dict[str, Any]:
+        """Return all topics, the most used first."""
+        shown = [
+            {
+                **{name: topic[name] for name in ("topic", "label", "share", "is_idle", "same_as")},
+                "features": {view: names[:10] for view, names in topic["features"].items()},
+                "cards": topic["cards"][:8],
+            }
+            for topic in self._topics.values()
+        ]
+        return {"topics": shown}
+
+    def topic(self, number: int) -> dict[str, Any]:
+        """Return what a topic is about."""
+        found = self._topics[number]
+        order = list(self._topics)
+        place = order.index(number)
+        return {
+            **found,
+            "previous": order[place - 1] if place else None,
+            "next": order[place + 1] if place + 1 < len(order) else None,
+        }
+
+    def item(self, row: int) -> dict[str, Any]:
+        """Return what is known of an item: its columns, topics, prediction and neighbours."""
+        values = self.folder.items.iloc[row]
+        found = {
+            **self.cards.card(row),
+            "values": {name: plain(value) for name, value in values.items()},
+            "topics": self.strongest(self.folder.coordinates[[row]])[0],
+            "similar": self.found(self.folder.nearest(row, 12)) if len(self.folder) > 1 else [],
+        }
+        with self.told() as notices:
+            found["explanation"] = self._explained_item(row)
+        return {**found, "notices": notices}
+
+    # ---- about rows that are sent --------------------------------------------------------------------------------
+    def search(self, query: Any, n: int) -> dict[str, Any]:
+        """Return the items that go best with words or values of columns."""
+        with self.told() as notices, refused():
+            asked = query if isinstance(query, str) else self.cells(query)
+            found = self.found(self.folder.search(asked, n))
+        return {"query": query, "items": found, "notices": notices}
+
+    def like(self, row: int, n: int) -> dict[str, Any]:
+        """Return the items that are most like an item."""
+        return {"query": {"like": row}, "items": self.found(self.folder.nearest(row, n)), "notices": []}
+
+    def predict(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return what is predicted for each item."""
+        self._check_predicts()
+        with self.told() as notices, refused():
+            table = self.folder.predict(self.frame(items))
+        return {"predictions": records(table), "notices": notices}
+
+    def transform(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return the topics of each item."""
+        with self.told() as notices, refused():
+            frame = self.frame(items)
+            means = self._means(frame).astype(np.float64)
+        return {"coordinates": plain(means.round(6)), "notices": notices}
+
+    def annotate(self, items: Sequence[dict[str, Any]], view: str | None, top: int) -> dict[str, Any]:
+        """Return what goes best with each item: classes, labels, or features of a view."""
+        with self.told() as notices, refused():
+            table = self.folder.annotate(self.frame(items), view=view, top=top)
+        found: list[list[dict[str, Any]]] = [[] for _ in items]
+        for record in records(table):
+            found[record["row"]].append({"label": record["label"], "probability": record["probability"]})
+        return {"annotations": found, "notices": notices}
+
+    def explain(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return what moved the prediction of each item."""
+        self._check_predicts()
+        with self.told() as notices, refused():
+            found = [self._explained(self.frame([item])) for item in items]
+        return {"explanations": found, "notices": notices}
+
+    def describe(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return what an item with some values would be; nothing if none is given."""
+        nothing: dict[str, Any] = {
+            "prediction": None,
+            "annotations": {},
+            "topics": [],
+            "similar": [],
+            "explanation": None,
+        }
+        if not values:
+            return {"values": {}, **nothing, "notices": []}
+        predicts = self.folder.model.fitted_.meaning is not None
+        frame = self.frame([values])
+        with self.told() as notices, refused():
+            found = {
+                "prediction": records(self.folder.predict(frame))[0] if predicts else None,
+                "annotations": self._annotations(frame, values),
+                "topics": self.strongest(self._means(frame))[0],
+                "similar": self.found(self.folder.search(self.cells(values), 12)),
+                "explanation": self._explained(frame) if predicts else None,
+            }
+        return {"values": values, **found, "notices": notices}
+
+    def _annotations(self, frame: pd.DataFrame, values: dict[str, Any]) -> dict[str, Any]:
+        """Return what goes with an item: its classes or labels, and features of the views that it does not have."""
+        found = {}
+        meaning = self.folder.model.fitted_.meaning
+        if meaning is not None and meaning.kind != "number" and (meaning.kind == "label" or meaning.n_columns == 1):
+            name = ", ".join(meaning.names or ()) if meaning.kind == "class" else "labels"
+            found[name or "class"] = self.folder.annotate(frame, top=_ANNOTATIONS)
+        for view in self._views_to_annotate(values):
+            found[view] = self.folder.annotate(frame, view=view, top=_ANNOTATIONS)
+        return {
+            name: [{"label": plain(row["label"]), "probability": plain(row["probability"])} for row in records(table)]
+            for name, table in found.items()
+        }
+
+    def _views_to_annotate(self, values: dict[str, Any]) -> list[str]:
+        """Return the views of words and tags that an item says nothing about."""
+        table = self.folder.model.fitted_.table
+        assert table is not None  # there are no values without columns
+        return [column.view for column in table.columns if column.reader.names_some and column.name not in values]
+
+    def _means(self, frame: pd.DataFrame) -> np.ndarray:
+        return latent_means(self.folder.model, frame)
+
+    def cells(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return an item as the model takes it: pictures come as addresses that hold them."""
+        return {name: self._picture(name, item[name]) if name in self.pictures else item[name] for name in item}
+
+    def _picture(self, name: str, value: Any) -> bytes | None:
+        """Return the bytes of a picture; never those of a file that somebody names."""
+        if value is None or isinstance(value, bytes):
+            return value
+        head, _, content = value.partition(",") if isinstance(value, str) else ("", "", "")
+        try:
+            if not (head.startswith("data:image/") and head.endswith(";base64")):
+                raise ValueError(head)
+            return base64.b64decode(content, validate=True)
+        except ValueError:
+            raise BadRequest(
+                f"{name} must be a picture in the form data:image/png;base64,…; got {shown(value)}."
+            ) from None
+
+    def read(self, name: str, value: str) -> Any:
+        """Return the value of a column that somebody wrote: a number if its column has numbers."""
+        if self.folder.items.get(name, pd.Series(dtype=object)).dtype.kind not in "iuf":
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            raise BadRequest(f"{name} must be a number; got {shown(value)}.") from None
+
+    def selection(self, rows: Sequence[int]) -> dict[str, Any]:
+        """Return what is special about some items: their topics, their classes, and the most typical of them."""
+        chosen = np.unique(np.asarray(rows))
+        mean, spread = self._spread
+        coordinates = self.folder.coordinates[chosen].astype(np.float64)
+        ahead = (coordinates.mean(axis=0) - mean) / spread
+        order = [int(topic) for topic in np.argsort(-ahead, kind="stable") if int(topic) in self.labels][:6]
+        typical = np.argsort(-((coordinates - mean) / spread) @ ahead, kind="stable")[:_SELECTED]
+        return {
+            "n": len(chosen),
+            "topics": [{"topic": topic, "label": self.labels[topic], "ahead": float(ahead[topic])} for topic in order],
+            "target": self._target_of(chosen),
+            "items": [self.cards.card(int(row)) for row in chosen[typical]],
+        }
+
+    def _target_of(self, rows: np.ndarray) -> dict[str, Any] | None:
+        """Return how the first target is distributed over some items."""
+        target = self.folder.target
+        if target is None:
+            return None
+        values = target.iloc[rows, 0].dropna()
+        if values.dtype.kind in "iuf" and target.iloc[:, 0].nunique() > 20:
+            return {"column": target.columns[0], "mean": plain(values.mean()), "classes": []}
+        shares = values.astype(str).value_counts(normalize=True).head(6)
+        mean = plain(values.mean()) if values.dtype.kind in "iuf" else None
+        classes = [{"name": str(name), "share": float(share)} for name, share in shares.items()]
+        return {"column": target.columns[0], "mean": mean, "classes": classes}
+
+    def _explained(self, item: Any) -> dict[str, Any]:
+        """Return what moved the prediction of an item: its topics, and its features through them and directly."""
+        found = plain(self.folder.explain(item).to_dict(n=_EXPLAINED))
+        for topic in found["topics"]:
+            topic["label"] = self._topics[topic["topic"]]["label"]
+        return found
+
+    def _explained_item(self, row: int) -> dict[str, Any] | None:
+        if self.folder.model.fitted_.meaning is None:
+            return None
+        try:
+            return self._explained(frame_of_items(self.folder, [row]))
+        except ValueError:  # the folder does not keep all columns that the model was fitted on
+            return None
+
+    # ---- shared --------------------------------------------------------------------------------------------------
+    def frame(self, items: Sequence[dict[str, Any]]) -> pd.DataFrame:
+        """Return items as a frame; columns that none of them has are left out."""
+        items = [self.cells(item) for item in items]
+        names = [name for name in self.columns if any(name in item for item in items)]
+        return pd.DataFrame({name: pd.Series([item.get(name) for item in items], dtype=object) for name in names})
+
+    def strongest(self, coordinates: np.ndarray) -> list[list[dict[str, Any]]]:
+        """Return the topics in which each row differs most from the average item."""
+        mean, spread = self._spread
+        ahead = (coordinates.astype(np.float64) - mean) / spread
+        return [
+            [
+                {
+                    "topic": int(topic),
+                    "label": self.labels[int(topic)],
+                    "mean": float(coordinates[row, topic]),
+                    "ahead": float(ahead[row, topic]),
+                }
+                for topic in np.argsort(-np.abs(ahead[row]), kind="stable")
+                if int(topic) in self.labels
+            ][:_ITEM_TOPICS]
+            for row in range(len(coordinates))
+        ]
+
+    def found(self, table: pd.DataFrame) -> list[dict[str, Any]]:
+        """Return the items that a search has found, with their scores."""
+        return [
+            {**self.cards.card(int(row)), "score": float(score)}
+            for row, score in zip(table["row"], table["score"], strict=True)
+        ]
+
+    def _check_predicts(self) -> None:
+        if self.folder.model.fitted_.meaning is None:
+            raise BadRequest("A prediction needs a model with a target; this one was fitted without.", 404)
+
+    @contextmanager
+    def told(self) -> Iterator[list[str]]:
+        """Give a list that holds, at the end, what the library had to tell."""
+        notices: list[str] = []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield notices
+        notices += dict.fromkeys(
+            str(warning.message) for warning in caught if issubclass(warning.category, HarmoniumWarning)
+        )
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Give a context in which what the library refuses is a bad request, with the same sentence."""
+    try:
+        yield
+    except BadRequest:
+        raise
+    except (ValueError, TypeError) as error:
+        raise BadRequest(" ".join(str(error).split())) from error
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as plain values."""
+    return [{str(name): plain(value) for name, value in row.items()} for row in table.to_dict("records")]

@@ -1,0 +1,248 @@
+"""The web application: endpoints as JSON and as pages, pictures, static files, health and counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harmonium.collection import ModelFolder
+from harmonium.explore.answers import Answers
+from harmonium.explore.counting import Counters
+from harmonium.explore.endpoints import Endpoint, endpoints
+from harmonium.explore.guards import Guards
+from harmonium.explore.openapi import description
+from harmonium.explore.reading import BadRequest, parsed, values_of
+from harmonium.extras import require
+from harmonium.report.page.rendering import environment, style_sheet
+
+_HERE = Path(__file__).parent
+#: static files, by name: nothing else is read from the disk
+_STATIC = {file.name: file for file in sorted((_HERE / "static").iterdir()) if file.suffix in (".js", ".css")}
+_KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Limits of an application, and who may use it.
+
+    Attributes
+    ----------
+    pages : bool, default=True
+        Whether there are pages for people beside the JSON endpoints.
+    token : str, optional
+        What clients must show; None lets everyone in.
+    hosts : frozenset of str, optional
+        Names that the server may be addressed by; None allows all.
+    most_bytes : int, default=2_000_000
+        Longest body of a request.
+    rate : float, default=0
+        Requests a second of a client; 0 sets no limit.
+    counts : Path, optional
+        Folder in which the processes of a service count.
+    """
+
+    pages: bool = True
+    token: str | None = None
+    hosts: frozenset[str] | None = None
+    most_bytes: int = 2_000_000
+    rate: float = 0.0
+    counts: Path | None = None
+
+
+def make_app(folder: ModelFolder, settings: Settings | None = None) -> Any:
+    """Return the web application of a model folder.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        The folder. Nothing in it is changed, and no file is read after this.
+    settings : Settings, optional
+        Limits, and who may use it. By default everyone may, without limits of rate.
+
+    Returns
+    -------
+    ASGI application
+        What uvicorn, or a test client, runs.
+
+    Examples
+    --------
+    >>> from harmonium import ModelFolder
+    >>> app = make_app(ModelFolder.open("wines"))  # doctest: +SKIP
+    """
+    require("starlette", "The explorer")
+    return _Application(Answers(folder), settings or Settings()).guarded()
+
+
+class _Application:
+    """Routes and what they have in common."""
+
+    def __init__(self, answers: Answers, settings: Settings) -> None:
+        from anyio import CapacityLimiter
+
+        self.answers, self.settings = answers, settings
+        self.endpoints = endpoints(answers)
+        # models compute with all that a process has: one request at a time is the fastest for all
+        self.limiter = CapacityLimiter(1)
+        self.kept: dict[str, bytes] = {}
+
+    def guarded(self) -> Any:
+        from starlette.applications import Starlette
+        from starlette.middleware import Middleware
+        from starlette.middleware.gzip import GZipMiddleware
+
+        names = sorted({endpoint.path for endpoint in self.endpoints} | {e.page_path for e in self.endpoints if e.page})
+        self.counters = Counters([*names, "/pictures/{row}.png", "/static/{name}"], self.settings.counts)
+        app = Starlette(routes=self.routes(), middleware=[Middleware(GZipMiddleware, minimum_size=1000)])
+        hosts = self.settings.hosts
+        return Guards(
+            app, self.counters, self.settings.token, None if hosts is None else set(hosts), self.settings.rate
+        )
+
+    def routes(self) -> list[Any]:
+        from starlette.routing import Route
+
+        found = [self.route(endpoint) for endpoint in self.endpoints]
+        found += [
+            Route("/openapi.json", self.openapi),
+            Route("/healthz", self.health),
+            Route("/metrics", self.metrics),
+            Route("/pictures/{row:int}.png", named("/pictures/{row}.png", self.picture)),
+        ]
+        if self.settings.pages:
+            self.templates = environment(_HERE / "templates", purpose="The explorer")
+            found += [self.page_route(endpoint) for endpoint in self.endpoints if endpoint.page]
+            found.append(Route("/static/{name}", named("/static/{name}", self.static)))
+        return [*found, Route("/{path:path}", self.nothing)]
+
+    # ---- JSON ----------------------------------------------------------------------------------------------------
+    def route(self, endpoint: Endpoint) -> Any:
+        from starlette.routing import Route
+
+        async def handle(request: Any) -> Any:
+            try:
+                values = values_of(await self.given(request, endpoint), endpoint.fields)
+                return _json(await self.computed(lambda: _encoded(endpoint.answer(values))))
+            except BadRequest as refusal:
+                return _json(_encoded({"error": str(refusal)}), refusal.status)
+
+        return Route(endpoint.path, named(endpoint.path, handle), methods=[endpoint.method])
+
+    async def given(self, request: Any, endpoint: Endpoint) -> dict[str, Any]:
+        """Return what a request says: its path and address, or its body."""
+        if endpoint.method == "POST":
+            return parsed(await self.body(request))
+        return _said(request, endpoint)
+
+    async def body(self, request: Any) -> bytes:
+        """Return the body of a request; refuse long ones before they are read."""
+        most = self.settings.most_bytes
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise BadRequest(f"A body may have up to {most:,} bytes; this one has more; send fewer items.", 413)
+            parts.append(part)
+        return b"".join(parts)
+
+    async def computed(self, compute: Callable[[], Any]) -> Any:
+        """Return what is computed in a thread, one request after the other."""
+        from anyio import to_thread
+
+        return await to_thread.run_sync(compute, limiter=self.limiter)
+
+    # ---- pages ---------------------------------------------------------------------------------------------------
+    def page_route(self, endpoint: Endpoint) -> Any:
+        from starlette.responses import HTMLResponse
+        from starlette.routing import Route
+
+        async def handle(request: Any) -> Any:
+            status, asked, template = 200, dict(request.query_params), endpoint.page
+            try:
+                asked = _said(request, endpoint)
+                values = values_of(asked, endpoint.fields)
+                content = await self.computed(lambda: endpoint.answer(values))
+            except BadRequest as refusal:
+                status, content = refusal.status, {"error": str(refusal)}
+                if "{" in endpoint.path:  # there is no form on the page to correct it in
+                    template = "error.html"
+            query = f"?{request.url.query}" if request.url.query else ""
+            twin = f"{'/index' if endpoint.path == '/index.json' else request.url.path}.json{query}"
+            page = self.templates.get_template(template).render(
+                about=self.answers.about, asked=asked, answer=content, twin=twin, path=endpoint.page_path
+            )
+            return HTMLResponse(page, status)
+
+        return Route(endpoint.page_path, named(endpoint.page_path, handle))
+
+    # ---- the rest ------------------------------------------------------------------------------------------------
+    async def openapi(self, request: Any) -> Any:
+        """Return the description of all endpoints."""
+        about = self.answers.about["title"]
+        return _json(_encoded(description(about, self.endpoints, self.answers.columns)))
+
+    async def health(self, request: Any) -> Any:
+        """Tell that requests are answered."""
+        return _json(_encoded({"status": "ok"}))
+
+    async def metrics(self, request: Any) -> Any:
+        """Return counts of requests."""
+        from starlette.responses import PlainTextResponse
+
+        return PlainTextResponse(self.counters.text(), media_type="text/plain; version=0.0.4")
+
+    async def picture(self, request: Any) -> Any:
+        """Return the small picture of an item."""
+        from starlette.responses import Response
+
+        row = request.path_params["row"]
+        found = self.answers.cards.picture(row) if row < len(self.answers.folder) else None
+        if found is None:
+            return _json(_encoded({"error": "There is no such picture."}), 404)
+        return Response(found, media_type="image/png", headers={"cache-control": "max-age=3600"})
+
+    async def static(self, request: Any) -> Any:
+        """Return a script or style sheet."""
+        from starlette.responses import Response
+
+        name = request.path_params["name"]
+        if name == "style.css":
+            return Response(style_sheet(), media_type=_KINDS[".css"])
+        if name not in _STATIC:
+            return await self.nothing(request)
+        return Response(_STATIC[name].read_bytes(), media_type=_KINDS[_STATIC[name].suffix])
+
+    async def nothing(self, request: Any) -> Any:
+        """Tell that there is nothing at an address."""
+        return _json(_encoded({"error": "There is nothing at this address; see /openapi.json."}), 404)
+
+
+def named(name: str, handle: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a handler that tells by which name its requests are counted."""
+
+    async def handle_named(request: Any) -> Any:
+        request.scope["endpoint_name"] = name
+        return await handle(request)
+
+    return handle_named
+
+
+def _said(request: Any, endpoint: Endpoint) -> dict[str, Any]:
+    """Return the parameters of an address; refuse one that is there twice."""
+    pairs: Sequence[tuple[str, str]] = request.query_params.multi_items()
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise BadRequest("A parameter may be given once; one is there several times; leave the others out.")
+    return {**found, **request.path_params}
+
+
+def _encoded(answer: Any) -> bytes:
+    return json.dumps(answer, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _json(content: bytes, status: int = 200) -> Any:
+    from starlette.responses import Response
+
+    return Response(content, status, media_type="application/json")

@@ -1,0 +1,203 @@
+"""The list of everything that can be asked, in one place: addresses, what they take, and what answers them.
+
+Routes, pages and the OpenAPI description are all made from this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from harmonium.explore import reading, schemas
+from harmonium.explore.answers import Answers
+from harmonium.explore.reading import COLUMN, BadRequest, Field
+
+# letters of a question, neighbours and annotations that one may ask for
+_MOST_LETTERS = 40_000
+_MOST_FOUND = 100
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Something that can be asked.
+
+    Attributes
+    ----------
+    path : str
+        Its address, with names of parameters in braces.
+    summary : str
+        What it answers, in a line.
+    answer : function of dict to dict
+        The answer to the values of its fields.
+    response : dict
+        JSON schema of the answer.
+    method : {"GET", "POST"}, default="GET"
+        POST takes fields from a JSON body, as they may be long; nothing is changed by it.
+    fields : mapping of str to Field
+        What it takes.
+    page : str, optional
+        Template of the page that shows the answer, at the same address without ``.json``.
+    """
+
+    path: str
+    summary: str
+    answer: Callable[[dict[str, Any]], Any]
+    response: dict[str, Any]
+    method: str = "GET"
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    page: str | None = None
+
+    @property
+    def page_path(self) -> str:
+        """The address of its page."""
+        return "/" if self.path == "/index.json" else self.path.removesuffix(".json")
+
+
+def endpoints(answers: Answers) -> list[Endpoint]:
+    """Return everything that can be asked about a folder."""
+    return [*_about(answers), *_questions(answers), *_computations(answers)]
+
+
+def _about(answers: Answers) -> list[Endpoint]:
+    """What is there, whoever asks."""
+    n_items, n_topics = len(answers.folder), answers.folder.model.n_components_
+    topic = reading.number_of("topic", n_topics, "Number of a topic.")
+    row = reading.number_of("row", n_items, "Number of an item.")
+    by = reading.one_of(
+        "by", [entry["by"] for entry in answers.colourings], True, "One of the colourings of /index.json."
+    )
+    return [
+        Endpoint("/index.json", "What the folder holds", lambda _: answers.about, schemas.ABOUT, page="index.html"),
+        Endpoint("/map.json", "Where all items lie", lambda _: answers.map, schemas.MAP),
+        Endpoint(
+            "/colours.json",
+            "Colours of all items",
+            lambda values: answers.colours(values["by"]),
+            schemas.COLOURS,
+            fields={"by": by},
+        ),
+        Endpoint(
+            "/topics.json",
+            "All topics, the most used first",
+            lambda _: answers.topics(),
+            schemas.TOPICS,
+            page="topics.html",
+        ),
+        Endpoint(
+            "/topics/{topic}.json",
+            "What a topic is about",
+            lambda values: answers.topic(values["topic"]),
+            schemas.TOPIC,
+            fields={"topic": topic},
+            page="topic.html",
+        ),
+        Endpoint(
+            "/items/{row}.json",
+            "An item, its topics, prediction and neighbours",
+            lambda values: answers.item(values["row"]),
+            schemas.ITEM,
+            fields={"row": row},
+            page="item.html",
+        ),
+        Endpoint(
+            "/cards/{row}.json",
+            "What is shown of an item where there is little room",
+            lambda values: answers.cards.card(values["row"]),
+            schemas.CARD,
+            fields={"row": row},
+        ),
+    ]
+
+
+def _questions(answers: Answers) -> list[Endpoint]:
+    """What a person asks in the address of a page."""
+    n_items = len(answers.folder)
+    columns = {
+        f"{COLUMN}{name}": reading.text(name, _MOST_LETTERS, description=f"Value of the column {name}.")
+        for name in answers.columns
+    }
+    q = reading.text("q", _MOST_LETTERS, description="Words to search for.", examples=["quiet room"])
+    like = reading.whole("like", 0, n_items - 1, description="Number of an item that others are to be like.")
+    n = reading.whole("n", 1, _MOST_FOUND, 20, description="Number of items to find.")
+    return [
+        Endpoint(
+            "/search.json",
+            "Items that go with words, with values of columns, or with another item",
+            lambda values: _search(answers, values),
+            schemas.SEARCH,
+            fields={"q": q, "like": like, "n": n, **columns},
+            page="search.html",
+        ),
+        Endpoint(
+            "/annotate.json",
+            "What an item with these values would be: prediction, topics, annotations and neighbours",
+            lambda values: answers.describe(_values(answers, values)),
+            schemas.DESCRIBED,
+            fields=columns,
+            page="annotate.html",
+        ),
+    ]
+
+
+def _computations(answers: Answers) -> list[Endpoint]:
+    """What a program asks, for many items at once."""
+    items = reading.items(answers.columns)
+    top = reading.whole("top", 1, _MOST_FOUND, 5, description="Number of annotations of each item.")
+    view = reading.one_of(
+        "view", answers.folder.model.input_names_, description="View to annotate with; by default the target, or tags."
+    )
+    n = reading.whole("n", 1, _MOST_FOUND, 10, description="Number of items to find.")
+    query = reading.query(answers.columns, _MOST_LETTERS)
+
+    def post(path: str, summary: str, answer: Callable[..., Any], response: Any, fields: Any) -> Endpoint:
+        return Endpoint(path, summary, lambda values: answer(**values), response, "POST", fields)
+
+    return [
+        post("/predict.json", "Predictions for items", answers.predict, schemas.PREDICTIONS, {"items": items}),
+        post("/transform.json", "Topics of items", answers.transform, schemas.COORDINATES, {"items": items}),
+        post(
+            "/annotate.json",
+            "Classes, labels or features that go best with items",
+            answers.annotate,
+            schemas.ANNOTATIONS,
+            {"items": items, "view": view, "top": top},
+        ),
+        post("/explain.json", "What moved the predictions", answers.explain, schemas.EXPLANATIONS, {"items": items}),
+        post(
+            "/search.json",
+            "Items that go with words or values of columns",
+            answers.search,
+            schemas.SEARCH,
+            {"query": query, "n": n},
+        ),
+        post(
+            "/selection.json",
+            "What is special about some items",
+            answers.selection,
+            schemas.SELECTION,
+            {"rows": reading.rows(len(answers.folder))},
+        ),
+    ]
+
+
+def _values(answers: Answers, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of columns in the parameters of an address; empty ones are not given."""
+    given = {name: values[f"{COLUMN}{name}"] for name in answers.columns}
+    return {name: answers.read(name, value) for name, value in given.items() if value is not None and value.strip()}
+
+
+def _search(answers: Answers, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an address searches for; nothing if it does not say."""
+    columns = _values(answers, values)
+    words = (values["q"] or "").strip()
+    asked: list[Any] = [words] * bool(words) + [columns] * bool(columns)
+    if len(asked) + (values["like"] is not None) > 1:
+        raise BadRequest(
+            "A search takes words, values of columns, or an item; got several of them; leave all but one out."
+        )
+    if values["like"] is not None:
+        return answers.like(values["like"], values["n"])
+    if not asked:
+        return {"query": None, "items": [], "notices": []}
+    return answers.search(asked[0], values["n"])

@@ -1,0 +1,113 @@
+"""JSON schemas of the answers, as OpenAPI shows them and tests check them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+NUMBER: Schema = {"type": "number"}
+WHOLE: Schema = {"type": "integer"}
+TEXT: Schema = {"type": "string"}
+FLAG: Schema = {"type": "boolean"}
+ANYTHING: Schema = {}
+
+
+def listed(of: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": of}
+
+
+def maybe(what: Schema) -> Schema:
+    """Return the schema of something that may be null."""
+    return {"anyOf": [what, {"type": "null"}]}
+
+
+def record(**fields: Schema) -> Schema:
+    """Return the schema of an object whose fields are all there."""
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def by_name(of: Schema) -> Schema:
+    """Return the schema of an object with any names."""
+    return {"type": "object", "additionalProperties": of}
+
+
+CARD = record(row=WHOLE, title=TEXT, excerpt=maybe(TEXT), target=by_name(ANYTHING), has_picture=FLAG)
+FOUND = record(**CARD["properties"], score=NUMBER)
+NOTICES = listed(TEXT)
+STRONGEST = listed(record(topic=WHOLE, label=TEXT, mean=NUMBER, ahead=NUMBER))
+_MOVED = record(view=TEXT, feature=TEXT, inferred=FLAG, total=NUMBER)
+EXPLANATION = record(
+    output=TEXT,
+    score=NUMBER,
+    base=NUMBER,
+    topics=listed(record(topic=WHOLE, label=TEXT, total=NUMBER, features=listed(_MOVED))),
+    topics_rest=NUMBER,
+    features=listed(record(**_MOVED["properties"], through_topics=NUMBER, directly=NUMBER)),
+    features_rest=NUMBER,
+)
+
+ERROR = record(error=TEXT)
+ABOUT = record(
+    title=TEXT,
+    library_version=TEXT,
+    model=by_name(ANYTHING),
+    items=by_name(ANYTHING),
+    columns=listed(by_name(ANYTHING)),
+    views=listed(by_name(ANYTHING)),
+    target=maybe(by_name(ANYTHING)),
+    scores=maybe(by_name(ANYTHING)),
+    asked_by=listed(TEXT),
+    pictures_in=listed(TEXT),
+    has_pictures=FLAG,
+    colourings=listed(record(by=TEXT, name=TEXT, group=TEXT)),
+)
+MAP = record(n=WHOLE, x=listed(WHOLE), y=listed(WHOLE), has_pictures=FLAG, without_pictures=listed(WHOLE))
+COLOURS = record(kind={"enum": ["class", "number"]}, by=TEXT, values=listed(WHOLE))
+_TOPIC = {
+    "topic": WHOLE,
+    "label": TEXT,
+    "share": NUMBER,
+    "is_idle": FLAG,
+    "same_as": maybe(WHOLE),
+    "features": by_name(listed(TEXT)),
+    "cards": listed(CARD),
+}
+TOPICS = record(topics=listed(record(**_TOPIC)))
+TOPIC = record(
+    **_TOPIC,
+    classes=maybe(listed(record(name=TEXT, ahead=NUMBER))),
+    effects=maybe(listed(maybe(NUMBER))),
+    previous=maybe(WHOLE),
+    next=maybe(WHOLE),
+)
+ITEM = record(
+    **CARD["properties"],
+    values=by_name(ANYTHING),
+    topics=STRONGEST,
+    similar=listed(FOUND),
+    explanation=maybe(EXPLANATION),
+    notices=NOTICES,
+)
+SEARCH = record(query=ANYTHING, items=listed(FOUND), notices=NOTICES)
+PREDICTIONS = record(predictions=listed(by_name(ANYTHING)), notices=NOTICES)
+COORDINATES = record(coordinates=listed(listed(NUMBER)), notices=NOTICES)
+ANNOTATION = record(label=ANYTHING, probability=maybe(NUMBER))
+ANNOTATIONS = record(annotations=listed(listed(ANNOTATION)), notices=NOTICES)
+EXPLANATIONS = record(explanations=listed(EXPLANATION), notices=NOTICES)
+DESCRIBED = record(
+    values=by_name(ANYTHING),
+    prediction=maybe(by_name(ANYTHING)),
+    annotations=by_name(listed(ANNOTATION)),
+    topics=STRONGEST,
+    similar=listed(FOUND),
+    explanation=maybe(EXPLANATION),
+    notices=NOTICES,
+)
+SELECTION = record(
+    n=WHOLE,
+    topics=listed(record(topic=WHOLE, label=TEXT, ahead=NUMBER)),
+    target=maybe(record(column=TEXT, mean=maybe(NUMBER), classes=listed(record(name=TEXT, share=NUMBER)))),
+    items=listed(CARD),
+)

@@ -1,0 +1,181 @@
+"""Running the application: on this machine alone unless asked otherwise, with one process or several."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from harmonium.collection import ModelFolder
+from harmonium.explore.app import Settings, make_app
+from harmonium.extras import require
+
+#: variable of the environment that tells processes of a service what to serve; they are started by a name alone
+_TOLD = "HARMONIUM_SERVES"
+# seconds that requests have to end when the server is stopped
+_GRACE = 30
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine, reached by itself alone.
+
+    Parameters
+    ----------
+    host : str
+        A name or an address.
+
+    Returns
+    -------
+    bool
+        Whether nobody else can reach it.
+
+    Examples
+    --------
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def settings_for(host: str, token: str | None, *, pages: bool, rate: float, open_to_all: bool = False) -> Settings:
+    """Return who may use a server at a host: on this machine everyone on it, elsewhere who has the token.
+
+    Parameters
+    ----------
+    host : str
+        Where it listens.
+    token : str or None
+        The token; one is made if the host can be reached by others, and none is given.
+    pages : bool
+        Whether there are pages for people.
+    rate : float
+        Requests a second of a client; 0 sets no limit.
+    open_to_all : bool, default=False
+        Whether everyone is let in without a token, because something else stands before the server.
+
+    Returns
+    -------
+    Settings
+        With the token to show, if there is one.
+
+    Examples
+    --------
+    >>> settings_for("127.0.0.1", None, pages=True, rate=0).token is None
+    True
+    >>> len(settings_for("0.0.0.0", None, pages=True, rate=0).token) > 20
+    True
+    """
+    if is_loopback(host):
+        names = frozenset({"localhost", "127.0.0.1", "[::1]", host})
+        return Settings(pages=pages, token=token, hosts=names, rate=rate)
+    if token is None and not open_to_all:
+        token = secrets.token_urlsafe(24)
+    return Settings(pages=pages, token=token, rate=rate)
+
+
+def run(
+    path: Path,
+    settings: Settings,
+    host: str,
+    port: int,
+    workers: int = 1,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve a model folder until the process is told to stop; requests that have begun are answered first.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    settings : Settings
+        Limits, and who may use it.
+    host : str
+        Where to listen.
+    port : int
+        Where to listen; 0 takes any that is free.
+    workers : int, default=1
+        Number of processes, each with a copy of the model.
+    ready : function of str, optional
+        Called with the address, once the port is taken and the folder was read.
+
+    Raises
+    ------
+    OSError
+        If the port is taken.
+    """
+    uvicorn = require("uvicorn", "The explorer")
+    folder = ModelFolder.open(path)  # refuses what is no model before a port is taken
+    listening = _listening(host, port)
+    taken = listening.getsockname()[1]
+    tell = ready or (lambda address: None)
+    common = {"log_level": "warning", "timeout_graceful_shutdown": _GRACE, "server_header": False}
+    with listening:
+        if workers == 1:
+            server = uvicorn.Server(uvicorn.Config(make_app(folder, settings), **common))
+            tell(_address(host, taken, settings.token))
+            server.run(sockets=[listening])
+            return
+    # the port is free; processes of a service share a socket that the first of them makes
+    del folder
+    with TemporaryDirectory(prefix="harmonium-") as counts:
+        os.environ[_TOLD] = _told(path, settings, counts)
+        tell(_address(host, taken, settings.token))
+        try:
+            name = f"{__name__}:{told_app.__name__}"
+            uvicorn.run(name, factory=True, workers=workers, host=host, port=taken, **common)
+        finally:
+            del os.environ[_TOLD]
+
+
+def _told(path: Path, settings: Settings, counts: str) -> str:
+    """Return what processes of a service are told."""
+    return json.dumps(
+        {
+            "path": str(path.resolve()),
+            "pages": settings.pages,
+            "token": settings.token,
+            "hosts": None if settings.hosts is None else sorted(settings.hosts),
+            "rate": settings.rate,
+            "counts": counts,
+        }
+    )
+
+
+def told_app() -> Any:
+    """Return the application that the environment tells of, in a process of a service."""
+    told = json.loads(os.environ[_TOLD])
+    folder = ModelFolder.open(told.pop("path"))
+    hosts, counts = told.pop("hosts"), told.pop("counts")
+    return make_app(folder, Settings(hosts=None if hosts is None else frozenset(hosts), counts=Path(counts), **told))
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+    except OSError as error:
+        made.close()
+        raise OSError(
+            f"A port must be free, and the host an address of this machine; {host} port {port} cannot be taken "
+            f"({str(error.strerror or error).lower()}); choose another with --port."
+        ) from error
+    return made
+
+
+def _address(host: str, port: int, token: str | None) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")

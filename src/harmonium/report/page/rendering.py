@@ -1,0 +1,121 @@
+"""The template of the report, filled with a summary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harmonium.extras import require
+from harmonium.storage.replacing import replace_file
+
+_TEMPLATES = Path(__file__).parent / "templates"
+# steps of the scale of colours in the style sheet
+_STEPS = 9
+
+
+def environment(*folders: Path, purpose: str = "A report") -> Any:
+    """Return what fills templates; whatever is put into them is escaped.
+
+    Parameters
+    ----------
+    *folders : Path
+        Folders of templates, searched before those of reports.
+    purpose : str, default="A report"
+        What needs the templates, for the sentence that says that jinja2 is missing.
+
+    Returns
+    -------
+    jinja2.Environment
+        With the filters that reports and the explorer share.
+    """
+    jinja2 = require("jinja2", purpose)
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*folders, _TEMPLATES]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    made.filters |= {
+        "score": _score,
+        "signed": lambda value: "–" if value is None else f"{round(value, 3) + 0.0:+.3f}",
+        "short": _short,
+        "percent": _percent,
+        "listed": lambda value: ", ".join(map(str, value)) if isinstance(value, list) else _short(value),
+        "colour_class": _colour_class,
+    }
+    return made
+
+
+def style_sheet() -> str:
+    """Return the style sheet that reports and the explorer share."""
+    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
+
+
+def render_report(summary: Mapping[str, Any]) -> str:
+    """Return the page of a report.
+
+    Parameters
+    ----------
+    summary : mapping
+        What `harmonium.report.summarise` returns, or the same read from JSON.
+
+    Returns
+    -------
+    str
+        An HTML file that holds everything it needs: no scripts, nothing loaded from elsewhere.
+
+    Examples
+    --------
+    >>> import json
+    >>> with open("summary.json") as file:  # doctest: +SKIP
+    ...     page = render_report(json.load(file))
+    """
+    template = environment().get_template("report.html")
+    shares = [topic["share"] for topic in summary["topics"]]
+    measures = (summary["scores"] or {}).get("measures", [])
+    top_share = max(shares, default=1.0) or 1.0
+    return str(template.render(**summary, measures=measures, style=style_sheet(), top_share=top_share))
+
+
+def write_report(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write the page of a report, in one step.
+
+    Parameters
+    ----------
+    summary : mapping
+        What `harmonium.report.summarise` returns.
+    path : str or path
+        The HTML file; one that is there is replaced once the new one is written.
+
+    Examples
+    --------
+    >>> from harmonium import ModelFolder
+    >>> from harmonium.report import summarise
+    >>> write_report(summarise(ModelFolder.open("wines")), "report.html")  # doctest: +SKIP
+    """
+    replace_file(Path(path), [render_report(summary).encode("utf-8")])
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{round(value, 3) + 0.0:.3f}"  # no minus before 0.000
+
+
+def _short(value: Any) -> str:
+    """Return a number with as many digits as one reads; anything else as it is."""
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %" if abs(share) < 0.1 else f"{100 * share:.0f} %"
+
+
+def _colour_class(value: float | None, colour: Mapping[str, Any] | None) -> str:
+    """Return the class of the style sheet that colours a point."""
+    if value is None or colour is None:
+        return "c-none"
+    return f"c{value}" if colour["kind"] == "class" else f"s{min(int(value * _STEPS), _STEPS - 1)}"

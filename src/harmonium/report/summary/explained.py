@@ -1,0 +1,46 @@
+"""How much of each view topics explain, over some of the items of a folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harmonium.collection import ModelFolder
+from harmonium.collection.columns import plain
+from harmonium.report.explained import explained_table
+from harmonium.report.summary.rows import views_of_items
+
+# items that shares are taken over, and topics shown: conventions, for time and room
+_ITEMS = 300
+_TOPICS = 12
+
+
+def explained_summary(folder: ModelFolder) -> dict[str, Any]:
+    """Return the share of the deviance of each view that topics explain.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        The folder.
+
+    Returns
+    -------
+    dict
+        The number ``n`` of items it was taken over, the ``topics`` that explain most of some view, most first, and for
+        each of the ``views`` its name, the share of ``all`` topics together and the ``shares`` of those topics alone;
+        if the folder does not keep the columns, no views and a ``reason``.
+    """
+    rows = np.unique(np.linspace(0, len(folder) - 1, min(len(folder), _ITEMS)).astype(int))
+    try:
+        views = views_of_items(folder, rows)
+    except ValueError as error:
+        return {"n": 0, "topics": [], "views": [], "reason": str(error)}
+    table = explained_table(folder.model, views)
+    alone = table.drop(columns="all")
+    order = alone.max().sort_values(ascending=False, kind="stable").index[:_TOPICS].tolist()
+    shown = [
+        {"view": str(view), "all": plain(row["all"]), "shares": [plain(row[topic]) for topic in order]}
+        for view, row in table.iterrows()
+    ]
+    return {"n": len(rows), "topics": [int(topic) for topic in order], "views": shown, "reason": None}

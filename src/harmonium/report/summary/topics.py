@@ -1,0 +1,131 @@
+"""What each topic is about: its label and features, its share, its classes and its most typical items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harmonium.collection import ModelFolder
+from harmonium.collection.columns import plain
+from harmonium.metrics import topic_distribution
+from harmonium.report.groups import read_groups
+from harmonium.report.labels import distinct_labels, ranked_names
+from harmonium.report.summary.cards import Cards
+
+# items whose pictures show what a topic looks like
+_PICTURES = 8
+# features of a label, and those looked at for them, as words with the same stem are passed over: conventions
+_WORDS, _SPARE = 3, 15
+# topics that go together at least this much over the items say the same: a convention, that of `near_duplicates`
+_ALIKE = 0.9
+
+
+def naming_view(folder: ModelFolder) -> str:
+    """Return the view whose features name topics best: tags, then words, then whatever comes first."""
+    model = folder.model
+    table = model.fitted_.table
+    naming = [] if table is None else [column.view for column in table.columns if column.reader.names_some]
+    named = [view for view in naming if view in model.feature_names_]
+    # tags have fewer features than words
+    return min(named, key=lambda view: len(model.feature_names_[view]), default=model.input_names_[0])
+
+
+def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_items: int = 4) -> list[dict[str, Any]]:
+    """Return what each topic is about, the most used first.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        The folder.
+    cards : Cards
+        What is shown of its items.
+    n_features : int, default=10
+        Number of features of each view.
+    n_items : int, default=4
+        Number of typical items; of those with pictures twice as many.
+
+    Returns
+    -------
+    list of dict
+        What `ModelFolder.summary` says of each topic, and its ``label``; ``share``, the mean of it in the items' topic
+        distributions; ``is_idle``, whether it is the same for all items; ``same_as``, a more used topic that says the
+        same, or None; ``cards`` of typical items; and ``classes``, by how many standard deviations the items
+        of each class are ahead of the average item.
+    """
+    distribution = topic_distribution(folder.coordinates)
+    shares = distribution.mean(axis=0)
+    layer = folder.model.energy_.layer(folder.model.parameters_)
+    idle = layer.idle(folder.coordinates.astype(np.float64).std(axis=0))
+    order = sorted(range(len(shares)), key=lambda topic: (idle[topic], -shares[topic]))
+    same_as = _same_as(folder.coordinates, [topic for topic in order if not idle[topic]])
+    labels = _labels(folder, same_as)
+    profiles = _profiles(folder)
+    number = max(n_items, _PICTURES if folder.thumbnails is not None else 0)
+    found = [
+        {
+            **plain(topic),
+            "label": labels[topic["topic"]],
+            "share": float(shares[topic["topic"]]),
+            "is_idle": bool(idle[topic["topic"]]),
+            "same_as": same_as[topic["topic"]],
+            "cards": [cards.with_picture(row) for row in topic["items"]],
+            "classes": None if profiles is None else profiles[topic["topic"]],
+        }
+        for topic in folder.summary(n_features, number)["topics"]
+    ]
+    return [found[topic] for topic in order]
+
+
+def _same_as(coordinates: np.ndarray, order: list[int]) -> dict[int, int | None]:
+    """Return, for each topic, an earlier one of the order that says the same; None if there is none."""
+    found: dict[int, int | None] = dict.fromkeys(range(coordinates.shape[1]))
+    if len(coordinates) < 2:
+        return found
+    values = coordinates.astype(np.float64) - coordinates.mean(axis=0, dtype=np.float64)
+    values /= np.maximum(np.linalg.norm(values, axis=0), 1e-12)
+    firsts: list[int] = []
+    for topic in order:
+        alike = values[:, firsts].T @ values[:, topic]
+        if len(firsts) and alike.max() >= _ALIKE:
+            found[topic] = firsts[int(alike.argmax())]
+        else:
+            firsts.append(topic)
+    return found
+
+
+def _labels(folder: ModelFolder, same_as: dict[int, int | None]) -> list[str]:
+    """Return labels of topics; those that say the same as others are called after these."""
+    names = ranked_names(folder.model, naming_view(folder), _SPARE)
+    firsts = [topic for topic, other in same_as.items() if other is None]
+    labels = dict(zip(firsts, distinct_labels([names[topic] for topic in firsts], _WORDS), strict=True))
+    return [
+        labels[topic] if other is None else f"{labels[other]} (topic {topic}, like {other})"
+        for topic, other in same_as.items()
+    ]
+
+
+def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
+    """Return by how much each class is ahead in each topic, the most first; None if there are no classes."""
+    target = folder.target
+    if target is None or target.isna().all(axis=None):
+        return None
+    y = target.iloc[:, 0] if target.shape[1] == 1 else target
+    coordinates = folder.coordinates.astype(np.float64)
+    ahead = (coordinates - coordinates.mean(axis=0)) / np.maximum(coordinates.std(axis=0), 1e-12)
+    table = read_groups(None, _with_gaps(y), len(folder)).means(ahead)
+    return [
+        [
+            {"name": str(plain(name)), "ahead": float(value)}
+            for name, value in column.sort_values(ascending=False).items()
+        ]
+        for _, column in table.items()
+    ]
+
+
+def _with_gaps(y: Any) -> Any:
+    """Return whole numbers that are read as floats because some are missing as whole numbers again."""
+    if isinstance(y, pd.Series) and y.dtype.kind == "f" and y.isna().any() and (y.dropna() % 1 == 0).all():
+        return y.astype("Int64").astype(object)
+    return y

@@ -1,0 +1,249 @@
+"""What one worker of a cluster does: pure functions of their arguments, so that any worker can do them again.
+
+A lane is a place for one shard at a time. In a round, each lane visits some rows of its shard; when it is through, it
+goes on with the next shard that no lane has. Which rows, in which order and with which random numbers depends on the
+seed, the epoch and the shards alone; how many workers share the lanes does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harmonium.batch import Batch
+from harmonium.kernels.threads import compute
+from harmonium.objectives import Objective
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
+from harmonium.params import Parameters, copy_parameters
+from harmonium.training.base import Training
+from harmonium.training.progress import Silent
+from harmonium.training.projection import project
+from harmonium.views.data import Data
+
+if TYPE_CHECKING:
+    from harmonium.training.optimisers import Slots
+    from harmonium.training.stochastic import Stochastic
+
+#: memory of the outer step, beside that of the optimiser
+OUTER = "outer"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of one shard that a lane visits in a round: from the ``first`` to before the ``last`` of their order."""
+
+    shard: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all tasks of a run share.
+
+    Attributes
+    ----------
+    local : Stochastic
+        How steps are taken; its numbers are those of all rows.
+    problem : Problem
+        The model.
+    objective : Objective
+        Where gradients come from.
+    shares : dict of str to float
+        Share of the step that the weights of each view take.
+    n_items : int
+        Number of all rows.
+    outer_step, outer_momentum : float
+        How far parameters move towards the mean of the lanes, and what is kept of earlier moves.
+    n_lanes : int
+        Number of lanes: so many shards a worker keeps in memory, should it do the work of all of them.
+    """
+
+    local: Stochastic
+    problem: Problem
+    objective: Objective
+    shares: dict[str, float]
+    n_items: int
+    outer_step: float = 1.0
+    outer_momentum: float = 0.0
+    n_lanes: int = 1
+
+
+@dataclass(frozen=True)
+class State:
+    """Parameters and memory of the optimiser between two rounds, and how many rows made the step to them."""
+
+    parameters: Parameters
+    slots: Slots
+    n_updates: int
+    n_rows: int = 0
+
+
+def rounds_of(sizes: Sequence[int], n_lanes: int, n_rows: int, seed: int) -> list[list[Piece]]:
+    """Return what each lane does in each round of an epoch.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Number of rows of each shard.
+    n_lanes : int
+        Number of lanes.
+    n_rows : int
+        Number of rows that a lane visits in a round, at most.
+    seed : int
+        Random numbers of the epoch.
+
+    Returns
+    -------
+    list of list of Piece
+        Pieces of one round after the other; the first shards are done first.
+
+    Examples
+    --------
+    >>> [[(piece.shard, piece.first) for piece in lanes] for lanes in rounds_of([4, 2, 2], 2, 2, seed=0)]
+    [[(2, 0), (0, 0)], [(1, 0), (0, 2)]]
+    """
+    waiting = np.random.default_rng([seed, 0]).permutation(len(sizes)).tolist()[::-1]
+    lanes: list[list[Piece]] = [[] for _ in range(n_lanes)]
+    rounds: list[list[Piece]] = []
+    while True:
+        for lane in lanes:
+            while not lane and waiting:
+                shard = waiting.pop()
+                starts = range(0, sizes[shard], n_rows)
+                lane += [Piece(shard, first, min(first + n_rows, sizes[shard])) for first in starts]
+        pieces = [lane.pop(0) for lane in lanes if lane]
+        if not pieces:
+            return rounds
+        rounds.append(pieces)
+
+
+def hold(value: Any) -> Any:
+    """Return a value as it is: a task whose result other tasks need, and which is known well enough to be redone."""
+    return value
+
+
+def take_steps(
+    work: Work, part: Data, state: State, piece: Piece, seed: int, position: tuple[int, int] | None
+) -> State:
+    """Return where the steps of one lane lead in a round."""
+    with compute(1), _opened(part, work.n_lanes):
+        training = _training(state)
+        rows = _rows(part, piece, seed)
+        rng = np.random.default_rng([seed, 2, piece.shard, piece.first])
+        selection = work.problem.selection(work.n_items)
+        work.local.epoch(
+            work.problem, work.objective, part, rows, training, rng, Silent(), selection, position, work.shares
+        )
+    return State(training.parameters, training.slots, training.n_updates, len(rows))
+
+
+def step_outwards(work: Work, state: State, *lanes: State) -> State:
+    """Return the state after a round: moved towards the mean of the lanes, with Nesterov's momentum."""
+    weights = np.array([lane.n_rows for lane in lanes]) / sum(lane.n_rows for lane in lanes)
+    velocity = state.slots.get(OUTER, {})
+    parameters, moves = {}, {}
+    for name, value in state.parameters.items():
+        move = np.zeros(value.shape)
+        for weight, lane in zip(weights, lanes, strict=True):  # in a fixed order: sums of floats depend on it
+            move += weight * (lane.parameters[name].astype(np.float64) - value)
+        kept = work.outer_momentum * velocity.get(name, np.float32(0.0)) + move
+        moves[name] = kept.astype(np.float32)
+        stepped = value + work.outer_step * (work.outer_momentum * kept + move)
+        parameters[name] = stepped.astype(np.float32)
+    project(work.problem.energy, parameters)
+    slots = work.local.optimiser_for(work.problem).mean([lane.slots for lane in lanes], weights)
+    return State(parameters, {**slots, OUTER: moves}, max(lane.n_updates for lane in lanes))
+
+
+def add_up(work: Work, part: Data, state: State, piece: Piece, seed: int) -> Statistics:
+    """Return the statistics of the rows of one lane."""
+    with compute(1), _opened(part, work.n_lanes):
+        batch = part.batch(_rows(part, piece, seed), work.problem.energy.families)
+        statistics = Statistics.zeros_like(state.parameters)
+        rng = np.random.default_rng([seed, 2, piece.shard, piece.first])
+        work.objective.accumulate(work.problem, state.parameters, batch, statistics, rng)
+    return statistics
+
+
+def step_together(work: Work, state: State, position: tuple[int, int] | None, *lanes: Statistics) -> State:
+    """Return the state after one step along the gradient of all lanes."""
+    total = lanes[0]
+    for statistics in lanes[1:]:  # in a fixed order: sums of floats depend on it
+        total = total + statistics
+    with compute(1):
+        training = _training(state)
+        summed: Any = _Summed(total)
+        work.local.epoch(
+            work.problem,
+            summed,
+            summed,
+            np.arange(1),
+            training,
+            np.random.default_rng(0),
+            Silent(),
+            work.problem.selection(work.n_items),
+            position,
+            work.shares,
+        )
+    return State(training.parameters, training.slots, training.n_updates)
+
+
+class _Summed:
+    """Statistics that are there already, in place of the data and the objective of an epoch of one batch."""
+
+    marks_rows = False
+
+    def __init__(self, total: Statistics) -> None:
+        self._total = total
+
+    def shuffled(self, rows: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+        return [rows]
+
+    def batches(self, pieces: list[np.ndarray], families: Any) -> list[Batch]:
+        return [Batch({}, int(self._total.count))]
+
+    def start(self, problem: Problem, batch: Batch, rng: np.random.Generator) -> None:
+        return None
+
+    def accumulate(
+        self, problem: Problem, parameters: Parameters, batch: Batch, into: Statistics, *_: Any, **__: Any
+    ) -> None:
+        for name, value in self._total.gradient.items():
+            into.gradient[name] += value
+        into.count += self._total.count
+        into.counts = into.counts + self._total.counts
+
+
+def _training(state: State) -> Training:
+    """Return a training that goes on from a state; what tasks are given stays as it is."""
+    inner = {key: slot for key, slot in state.slots.items() if key != OUTER}
+    slots = {key: {name: value.copy() for name, value in slot.items()} for key, slot in inner.items()}
+    return Training(copy_parameters(state.parameters), slots=slots, n_updates=state.n_updates, n_settled=1)
+
+
+# parts whose shards are in the memory of this process, the one that was used last at the end
+_open: dict[int, Data] = {}
+
+
+@contextmanager
+def _opened(part: Data, most: int) -> Iterator[None]:
+    """Give a context for work on a part; of other parts only the last ones stay in memory."""
+    _open.pop(id(part), None)
+    _open[id(part)] = part
+    for key in list(_open)[:-most]:
+        other = _open.pop(key, None)
+        if other is not None:
+            other.views.close()
+    yield
+
+
+def _rows(part: Data, piece: Piece, seed: int) -> np.ndarray:
+    """Return the rows of a piece: those of a shard are in the same random order in all rounds of an epoch."""
+    order = np.random.default_rng([seed, 1, piece.shard]).permutation(len(part))
+    return np.sort(order[piece.first : piece.last])

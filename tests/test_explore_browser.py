@@ -1,0 +1,152 @@
+"""The explorer in a real browser: search, open a topic, annotate, lasso; by mouse and by keyboard.
+
+Skipped where no chromium is installed, or none that playwright can start.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harmonium import ModelFolder
+from harmonium.explore import Settings, make_app
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
+
+
+@pytest.fixture(scope="module")
+def address(rooms: ModelFolder) -> Iterator[str]:
+    import socket
+
+    import uvicorn
+
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(make_app(rooms, Settings()), log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        try:
+            started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        except sync_api.Error as error:
+            pytest.skip(f"chromium does not start: {str(error).splitlines()[0]}")
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page on which every complaint of the browser is an error: a script that fails, what the policy forbids."""
+    opened = browser.new_page(viewport={"width": 1100, "height": 800})
+    opened.set_default_timeout(60_000)
+    complaints: list[str] = []
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    yield opened
+    opened.close()
+    assert complaints == []
+
+
+def test_search_by_words_shows_items_and_marks_them(page: Any, address: str) -> None:
+    page.goto(address)
+    page.get_by_role("searchbox").fill("dirty rude")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=dirty+rude")
+    found = page.locator("#results li")
+    assert found.count() == 20
+    assert found.first.locator(".tag").inner_text() == "kind bad"
+    found.first.get_by_role("link").click()
+    page.wait_for_url("**/items/*")
+    assert page.get_by_role("heading", name="Why this prediction").is_visible()
+
+
+def test_a_topic_opens_and_colours_the_map(page: Any, address: str) -> None:
+    page.goto(f"{address}/topics")
+    page.locator("article h3 a").first.click()
+    page.wait_for_url("**/topics/*")
+    assert page.get_by_role("heading", name="Typical items").is_visible()
+    page.get_by_role("link", name="Colour the map by this topic").click()
+    page.wait_for_selector("#map[data-ready]")
+    assert page.locator("#colour").input_value().startswith("topic:")
+    assert page.locator("#legend .scale").is_visible()
+
+
+def test_annotate_predicts_and_shows_tags(page: Any, address: str) -> None:
+    page.goto(f"{address}/annotate")
+    page.get_by_label("review").fill("clean quiet view")
+    page.get_by_role("button", name="Annotate").click()
+    assert page.locator("#prediction b").inner_text() == "good"
+    assert page.get_by_role("cell", name="dear", exact=True).first.is_visible()
+
+
+def test_lasso_selects_what_it_is_drawn_around(page: Any, address: str, rooms: ModelFolder) -> None:
+    page.goto(address)
+    page.wait_for_selector("#map[data-ready]")
+    page.get_by_role("button", name="Lasso").click()
+    good = [row for row, kind in enumerate(rooms.items["kind"]) if kind == "good"]
+    corners = page.evaluate(
+        """(rows) => {
+            const map = window.harmoniumMap, box = map.canvas.getBoundingClientRect();
+            const places = rows.map((row) => map.pixelOf(row).map((value) => value / map.ratio));
+            const [xs, ys] = [0, 1].map((side) => places.map((place) => place[side]));
+            const ends = [Math.min(...xs) - 6, Math.min(...ys) - 6, Math.max(...xs) + 6, Math.max(...ys) + 6];
+            return ends.map((value, side) => value + (side % 2 ? box.top : box.left));
+        }""",
+        good,
+    )
+    left, top, right, bottom = corners
+    page.mouse.move(left, top)
+    page.mouse.down()
+    for x, y in ((right, top), (right, bottom), (left, bottom), (left, top + 1)):
+        page.mouse.move(x, y, steps=3)
+    page.mouse.up()
+    page.get_by_text("items selected").wait_for()
+    picked = page.evaluate("Array.from(window.harmoniumMap.cloud.picked)")
+    # both kinds lie apart on the map, so that a box around one of them holds nothing else
+    assert [row for row, chosen in enumerate(picked) if chosen] == good
+    assert page.locator("#selection").get_by_text("good: 100 %").is_visible()
+
+
+def test_the_map_is_used_by_keyboard(page: Any, address: str, rooms: ModelFolder) -> None:
+    page.goto(address)
+    page.wait_for_selector("#map[data-ready]")
+    before = page.evaluate("window.harmoniumMap.view.scale")
+    page.locator("#map").focus()
+    page.keyboard.press("+")
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("window.harmoniumMap.view.scale") == pytest.approx(1.4 * before)
+    page.keyboard.press("0")
+    page.keyboard.press("Enter")
+    page.get_by_text(f"{len(rooms)} items selected").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_text("items selected").wait_for(state="detached")
+
+
+def test_pages_fit_a_small_screen(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 700})
+    for path in ("/", "/topics", "/topics/0", "/items/1", "/search?q=dirty", "/annotate?column.review=clean"):
+        page.goto(address + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+
+
+def test_a_script_in_a_review_is_not_run(page: Any, address: str) -> None:
+    page.on("dialog", lambda dialog: pytest.fail(f"a review could open a dialog: {dialog.message}"))
+    for path in ("/items/0", "/search?like=2", "/topics"):
+        page.goto(address + path)
+    page.goto(address)
+    page.wait_for_selector("#map[data-ready]")
+    page.evaluate("window.harmoniumMap.tell('lasso', [0])")
+    page.get_by_text("1 item selected").wait_for()
