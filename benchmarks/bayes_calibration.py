@@ -16,6 +16,7 @@ better; it has the least expectation at the true quantiles. For values it is in 
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
+from threadpoolctl import threadpool_limits
 
 from benchmarks.bayes_truth import (
     CENTRAL,
@@ -51,8 +53,8 @@ BENCHMARK = Benchmark(
     " and what one says without looking",
     minutes=8,
     data=("cll", "mfeat"),
-    settings={"runs": 3, "sizes": (50, 200), "splits": 3, "resamples": 10},
-    quick={"runs": 2, "sizes": (50,), "splits": 2, "resamples": 2},
+    settings={"runs": 3, "sizes": (50, 200), "splits": 3, "resamples": 8, "processes": 2},
+    quick={"runs": 2, "sizes": (50,), "splits": 2, "resamples": 2, "processes": 2},
 )
 FIRST_SEED = 300
 LEVEL = CENTRAL[1] - CENTRAL[0]
@@ -187,25 +189,35 @@ def rows_of(group: object, runs: list[Scores]) -> list[list[object]]:
     ]
 
 
+def one_job(job: tuple[str | int, int, int]) -> Scores:
+    """Intervals of couplings from so many items, or of values of a set, for one seed."""
+    group, seed, n_resamples = job
+    warnings.simplefilter("ignore", HarmoniumWarning)
+    with compute(1), threadpool_limits(1):
+        if isinstance(group, str):
+            found = of_values(group, seed, n_resamples)
+        else:
+            found = of_couplings(group, FIRST_SEED + seed, n_resamples)
+    print(*job, found, flush=True)
+    return found
+
+
 def run(options: SimpleNamespace) -> Result:
     """Measure intervals of couplings and of values."""
-    warnings.simplefilter("ignore", HarmoniumWarning)
-    of_known: list[list[object]] = []
-    of_held: list[list[object]] = []
-    with compute(1):
-        for name in TARGETS:
-            of_held += rows_of(name, [of_values(name, split, options.resamples) for split in range(options.splits)])
-            print(of_held[-8:], flush=True)
-        for size in options.sizes:
-            seeds = range(FIRST_SEED, FIRST_SEED + options.runs)
-            of_known += rows_of(size, [of_couplings(size, seed, options.resamples) for seed in seeds])
-            print(of_known[-5:], flush=True)
+    groups = {**dict.fromkeys(options.sizes, options.runs), **dict.fromkeys(TARGETS, options.splits)}
+    jobs = [(group, seed, options.resamples) for group, number in groups.items() for seed in range(number)]
+    with ProcessPoolExecutor(options.processes) as pool:
+        found = dict(zip(jobs, pool.map(one_job, jobs), strict=True))
     formats = dict.fromkeys(["covered", "width", "interval score"], "{:.3f}")
     result = Result()
-    result.text(
-        f"Couplings of a known truth, 90 % intervals, means over {options.runs} runs with their standard errors:"
-    )
-    result.table("couplings", {"items": None, "method": None, **formats}, of_known)
-    result.text(f"Held-out values, 90 % intervals, means over {options.splits} splits with their standard errors:")
-    result.table("values", {"data": None, "method": None, **formats}, of_held)
+    tables: dict[str, tuple[str, str, tuple[Any, ...]]] = {
+        "couplings": (f"Known couplings, 90 % intervals, means over {options.runs} runs", "items", options.sizes),
+        "values": (f"Held-out values, 90 % intervals, means over {options.splits} splits", "data", tuple(TARGETS)),
+    }
+    for table, (text, column, members) in tables.items():
+        rows: list[list[object]] = []
+        for group in members:
+            rows += rows_of(group, [scores for job, scores in found.items() if job[0] == group])
+        result.text(f"{text}, with their standard errors:")
+        result.table(table, {column: None, "method": None, **formats}, rows)
     return result

@@ -14,6 +14,7 @@ views.
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -100,7 +101,9 @@ def votes(model: Any, parts: list[Views], y: np.ndarray, truth: np.ndarray) -> d
 def doubt_of_logistic(parts: list[Views], y: np.ndarray, truth: np.ndarray) -> float:
     """AUROC of probabilities of a plain logistic regression on standardised columns of all views."""
     train, test = Preparation(tuple(parts[0])).matrices(*parts)
-    model = LogisticRegressionCV(Cs=5, cv=3, max_iter=300).fit(train, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # about defaults of later versions
+        model = LogisticRegressionCV(Cs=5, cv=3, max_iter=300).fit(train, y)
     probability = model.predict_proba(test)
     return auroc(model.classes_[probability.argmax(axis=1)] != truth, 1 - probability.max(axis=1))
 

@@ -4,6 +4,7 @@ Fitted estimators do not offer exact posteriors, known truths and single steps o
 """
 
 from harmonium.batch import Batch, ViewBatch
+from harmonium.collection.contents import Contents
 from harmonium.energy import Energy
 from harmonium.estimators.preparation import prepare
 from harmonium.families.chain_states import chain_states
@@ -27,6 +28,7 @@ from harmonium.weak.initial import speaking_candidates
 
 __all__ = [
     "Batch",
+    "Contents",
     "Data",
     "Driver",
     "Energy",

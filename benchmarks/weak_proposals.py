@@ -18,7 +18,7 @@ BENCHMARK = Benchmark(
     minutes=20,
     first_minutes=8,
     data=("shapes", "caltech4"),
-    settings={"splits": 3, "beginnings": 2, "processes": 2},
+    settings={"splits": 5, "beginnings": 2, "processes": 2, "resume": False},
 )
 
 

@@ -40,6 +40,7 @@ suppress_warnings = ["config.cache"]  # a function in `autosummary_context` cann
 # ---- Markdown and docstrings -----------------------------------------------------------------------------------------
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+toc_object_entries_show_parents = "hide"
 default_role = "literal"
 autosummary_context = {"own_members": own_members}
 autodoc_typehints = "none"  # types stand in the sections of docstrings
@@ -55,7 +56,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "min_reported_time": 60,
     "copyfile_regex": r"GALLERY_HEADER\.rst",
-    "remove_config_comments": True,
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("matplotlib", "displays"),
     "thumbnail_size": (320, 224),
 }
 

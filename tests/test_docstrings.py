@@ -59,6 +59,7 @@ INTERNAL = {
     "inference",
     "kernels",
     "laws",
+    "loading",
     "notices",
     "params",
     "parts",

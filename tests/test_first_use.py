@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -40,6 +41,12 @@ def test_every_public_name_and_subpackage_can_be_reached() -> None:
     assert set(harmonium.__all__) <= set(dir(harmonium))
     for name in harmonium.__all__:
         assert getattr(harmonium, name) is not None
+
+
+def test_type_checkers_are_told_the_same_names() -> None:
+    stub = ast.parse(Path(harmonium.__file__).with_suffix(".pyi").read_text())
+    told = [node.value for node in stub.body if isinstance(node, ast.Assign)]
+    assert sorted(ast.literal_eval(told[0])) == harmonium.__all__
 
 
 def test_unknown_names_are_refused_as_python_does() -> None:

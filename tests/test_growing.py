@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harmonium import IBP, Bernoulli, Harmonium, SpikeSlab
+from harmonium import IBP, Bernoulli, Gaussian, Harmonium, SpikeSlab
 from harmonium.kernels.sources import independent_rotation
 from harmonium.training.spectrum import components, factors
 
@@ -26,6 +26,26 @@ def test_as_many_as_there_are(n_features: int) -> None:
     model = Harmonium(hidden=IBP(truncation=30), views=Bernoulli(), random_state=0).fit(data)
     assert model.n_components_ == n_features
     assert_found(model, has, data)
+
+
+@pytest.mark.parametrize("n_features", [3, 12])
+def test_as_many_real_ones_as_there_are(n_features: int) -> None:
+    """Features are strong, so that a variance of 1 is far too large for what they leave."""
+    rng = np.random.default_rng(n_features)
+    has = (rng.random((1000, n_features)) < 0.3) * rng.normal(size=(1000, n_features))
+    data = has @ rng.normal(size=(n_features, 60)) + rng.normal(size=(1000, 60))
+    model = Harmonium(hidden=IBP(truncation=40, kind="real"), views=Gaussian(), random_state=0).fit(data)
+    assert model.n_components_ == n_features
+
+
+def test_where_there_are_no_features_held_out_rows_decide() -> None:
+    """Of words that lengths and topics with heavy tails bring together, components stand out without end."""
+    rng = np.random.default_rng(0)
+    topics, lengths = rng.gamma(0.05, size=(30, 150)), rng.gamma(0.7, size=(1000, 1))
+    topics /= topics.sum(axis=1, keepdims=True)
+    words = rng.poisson(60 * lengths * (rng.dirichlet(np.full(30, 0.2), 1000) @ topics)) > 0
+    model = Harmonium(hidden=IBP(truncation=140), views=Bernoulli(), random_state=0).fit(words * 1.0)
+    assert 10 <= model.n_components_ < 140
 
 
 def test_another_unit_of_the_buffet_is_poisson() -> None:

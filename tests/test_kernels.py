@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy.special import expit
 from harmonium.kernels import rows, threads
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
+from harmonium.kernels.inversion import invert_survival
 from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.products import (
     add_column_totals,
@@ -326,3 +328,30 @@ def test_rows_are_added_to_dense_matrices_and_go_beside_sparse_ones() -> None:
     same, beside = rows.with_rows_added(SparseRows.from_dense(full), places, values, empty)
     np.testing.assert_array_equal(rows.dense(same), full)
     assert beside is not None and beside[0].tolist() == [1] and beside[1].tolist() == [[0.5, 0.5]]
+
+
+def inverted_in_numpy(uniform: np.ndarray, zero: np.ndarray, ratio: Callable[[int], np.ndarray]) -> np.ndarray:
+    counts, term, survival, k = np.zeros(len(uniform), dtype=np.float32), zero, 1.0 - zero, 0
+    active = survival > uniform
+    while active.any():
+        counts += active
+        k += 1
+        term = term * ratio(k)
+        survival = survival - term
+        active &= (survival > uniform) & (term > 1e-12 * survival)
+    return counts
+
+
+def test_inversion_of_survival_functions() -> None:
+    rng = np.random.default_rng(0)
+    uniform = np.r_[rng.random(2000), 1e-8, 1 - 1e-7].astype(np.float32)
+    rate, p, odds = rng.gamma(0.5, 8.0, 2002).clip(0, 50), rng.uniform(0, 0.9, 2002), rng.random(2002)
+    found = invert_survival(uniform, np.exp(-rate), rate, 0.0, 2.0)
+    np.testing.assert_array_equal(found, inverted_in_numpy(uniform, np.exp(-rate), lambda k: rate / k))
+    r, zero = 2.3, np.exp(2.3 * np.log1p(-p))
+    found = invert_survival(uniform, zero, p, 1.0, r)
+    np.testing.assert_array_equal(found, inverted_in_numpy(uniform, zero, lambda k: p * (k + r - 1.0) / k))
+    n, zero = 6, np.exp(-6 * np.log1p(odds))
+    found = invert_survival(uniform, zero, odds, -1.0, n + 2.0)
+    np.testing.assert_array_equal(found, inverted_in_numpy(uniform, zero, lambda k: odds * max(n - k + 1, 0) / k))
+    np.testing.assert_array_equal(found, stats.binom.isf(uniform, n, odds / (1 + odds)))

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
+
+from harmonium.cli import app
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -73,3 +78,38 @@ def test_outputs_are_written_below_their_blocks() -> None:
     page = "Look:\n\n```python\nprint(1)\n```\n\n```output\n0\n```\n\nand\n\n```python\nx = 1\n```\n"
     blocks = [pages.Block("print(1)\n", "0\n", "1\n"), pages.Block("x = 1\n", None, "")]
     assert pages.with_outputs(page, blocks) == page.replace("```output\n0", "```output\n1")
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+def commands(page: str) -> Iterator[list[str]]:
+    """Yield the words of each call of ``harmonium`` in the shell blocks of a page."""
+    for block in re.findall(r"^```(?:bash|sh)\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE):
+        for line in block.replace("\\\n", " ").splitlines():
+            for call in re.split(r"&&|\||;", line.partition(" #")[0]):
+                words = shlex.split(call)
+                if words[:1] == ["harmonium"]:
+                    yield words[1:]
+
+
+def unknown(call: list[str]) -> list[str]:
+    """Return the command of a call, or the options of it, that ``harmonium`` does not have."""
+    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    if call[0].startswith("-"):
+        return []
+    if call[0] not in known:
+        return call[:1]
+    options = {option for parameter in known[call[0]].params for option in (*parameter.opts, *parameter.secondary_opts)}
+    given = [word.partition("=")[0] for word in call[1:] if word.startswith("--")]
+    return [option for option in given if option not in {*options, "--help"}]
+
+
+def test_commands_of_pages_and_their_options_exist() -> None:
+    calls = [(path.name, call) for path in MARKDOWN for call in commands(path.read_text())]
+    assert ("README.md", ["demo"]) in calls
+    assert not [(page, call, wrong) for page, call in calls if (wrong := unknown(call))]
+
+
+def test_commands_that_do_not_exist_are_found() -> None:
+    (call,) = commands("```bash\npip list && harmonium demo --colour red  # no\n```\n")
+    assert unknown(call) == ["--colour"]
+    assert unknown(["dance"]) == ["dance"]

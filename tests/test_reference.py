@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docutils.utils.math.latex2mathml import tex2mathml
 
 from benchmarks import results
 from tests.test_docstrings import DOCUMENTED
@@ -94,6 +95,13 @@ def test_sources_and_oracles_of_the_maths_exist() -> None:
         for path, name in oracles:
             tree = ast.parse((ROOT / path).read_text())
             assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, (page.name, name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_formulas_can_be_drawn(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.DOTALL)
+    for block, inline in re.findall(r"\$\$(.*?)\$\$|\$([^$\n]+)\$", text, flags=re.DOTALL):
+        assert "<math" in tex2mathml((block or inline).strip())
 
 
 def test_the_citation_has_the_version_of_the_package() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 #: names such as n_components_, which would be links to a target "n_components"; those in backticks are none
-FITTED_NAME = re.compile(r"(`[^`]*`)|\b(\w+)_(?!\w)")
+FITTED_NAME = re.compile(r"(``.*?``|`[^`]*`)|\b(\w+)_(?!\w)")
 
 
 def own_members(full_name: str) -> dict[str, list[str]]:
@@ -34,7 +34,7 @@ def own_members(full_name: str) -> dict[str, list[str]]:
 def escape_fitted_names(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Write ``n_components\\_`` for ``n_components_``, but not in examples."""
     for place, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...", ":", "..")):
+        if not line.lstrip().startswith((">>>", "..")):
             lines[place] = FITTED_NAME.sub(lambda found: found[1] or rf"{found[2]}\_", line)
 
 

@@ -31,4 +31,4 @@ for name, coordinates in (("ClusterSpace", space), ("PCA of standardised columns
     print(f"{name}: normalised mutual information {normalized_mutual_info_score(digits.target, clusters):.2f}")
 
 # %%
-MapDisplay.from_estimator(model, digits.views, digits.target, max_items=900)
+latent_map = MapDisplay.from_estimator(model, digits.views, digits.target, max_items=900)

@@ -23,7 +23,7 @@ pictures = (rng.random((600, 36)) < np.where(used @ bars.reshape(8, 36) > 0, 0.9
 fig, axes = plt.subplots(1, 10, figsize=(9, 1.2))
 for ax, picture in zip(axes, pictures, strict=False):
     ax.imshow(picture.reshape(6, 6), cmap="gray_r")
-    ax.set_axis_off()
+    ax.set(xticks=[], yticks=[])
 
 # %%
 model = Harmonium(hidden=IBP(truncation=30), random_state=0).fit(pictures)
@@ -36,4 +36,4 @@ weights = model.loadings(view).to_numpy()
 fig, axes = plt.subplots(1, model.n_components_, figsize=(9, 1.3))
 for ax, column in zip(axes, weights.T, strict=True):
     ax.imshow(column.reshape(6, 6), cmap="RdBu_r", vmin=-abs(weights).max(), vmax=abs(weights).max())
-    ax.set_axis_off()
+    ax.set(xticks=[], yticks=[])

@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
-from harmonium import HarmoniumRegressor
+from harmonium import HarmoniumRegressor, Stochastic
 
 frame = load_diabetes(as_frame=True, scaled=False).frame
 train, test = train_test_split(frame, test_size=0.3, random_state=0)
-model = HarmoniumRegressor(n_components=5, random_state=0).fit(train, "target")
+# twenty epochs keep this page quick; by default the number of rows decides
+model = HarmoniumRegressor(n_components=5, driver=Stochastic(max_iter=20), random_state=0).fit(train, "target")
 predicted, lower, upper = model.predict(test, interval=0.8)
 truth = test["target"].to_numpy()
 inside = np.mean((lower <= truth) & (truth <= upper))

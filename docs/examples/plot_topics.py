@@ -23,10 +23,11 @@ documents = {}
 for part in pkgutil.iter_modules(sklearn.__path__):
     if part.ispkg and not part.name.startswith("_") and part.name not in ("externals", "tests"):
         module = importlib.import_module(f"sklearn.{part.name}")
-        for name in getattr(module, "__all__", ()):
-            text = inspect.getdoc(getattr(module, name, None)) or ""
+        for name in vars(module).keys() & set(getattr(module, "__all__", ())):
+            text = inspect.getdoc(vars(module)[name]) or ""
             if len(text) > 500:
                 documents[f"{part.name}.{name}"] = text
+documents = dict(sorted(documents.items()))
 print(len(documents), "docstrings")
 
 # %%
@@ -43,7 +44,7 @@ for topic, line in found.iterrows():
 # NPMI of 0 is chance, 0.3 is good; a diversity of 1 means that no word is listed twice.
 coherence = topic_coherence(found, presence, words.get_feature_names_out())
 print(f"NPMI {np.mean(coherence):.2f}, diversity {topic_diversity(found):.2f}")
-TopicsDisplay.from_estimator(model, topics=[0, 1, 2, 3], n_features=8)
+topics = TopicsDisplay.from_estimator(model, topics=[0, 1, 2, 3], n_features=8)
 
 # %%
 # Which topic does an object belong to?
@@ -55,4 +56,4 @@ for place in range(0, len(documents), 60):
 # The latent space, by the package an object comes from:
 packages = np.array([name.partition(".")[0] for name in documents])
 common = [name for name, count in zip(*np.unique(packages, return_counts=True), strict=True) if count >= 18]
-MapDisplay.from_estimator(model, X, np.where(np.isin(packages, common), packages, None))
+latent_map = MapDisplay.from_estimator(model, X, np.where(np.isin(packages, common), packages, None))

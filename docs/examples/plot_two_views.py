@@ -10,7 +10,7 @@ inferred, not imputed beforehand, and a wine without it is encoded by the other.
 import numpy as np
 from sklearn.datasets import load_wine
 
-from harmonium import Harmonium
+from harmonium import Harmonium, Spectral
 from harmonium.report import CoverageDisplay, ExplainedDisplay, FactorsDisplay
 
 wines, grower = load_wine(return_X_y=True, as_frame=True)
@@ -21,16 +21,16 @@ views["colour"].iloc[::3] = np.nan
 # %%
 # Factors are found in closed form. Left to itself the model keeps those that stand out of chance; here, three are
 # asked for.
-model = Harmonium(n_components=3, hidden="factor", random_state=0).fit(views)
+model = Harmonium(n_components=3, hidden="factor", driver=Spectral(selects=False), random_state=0).fit(views)
 
 # %%
 # Who has what, and what share of each view every factor explains:
-CoverageDisplay.from_estimator(model, views)
-ExplainedDisplay.from_estimator(model, views)
+coverage = CoverageDisplay.from_estimator(model, views)
+explained = ExplainedDisplay.from_estimator(model, views)
 
 # %%
 # The growers were not told to the model; they come apart by themselves.
-FactorsDisplay.from_estimator(model, views, grower)
+factors = FactorsDisplay.from_estimator(model, views, grower)
 
 # %%
 # One view from the other, for the wines that lack it:

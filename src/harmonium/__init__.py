@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import importlib
-from pathlib import Path
+import pkgutil
 from typing import Any
 
 
 def _origins() -> dict[str, tuple[str, str]]:
     """Return the module of each public name and its name there, as the stub beside this file says."""
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     return {name.asname or name.name: (str(node.module), name.name) for node in imports for name in node.names}
 

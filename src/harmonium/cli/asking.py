@@ -46,7 +46,7 @@ def new_rows(model: Any, data: Path, pictures: Path | None) -> Any:
             f"The data must have some of the columns that the model knows ({names}); {data} has none of them."
         )
     for column in table.columns:
-        if column.reader.word() == "image" and column.name in frame.columns:
+        if column.reader.takes_pictures and column.name in frame.columns:
             images = pictures_of(frame[column.name], pictures or data.absolute().parent)
             frame[column.name] = pd.Series(images, dtype=object)
     return frame
@@ -78,7 +78,7 @@ def found_items(
         Columns row, score, and those of the items.
     """
     if (like is not None) == bool(words or where):
-        raise Refusal("A search takes words, --where COLUMN=VALUE, or --like ITEM; give the one or the other.")
+        raise Refusal("A search takes words, --where COLUMN=VALUE, or --like ITEM; got none or both; give one of them.")
     if like is not None:
         found = folder.nearest(like, n)
     elif not where:

@@ -35,6 +35,7 @@ class Wish:
     pictures: Path | None
     model: str
     topics: int | None
+    epochs: int | None
     holdout: float
     refit: bool
     seed: int
@@ -66,6 +67,8 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
     task = None if target is None else target.task
     verbose = int(not quiet and sys.stderr.isatty())
     model = model_for(wish.model, task, wish.topics, wish.seed, views=views, verbose=verbose)
+    if wish.epochs is not None:
+        model.set_params(driver__max_iter=wish.epochs)
     folder = fit_folder(
         output,
         model,

@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from harmonium.cli.refusing import Refusal, in_one_sentence
@@ -47,7 +46,8 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
                 given = tomllib.load(file)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Refusal(f"--config must be a TOML file; {path} is none ({error}); correct it.") from error
-        known = {param.name for param in context.command.params if isinstance(param, click.Option)} - {"config"}
+        options = {param.name for param in context.command.params if param.param_type_name == "option"}
+        known = options - {"config", "help"}
         values = {key.replace("-", "_"): _listed(context, key, value) for key, value in given.items()}
         unknown = sorted(set(values) - known)
         if unknown:

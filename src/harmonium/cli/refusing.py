@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
+import typer
 from rich.console import Console
 
 from harmonium.exceptions import HarmoniumWarning
@@ -43,7 +43,7 @@ def in_one_sentence(interrupted: str = "run it again") -> Iterator[None]:
         with warnings.catch_warnings():
             _let_notices_be_sentences()
             yield
-    except (click.ClickException, click.exceptions.Exit, click.Abort):  # those of typer speak for themselves
+    except (typer.Exit, typer.Abort):  # they speak for themselves
         raise
     except KeyboardInterrupt:
         _end(f"The command must run to its end to write everything; it was interrupted; {interrupted}.", INTERRUPTED)

@@ -165,5 +165,5 @@ def model_for(name: str, task: Task | None, n_topics: int | None = None, seed: i
     predicts = isinstance(model, HarmoniumClassifier | HarmoniumRegressor)
     if predicts != (task is not None) or (task == "number" and isinstance(model, HarmoniumClassifier)):
         what = "no target" if task is None else f"a target that is a {task.rstrip('s')}"
-        raise ValueError(f"The model {name} does not suit {what}; choose another, or auto.")
+        raise ValueError(f"A model must suit the target; {name} does not suit {what}; choose another, or auto.")
     return model

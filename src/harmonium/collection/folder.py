@@ -357,7 +357,13 @@ class ModelFolder:
                 "An item is explained by its columns; the folder does not hold all columns that the model was fitted "
                 "on; pass the item itself."
             )
-        return self.items.loc[[row], [column.name for column in table.columns]]
+        item = self.items.loc[[row], [column.name for column in table.columns]].astype(object)
+        pictures = [column.name for column in table.columns if column.reader.takes_pictures]
+        for name in pictures:
+            # a small picture stands for the one that the folder does not keep
+            small = self.thumbnails[row] if self.thumbnails is not None and name == pictures[0] else None
+            item[name] = pd.Series([small], index=item.index, dtype=object)
+        return item
 
     def _row(self, item: int) -> int:
         """Return the number of an item; refuse others."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import Counts
-from harmonium.families.inversion import invert_survival
+from harmonium.kernels.inversion import invert_survival
 from harmonium.laws import BinomialLaw, Law
 from harmonium.validation import Whole
 
@@ -59,5 +59,5 @@ class Binomial(Counts):
         odds = np.exp(-np.abs(wide))
         tail = np.where(flipped, 1.0 - uniform, uniform)
         n = self.n
-        counts = invert_survival(tail, np.exp(-n * np.log1p(odds)), lambda k: odds * max(n - k + 1, 0) / k)
+        counts = invert_survival(tail, np.exp(-n * np.log1p(odds)), odds, -1.0, n + 2.0)
         return np.where(flipped, np.float32(n) - counts, counts)

@@ -6,8 +6,8 @@ import numpy as np
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, without_bound
-from harmonium.families.inversion import invert_survival
 from harmonium.families.pole import keep_below_pole
+from harmonium.kernels.inversion import invert_survival
 from harmonium.laws import Law, NegativeBinomialLaw
 from harmonium.support import Support
 from harmonium.validation import Number
@@ -72,4 +72,4 @@ class NegativeBinomial(Counts):
     def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
         """Invert the survival function, term by term."""
         p = np.exp(natural.astype(np.float64))
-        return invert_survival(uniform, np.exp(self.r * np.log1p(-p)), lambda k: p * (k + self.r - 1.0) / k)
+        return invert_survival(uniform, np.exp(self.r * np.log1p(-p)), p, 1.0, float(self.r))

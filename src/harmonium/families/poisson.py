@@ -9,7 +9,7 @@ from scipy.special import pdtrik
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, are_counts, without_bound
-from harmonium.families.inversion import invert_survival
+from harmonium.kernels.inversion import invert_survival
 from harmonium.laws import Law, PoissonLaw
 from harmonium.support import Support
 
@@ -72,7 +72,7 @@ class Poisson(Counts):
         """
         rate = np.exp(natural.astype(np.float64))
         small = np.minimum(rate, _LARGE_RATE)
-        counts = invert_survival(uniform, np.exp(-small), lambda k: small / k)
+        counts = invert_survival(uniform, np.exp(-small), small, 0.0, 2.0)
         large = rate > _LARGE_RATE
         if large.any():
             counts[large] = np.maximum(np.ceil(pdtrik(1.0 - uniform[large].astype(np.float64), rate[large])), 0)

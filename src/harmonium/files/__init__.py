@@ -12,7 +12,8 @@ from pathlib import Path
 from harmonium.files.annotated import read_h5ad, read_h5mu
 from harmonium.files.base import DataFileError, Loaded, endings
 from harmonium.files.json_tables import read_json, read_jsonl
-from harmonium.files.matrices import read_lda_c, read_matrix_market, read_npz, read_svmlight
+from harmonium.files.matrices import read_lda_c, read_npz, read_svmlight
+from harmonium.files.matrix_market import read_matrix_market
 from harmonium.files.parquet import read_parquet
 from harmonium.files.text_tables import read_csv
 

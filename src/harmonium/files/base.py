@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import re
 from bz2 import BZ2File
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -92,8 +93,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the first line of an error's message, cut to a reasonable length."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:160]
+    """Return the first sentence of an error's message, cut to a reasonable length."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return re.split(r"[.!?]\s", lines[0])[0].rstrip(".")[:160]
 
 
 def checked_frame(path: Path, frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Matrices: archives of NumPy, MatrixMarket, svmlight and LDA-C."""
+"""Matrices: archives of NumPy, svmlight and LDA-C."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.io
 import scipy.sparse
 from sklearn.datasets import load_svmlight_file
 
@@ -16,8 +15,7 @@ from harmonium.files.base import Loaded, endings, one_line, opened, refuse
 from harmonium.views import Views
 
 # what readers of matrices raise when a file is none
-_FAULTS = (ValueError, TypeError, KeyError, OverflowError, EOFError, MemoryError, IndexError, zipfile.BadZipFile)
-_SPARSE = {"indices", "indptr", "format", "shape", "data"}
+FAULTS = (ValueError, TypeError, KeyError, OverflowError, EOFError, MemoryError, IndexError, zipfile.BadZipFile)
 
 
 def read_npz(path: Path) -> Loaded:
@@ -29,10 +27,10 @@ def read_npz(path: Path) -> Loaded:
         try:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
-            if _SPARSE >= set(arrays) >= _SPARSE - {"indices", "indptr"}:
+            if {"format", "shape", "data"} <= set(arrays):  # as SciPy writes sparse matrices
                 file.seek(0)
                 arrays = {_stem(path): scipy.sparse.csr_array(scipy.sparse.load_npz(file))}
-        except _FAULTS as error:
+        except FAULTS as error:
             refuse(
                 path, "An archive must hold arrays of numbers", f"does not ({one_line(error)})", "save it anew", error
             )
@@ -53,25 +51,12 @@ def read_npz(path: Path) -> Loaded:
     return Loaded(Views(views), items)
 
 
-def read_matrix_market(path: Path) -> Loaded:
-    """Return a matrix as a view named after the file."""
-    with opened(path) as file:
-        try:
-            matrix = scipy.io.mmread(file)
-        except (*_FAULTS, StopIteration) as error:
-            refuse(
-                path, "A MatrixMarket file must hold a matrix", f"does not ({one_line(error)})", "write it again", error
-            )
-    view = scipy.sparse.csr_array(matrix) if scipy.sparse.issparse(matrix) else matrix
-    return _one_view(path, view)
-
-
 def read_svmlight(path: Path) -> Loaded:
     """Return a matrix as a view named after the file, and its targets."""
     with opened(path) as file:
         try:
             matrix, target = load_svmlight_file(file, zero_based="auto")
-        except _FAULTS as error:
+        except FAULTS as error:
             refuse(
                 path,
                 "An svmlight file must be one that can be read",
@@ -79,7 +64,7 @@ def read_svmlight(path: Path) -> Loaded:
                 "correct it",
                 error,
             )
-    return _one_view(path, scipy.sparse.csr_array(matrix), target)
+    return one_view(path, scipy.sparse.csr_array(matrix), target)
 
 
 def read_lda_c(path: Path) -> Loaded:
@@ -97,7 +82,7 @@ def read_lda_c(path: Path) -> Loaded:
                     raise ValueError(f"{len(cells)} words, not {int(expected)}")
                 columns += [int(word) for word, _ in cells]
                 values += [float(count) for _, count in cells]
-            except _FAULTS as error:
+            except FAULTS as error:
                 reason = f"does not in line {number} ({one_line(error)})"
                 refuse(path, "An LDA-C file must have a number and word:count pairs", reason, "correct it", error)
             starts.append(len(columns))
@@ -108,7 +93,7 @@ def read_lda_c(path: Path) -> Loaded:
     if width > 50_000_000 or (names is not None and len(names) < width):
         refuse(path, "Words must have numbers of a vocabulary", f"has number {width - 1}", "correct it")
     matrix = scipy.sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, width))
-    return _one_view(path, matrix, names=names)
+    return one_view(path, matrix, names=names)
 
 
 def _vocabulary(path: Path) -> list[str] | None:
@@ -116,7 +101,8 @@ def _vocabulary(path: Path) -> list[str] | None:
     return place.read_text("utf-8", "replace").splitlines() if place.is_file() else None
 
 
-def _one_view(path: Path, matrix: Any, y: np.ndarray | None = None, names: list[str] | None = None) -> Loaded:
+def one_view(path: Path, matrix: Any, y: np.ndarray | None = None, names: list[str] | None = None) -> Loaded:
+    """Return a matrix as a view named after its file."""
     if matrix.ndim != 2 or 0 in matrix.shape:
         refuse(path, "A matrix must have rows and columns", f"has shape {matrix.shape}", "see to it")
     view = _stem(path).replace(".", "_")

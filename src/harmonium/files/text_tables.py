@@ -40,8 +40,8 @@ def read_csv(path: Path) -> Loaded:
 
 def _loaded(path: Path, frame: pd.DataFrame) -> Loaded:
     # a line that ends in a separator has a last column without a name, which is empty
-    nameless = [name for name in frame.columns if name == "" and frame[name].isna().all()]
-    frame = checked_frame(path, frame.drop(columns=nameless))
+    kept = [place for place, name in enumerate(frame.columns) if name or not frame.iloc[:, place].isna().all()]
+    frame = checked_frame(path, frame.iloc[:, kept])
     return Loaded(frame, frame)
 
 
@@ -77,11 +77,15 @@ def _read(path: Path, text: IO[str], separator: str, **options: object) -> pd.Da
         with warnings.catch_warnings():
             # columns of mixed types are looked at again where they get their roles
             warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+            # rows that are too long would be cut
+            warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(
                 text, sep=separator, index_col=False, keep_default_na=False, na_values=[""], low_memory=False, **options
             )
     except UnicodeDecodeError:
         raise
+    except pd.errors.ParserWarning as error:
+        refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them", error)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OverflowError, MemoryError) as error:
         refuse(path, "A table must be one that can be read", f"cannot ({one_line(error)})", "correct it", error)
 

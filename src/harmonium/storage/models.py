@@ -119,7 +119,9 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     source = _place(path)
     if not source.exists():
-        raise FileNotFoundError(f"A model is loaded from a file or folder that exists; found nothing at {source}.")
+        raise FileNotFoundError(
+            f"A model is loaded from a file or folder that exists; found nothing at {source}; correct the path."
+        )
     try:
         description, tensors = read_folder(source) if source.is_dir() else read_sealed(source)
         check_header(description)

@@ -57,6 +57,7 @@ class Image(Reader):
     """
 
     learned = {"words_": list}
+    takes_pictures = True
     settings = {"n_words": Whole(remedy="125 is usual"), "seed": Whole(lower=0, remedy="0 is usual")}
     words_: list[list[float]]
 

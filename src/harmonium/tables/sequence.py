@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from harmonium.exceptions import InvalidViewError
+from harmonium.families import Chain
 from harmonium.features.paragraphs import split_paragraphs
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
@@ -70,7 +71,9 @@ class Sequence(Reader):
     def read(self, column: Column) -> list[Block]:
         """Return which words each paragraph has; rows without paragraphs lack the view."""
         found: Any = Sequences.from_texts(_paragraphs(column), vocabulary=self.words_)
-        return [Block(found, self.words_, present=np.asarray(found.lengths > 0))]
+        family = Chain()
+        features = family.feature_names(self.words_)
+        return [Block(found, self.words_, family, features=features, present=np.asarray(found.lengths > 0))]
 
     def said_in(self, text: str) -> Any:
         """Return the text as one paragraph, if it has a word that is known."""

@@ -100,7 +100,7 @@ class Words(Reader):
     def said_in(self, text: str) -> Any:
         """Return the text, if it has a word that is known."""
         known = set(self.words_)
-        return text if any(word in known for word in CountVectorizer().build_analyzer()(text)) else None
+        return text if any(word in known for word in _counter().build_analyzer()(text)) else None
 
     @property
     def note(self) -> str:

@@ -11,11 +11,12 @@ from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, copy_parameters
 from harmonium.training.base import INTERRUPTED, Training, is_second
+from harmonium.training.births import with_units
 from harmonium.training.canonical import canonical
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.fitted import FittedModel
 from harmonium.training.fitting_heads import fit_head, only_C
-from harmonium.training.growing import grown, with_units
+from harmonium.training.growing import grown
 from harmonium.training.initialise import initial_training
 from harmonium.training.monitor import cost_of_description
 from harmonium.training.plan import Plan
@@ -99,11 +100,24 @@ def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator)
 @resumable
 @dataclass
 class _Fit:
-    """Where a fit stands: its random stream, the training that all of it consists of, and how many units were born."""
+    """Where a fit stands.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        Its random stream.
+    training : Training
+        The training that all of it consists of.
+    n_born : int, optional
+        How many units were born, if the layer grows.
+    n_epochs : int, optional
+        Epochs after which training is to end; None if it ends as the driver plans.
+    """
 
     rng: np.random.Generator
     training: Training
     n_born: int | None = None
+    n_epochs: int | None = None
 
 
 def _begun(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) -> _Fit:
@@ -111,14 +125,15 @@ def _begun(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) -
     if not problem.energy.hidden.grows:
         return _Fit(rng, initial_training(problem, data, rng))
     born = grown(problem, data, plan, rng)
-    return _Fit(rng, Training(born.parameters), born.n_born)
+    return _Fit(rng, Training(born.parameters), born.n_born, born.n_epochs)
 
 
 def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Reporter, checkpoint: Checkpoint) -> None:
     """Run the driver; an interrupt ends it, unless nothing has been learned yet."""
-    reporter.ahead(plan.driver.planned_rows(len(data)))
+    last = state.n_epochs
+    reporter.ahead(plan.driver.planned_rows(len(data), last))
     try:
-        plan.driver.run(problem, plan.objective, data, state.training, state.rng, reporter, None, None, checkpoint)
+        plan.driver.run(problem, plan.objective, data, state.training, state.rng, reporter, None, last, checkpoint)
     except KeyboardInterrupt as interrupt:
         if is_second(interrupt) or not state.training.interrupted:
             raise

@@ -106,7 +106,7 @@ class GaussianPrior(Prior):
         Mean μ.
     scale : float, optional
         Standard deviation σ. Default: the scale at which an average item gives hidden units naturals of about one. A
-        much larger one says little, but lets chains of brief sampling run away (benchmark bayes_recovery).
+        much larger one leaves weights without hold where data say little, such as features that are nearly always one.
 
     Examples
     --------

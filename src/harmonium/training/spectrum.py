@@ -27,7 +27,9 @@ _LARGEST_TABLE, _LARGE = 60_000_000, 2000
 # Power iterations of a random projection: a convention, which is enough for components that stand out.
 _POWERS = 2
 # Copies that chance is known by, and how many standard deviations above their mean a component must lie: conventions.
-# For normal noise the largest component exceeds three with a probability of about 0.004 (Tracy & Widom 1996).
+# The largest component of 1,000 rows of 150 columns of normal noise exceeds three with a probability of 0.0043 if mean
+# and deviation are known, and of 0.014 if they come from ten copies (12,000 draws of the bidiagonal model of Wishart
+# matrices, Dumitriu & Edelman 2002). Its law is near that of Tracy & Widom (1996), whose tail is a long one.
 # The largest component of a large table varies little, so that a few copies tell its size.
 _COPIES, _COPIES_OF_LARGE, _DEVIATIONS = 10, 3, 3.0
 # Rounds in which factors and the variances that they leave are found in turn, and the smallest share of a feature's

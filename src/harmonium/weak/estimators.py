@@ -186,7 +186,8 @@ class DissimilarityClassifier(WeakClassifier):
 
     During training P_θ(h | x, y) says how likely each candidate is to be the right one. The prediction rule minimises
     an upper bound of the loss that is expected under P_θ, and P_θ minimises its dissimilarity coefficient to the
-    predictions. So P_θ becomes narrow where the label is predicted correctly and wide where it is not.
+    predictions. So P_θ becomes narrow where the label is predicted correctly and wide where it is not. Before P_θ has
+    learned anything, each candidate is taken for the right one, and labels alone are learned.
 
     Parameters
     ----------

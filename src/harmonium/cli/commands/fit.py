@@ -46,6 +46,9 @@ def command(
     ] = None,
     model: Annotated[str, typer.Option(help="auto, or a recipe: mmh, immh, twh, dwh, rap, topics, …")] = "auto",
     topics: Annotated[int | None, typer.Option(min=1, help="Number of topics. Default: 50.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Largest number of passes over the data. Default: that of the model.")
+    ] = None,
     holdout: Annotated[float, typer.Option(min=0.0, max=0.9, help="Share of rows held out for the scores.")] = 0.2,
     refit: Annotated[
         bool, typer.Option(help="Fit on all rows once the scores are known; takes twice the time.")
@@ -62,5 +65,5 @@ def command(
 
         given = locals()
         roles = roles_given({name: given[name] for name in ROLE_OPTIONS}, role)
-        wish = Wish(data, output, target, task, roles, others, pictures, model, topics, holdout, refit, seed)
+        wish = Wish(data, output, target, task, roles, others, pictures, model, topics, epochs, holdout, refit, seed)
         run_fit(wish, as_json, quiet)

@@ -144,7 +144,8 @@ export class ItemMap extends EventTarget {
   radius() {
     const inSight = this.cloud.size * Math.min(1, (this.least / this.view.scale) ** 2);
     const area = (0.2 * this.width * this.height) / Math.max(1, inSight);
-    return Math.max(this.ratio, Math.min(7 * this.ratio, Math.sqrt(area / Math.PI)));
+    const wanted = Math.max(this.ratio, Math.min(7 * this.ratio, Math.sqrt(area / Math.PI)));
+    return Math.round(2 * wanted) / 2; // discs of whole and half pixels are round
   }
 
   // One picture in each cell of the page that has one, the same while one pans.

@@ -38,18 +38,20 @@ export class PointCloud {
   inside(polygon) {
     const xs = polygon.map((corner) => corner[0]);
     const ys = polygon.map((corner) => corner[1]);
-    const found = [];
+    const isInside = new Uint8Array(this.size);
     this.grid.visit(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys), (point) => {
-      if (contains(xs, ys, this.x[point], this.y[point])) found.push(point);
+      if (contains(xs, ys, this.x[point], this.y[point])) isInside[point] = 1;
     });
-    return found.sort((one, other) => one - other);
+    const found = [];
+    for (let point = 0; point < this.size; point++) if (isInside[point]) found.push(point);
+    return found;
   }
 
   // Write the points into pixels (a Uint32Array of width * height), with palettes of 32-bit colours.
   draw(pixels, width, height, view, palette, faded, radius) {
     const { inner, edge } = discOf(radius);
     const { x, y, colour, picked, order } = this;
-    const margin = Math.ceil(radius) + 1;
+    const margin = Math.ceil(radius) + 2;
     const strokes = picked === null ? [[null, palette]] : [[0, faded], [1, palette]];
     for (const [wanted, colours] of strokes) {
       for (let place = 0; place < order.length; place++) {
@@ -108,12 +110,12 @@ function contains(xs, ys, x, y) {
 // Rows and columns of the pixels of a disc around its centre: those inside, and those at its edge, which are mixed.
 function discOf(radius) {
   const [inner, edge] = [[], []];
-  const reach = Math.ceil(radius);
+  const reach = Math.ceil(radius + 0.7);
   for (let row = -reach; row <= reach; row++) {
     for (let column = -reach; column <= reach; column++) {
       const distance = Math.hypot(row, column);
-      if (distance <= radius - 0.25) inner.push(row, column);
-      else if (distance <= radius + 0.5) edge.push(row, column);
+      if (distance <= radius) inner.push(row, column);
+      else if (distance <= radius + 0.7) edge.push(row, column);
     }
   }
   return { inner: Int32Array.from(inner), edge: Int32Array.from(edge) };

@@ -1,0 +1,50 @@
+"""Counts from uniform numbers, by inversion of the survival function term by term."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harmonium.kernels.compiling import compiled
+
+
+@compiled()
+def invert_survival(
+    uniform: np.ndarray, zero_probability: np.ndarray, base: np.ndarray, slope: float, shift: float
+) -> np.ndarray:
+    """Count the k >= 0 with P(x > k) > uniform, of laws with P(x = k) / P(x = k - 1) = base (slope k + shift - 1) / k.
+
+    Poisson counts have a slope of 0, those of successes in n trials -1, negative binomial ones 1.
+
+    Parameters
+    ----------
+    uniform : ndarray of shape (cells,)
+        Numbers in (0, 1).
+    zero_probability : ndarray of float64 of shape (cells,)
+        P(x = 0), which must not underflow: for large means callers use a closed form.
+    base : ndarray of float64 of shape (cells,)
+        Factor of the ratio of each cell.
+    slope, shift : float
+        Numbers in the ratio; where it becomes negative, it is taken to be 0.
+
+    Returns
+    -------
+    ndarray of float32 of shape (cells,)
+        The counts.
+
+    Examples
+    --------
+    >>> invert_survival(np.array([0.9, 0.3, 0.01]), np.full(3, np.exp(-1.0)), np.ones(3), 0.0, 2.0)
+    array([0., 1., 4.], dtype=float32)
+    """
+    counts = np.zeros(len(uniform), dtype=np.float32)
+    for cell in range(len(uniform)):
+        term = zero_probability[cell]
+        survival = 1.0 - term
+        goal, k = uniform[cell], 0
+        # rounding may leave a tiny positive survival for ever, so vanished terms end the search as well
+        while survival > goal and (k == 0 or term > 1e-12 * survival):
+            k += 1
+            term = term * (base[cell] * max(slope * k + shift - 1.0, 0.0) / k)
+            survival = survival - term
+        counts[cell] = k
+    return counts

@@ -1,0 +1,218 @@
+"""Explanations add up exactly to the scores, for every head, layer and direct path, and say what moves them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from harmonium import (
+    IBP,
+    TWH,
+    BernoulliUnits,
+    DiscriminativeRBM,
+    EpsilonInsensitive,
+    FactorUnits,
+    GaussianUnits,
+    Harmonium,
+    HarmoniumClassifier,
+    HarmoniumRegressor,
+    Hinge,
+    MultiLabelHinge,
+    Ordinal,
+    Stochastic,
+    Views,
+)
+from harmonium.heads.direct import DirectPath
+from harmonium.heads.footing import Footing
+from harmonium.heads.resemblance import Resemblance
+from harmonium.hidden.base import secant
+from harmonium.queries.explain import explain
+from harmonium.queries.prediction import scores
+
+RNG = np.random.default_rng(0)
+N = 60
+KIND = RNG.integers(0, 3, N)
+WORDS = RNG.poisson(np.where(np.arange(12) // 4 == KIND[:, None], 1.5, 0.3)).astype(float)
+TAGS = (RNG.random((N, 6)) < np.where(np.arange(6) // 2 == KIND[:, None], 0.7, 0.1)).astype(float)
+NUMBERS = np.where(RNG.random((N, 3)) < 0.2, np.nan, np.eye(3)[KIND] + 0.5 * RNG.normal(size=(N, 3)))
+NUMBERS[3] = np.nan
+ITEMS = Views(
+    {"words": scipy.sparse.csr_array(WORDS), "tags": scipy.sparse.csr_array(TAGS), "numbers": NUMBERS},
+    present={"tags": RNG.random(N) < 0.7},
+)
+FEW = {"driver": Stochastic(max_iter=2), "random_state": 0}
+NO_VALIDATION = {**FEW, "validation_fraction": 0.0}
+LABELS = np.eye(3, dtype=int)[KIND]
+
+CASES: dict[str, tuple[Harmonium, Any]] = {
+    "hinge": (HarmoniumClassifier(4, head=Hinge(C=1.0), **NO_VALIDATION), KIND),
+    "epsilon, direct": (HarmoniumRegressor(4, **FEW), 2.0 * KIND + 7),
+    "epsilon, two columns": (
+        HarmoniumRegressor(4, head=EpsilonInsensitive(C=1.0), **NO_VALIDATION),
+        np.stack([KIND, -3.0 * KIND], axis=1),
+    ),
+    "labels": (HarmoniumClassifier(4, head=MultiLabelHinge(C=1.0), **NO_VALIDATION), LABELS),
+    "ordinal": (HarmoniumClassifier(4, head=Ordinal(C=1.0), **NO_VALIDATION), KIND),
+    "gaussian units, softmax words": (
+        HarmoniumClassifier(
+            4,
+            hidden=GaussianUnits(),
+            views={"words": "replicatedsoftmax", "tags": "infer", "numbers": "infer"},
+            head=Hinge(C=1.0),
+            **NO_VALIDATION,
+        ),
+        KIND,
+    ),
+    "units that are found": (
+        HarmoniumClassifier(4, hidden=IBP(truncation=4), head=Hinge(C=1.0), **NO_VALIDATION),
+        KIND,
+    ),
+    "label as a view": (TWH(4, hidden=BernoulliUnits(), **FEW), KIND),
+    "number as a view": (TWH(4, task="regression", hidden=BernoulliUnits(), **FEW), 1.5 * KIND),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_parts_add_up_to_the_scores(name: str) -> None:
+    model, y = CASES[name]
+    model.fit(ITEMS, y)
+    rows = ITEMS[:8]
+    factor, shift = model.fitted_.head.outputs_.units()  # type: ignore[union-attr]
+    expected = scores(model.fitted_, rows) * factor + shift
+    for row, why in enumerate(model.explain(rows)):  # type: ignore[attr-defined]
+        # what is missing is filled in single precision, which rounds differently in a larger batch
+        np.testing.assert_allclose(why.scores, expected[row], rtol=1e-6, atol=1e-8)
+        if model.fitted_.meaning.kind == "number":  # type: ignore[union-attr]
+            np.testing.assert_allclose(why.scores, np.ravel(model.predict(rows[[row]])), rtol=1e-5)  # type: ignore[attr-defined]
+        total = why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0)
+        np.testing.assert_allclose(total, why.scores, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(why.through.sum(axis=0), why.topics.sum(axis=0), rtol=1e-6, atol=1e-9)
+        for topic in range(len(why.topics)):
+            within = why.within(topic, why.outputs[-1])["total"].sum()
+            np.testing.assert_allclose(within, why.topics[topic, -1], rtol=1e-6, atol=1e-9)
+        table = why.table(why.outputs[-1])
+        np.testing.assert_allclose(table["total"].sum(), why.scores[-1] - why.base[-1], rtol=1e-5, atol=1e-7)
+
+
+def test_classes_summed_out_exactly_add_up() -> None:
+    model = DiscriminativeRBM(4, **FEW).fit(TAGS, KIND)
+    expected = scores(model.fitted_, model.as_views(TAGS[:5]))
+    for row, why in enumerate(model.explain(TAGS[:5])):
+        total = why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0)
+        np.testing.assert_allclose(total, expected[row], rtol=1e-9, atol=1e-9)
+        assert set(why.features["view"]) == set(model.input_names_)  # the label's own view is not looked at
+
+
+def test_the_base_is_the_score_of_the_average_item() -> None:
+    """An item whose statistics are the mean ones is not moved by anything."""
+    model = HarmoniumRegressor(3, hidden=GaussianUnits(), head=EpsilonInsensitive(C=1.0), **NO_VALIDATION)
+    X = RNG.normal(size=(50, 4)) + 3
+    model.fit(X, X[:, 0])
+    why = model.explain(X.mean(axis=0, keepdims=True))[0]
+    np.testing.assert_allclose(why.topics, 0, atol=1e-5)
+    np.testing.assert_allclose(why.base, model.predict(X.mean(axis=0, keepdims=True)), rtol=1e-5)
+
+
+def test_linear_units_give_what_anyone_would_say() -> None:
+    """With Gaussian units a feature adds Σ_k V_k W_ik (φ_i - φ̄_i): the effect of replacing it by its mean."""
+    X = RNG.normal(size=(50, 4))
+    model = HarmoniumRegressor(3, hidden=GaussianUnits(), head=EpsilonInsensitive(C=1.0), **NO_VALIDATION).fit(
+        X, X[:, 0]
+    )
+    why = model.explain(X[:1])[0]
+    for feature in range(4):
+        replaced = X[:1].copy()
+        replaced[0, feature] = X[:, feature].mean()
+        difference = model.predict(X[:1]) - model.predict(replaced)
+        np.testing.assert_allclose(why.through[feature], difference, rtol=1e-3, atol=1e-5)
+
+
+def test_bernoulli_units_are_split_by_integrated_gradients() -> None:
+    """The secant is the integral of the slopes along the line from the average item: compared with a fine sum."""
+    model = HarmoniumClassifier(3, head=Hinge(C=1.0), **NO_VALIDATION).fit(ITEMS, KIND)
+    fitted, energy = model.fitted_, model.fitted_.energy
+    layer = energy.layer(fitted.parameters)
+    after, before = np.array([2.0, -1.0, 0.3]), np.array([-1.0, -1.5, 0.3])
+    parts = RNG.normal(size=(5, 3))
+    parts[-1] = after - before - parts[:-1].sum(axis=0)
+    steps = (np.arange(20_000) + 0.5) / 20_000
+    slopes = layer.mean_derivative(before + steps[:, None] * (after - before)).mean(axis=0)
+    np.testing.assert_allclose(layer.moved_by(after, before, parts), parts * slopes, rtol=1e-6)
+
+
+def test_units_that_depend_on_each_other_add_up() -> None:
+    layer = FactorUnits().restore(2).at({"covariance": np.array([[2.0, 0.5], [0.5, 1.0]])})
+    after, before = np.array([1.0, 2.0]), np.array([0.0, 2.0])
+    parts = np.array([[3.0, -1.0], [-2.0, 1.0]])
+    np.testing.assert_allclose(layer.moved_by(after, before, parts).sum(axis=0), layer.mean(after) - layer.mean(before))
+
+
+def test_secants_of_equal_ends_are_tangents() -> None:
+    ends = np.array([0.7, -1.2])
+    np.testing.assert_allclose(secant(np.exp, ends, ends), np.exp(ends), rtol=1e-8)
+    np.testing.assert_allclose(secant(np.exp, ends + 1e-9, ends), np.exp(ends), rtol=1e-8)
+
+
+# ---- the direct path -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("unit_rows", [True, False])
+def test_words_by_rarity_in_unit_rows_add_up(unit_rows: bool) -> None:
+    model = HarmoniumClassifier(3, head=Hinge(C=1.0), **NO_VALIDATION).fit(ITEMS, KIND)
+    footing = Footing(np.zeros(12), RNG.random(12) + 0.5, counted=True, unit_rows=unit_rows)
+    path = DirectPath({"words": footing}, {"words": RNG.normal(size=(12, 3))}, {"words": RNG.normal(size=3)})
+    check_direct(model, path)
+
+
+def test_resemblance_adds_up_and_its_gradients_are_right() -> None:
+    model = HarmoniumClassifier(3, head=Hinge(C=1.0), **NO_VALIDATION).fit(ITEMS, KIND)
+    known = RNG.normal(size=(20, 3))
+    near = Resemblance.learned(known, precision=0.4)
+    weights = RNG.normal(size=(near.basis.shape[1], 3))
+    footing = Footing(np.zeros(3), np.ones(3), counted=False, unit_rows=False, resemblance=near)
+    check_direct(model, DirectPath({"numbers": footing}, {"numbers": weights}, {"numbers": RNG.normal(size=3)}))
+    row = np.array([0.3, -0.8, 1.1])
+    whole = (near.features(row[None]) - near.features(np.zeros((1, 3)))) @ weights
+    np.testing.assert_allclose(near.shares(row, weights).sum(axis=0), whole[0], atol=1e-8)
+    step = 1e-4 * row  # on a short line integrated gradients are gradients
+    slopes = [(near.features(row[None] + d) - near.features(row[None] - d)) @ weights / 2e-5 for d in 1e-5 * np.eye(3)]
+    along = near.shares(row + step, weights).sum(axis=0) - near.shares(row, weights).sum(axis=0)
+    np.testing.assert_allclose(along, step @ np.concatenate(slopes), rtol=1e-3)
+
+
+def check_direct(model: HarmoniumClassifier, path: DirectPath) -> None:
+    from dataclasses import replace
+
+    fitted = replace(model.fitted_, problem=replace(model.fitted_.problem, head=model.head_.with_direct(path)))
+    rows = ITEMS[:6]
+    expected = scores(fitted, rows)
+    for row, why in enumerate(explain(fitted, rows)):
+        total = why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0)
+        np.testing.assert_allclose(total, expected[row], rtol=1e-6, atol=1e-8)
+
+
+# ---- how it is told --------------------------------------------------------------------------------------------------
+def test_what_is_missing_is_marked_and_absent_words_are_one_line() -> None:
+    model, y = CASES["hinge"]
+    why = model.fit(ITEMS, y).explain(ITEMS[3:4])[0]  # type: ignore[attr-defined]
+    table = why.features
+    assert table[table["view"] == "numbers"]["feature"].tolist() == ["(missing)"]
+    assert table[table["view"] == "numbers"]["inferred"].all()
+    words = table[table["view"] == "words"]["feature"].tolist()
+    assert words.count("(absent)") == 1 and len(words) == 1 + np.count_nonzero(WORDS[3])
+
+
+def test_the_predicted_class_is_explained_unless_another_is_asked_for() -> None:
+    model, y = CASES["hinge"]
+    model.fit(ITEMS, y)
+    why = model.explain(ITEMS[:1])[0]  # type: ignore[attr-defined]
+    told = why.to_dict(n=2)
+    assert told["output"] == str(model.predict(ITEMS[:1])[0])  # type: ignore[attr-defined]
+    listed = (
+        sum(topic["total"] for topic in told["topics"]) + told["topics_rest"] + why.directly[:, why.predicted].sum()
+    )
+    np.testing.assert_allclose(told["base"] + listed, told["score"], rtol=1e-6)
+    assert why.to_dict("2")["output"] == "2"
+    with pytest.raises(ValueError, match="one of 0, 1, 2"):
+        why.to_dict("9")

@@ -1,0 +1,210 @@
+"""From a table to a folder: rows held out, models compared, and a fit that goes on where it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, f1_score, log_loss, mean_absolute_error, r2_score
+
+from harmonium import (
+    EpsilonInsensitive,
+    HarmoniumClassifier,
+    HarmoniumRegressor,
+    Hinge,
+    ModelFolder,
+    Stochastic,
+    TableViews,
+    fit_folder,
+)
+from harmonium.collection import fitting
+from harmonium.collection.choosing import MODELS, model_for, target_of
+from harmonium.collection.judging import split_rows, truth_of
+from harmonium.collection.measures import compared, measures_of
+from harmonium.collection.rivals import linear_predictions, trivial_predictions
+from harmonium.targets import Meaning
+
+RNG = np.random.default_rng(0)
+N = 160
+KIND = RNG.integers(0, 2, N)
+FRAME = pd.DataFrame(
+    {
+        "text": [" ".join(RNG.choice(["dirty rude noisy", "clean quiet kind"][k].split(), 3)) for k in KIND],
+        "price": np.where(RNG.random(N) < 0.1, np.nan, 50.0 + 30 * KIND + 5 * RNG.normal(size=N)),
+        "stars": 1.0 + 3 * KIND + 0.3 * RNG.normal(size=N),
+        "class": np.array(["bad", "good"])[KIND],
+        "tags": np.array(["bad|cheap", "good|dear"])[KIND],
+    }
+)
+READER = TableViews({"text": "words", "price": "number"}, remainder="drop")
+
+
+def regressor(**settings: Any) -> HarmoniumRegressor:
+    driver = Stochastic(max_iter=3)
+    head = EpsilonInsensitive(C=1.0)
+    return HarmoniumRegressor(
+        3, views=READER, head=head, driver=driver, validation_fraction=0.0, random_state=0, **settings
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
+    X = FRAME[["text", "price", "stars"]]
+    return fit_folder(tmp_path_factory.mktemp("fits") / "stars", regressor(), X, "stars", items=FRAME)
+
+
+def test_the_folder_has_scores_on_rows_that_were_held_out(folder: ModelFolder) -> None:
+    held_out = ModelFolder.open(folder.path).held_out
+    assert held_out is not None and held_out.scores["n_rows"] == len(held_out) == 32
+    assert held_out.scores["n_learned"] == 128 and held_out.scores["refitted"]
+    learned = np.setdiff1d(np.arange(N), held_out.rows)
+    trial = regressor().fit(FRAME.iloc[learned][["text", "price"]].reset_index(drop=True), FRAME["stars"][learned])
+    again = trial.predict(FRAME.iloc[held_out.rows][["text", "price"]])
+    np.testing.assert_allclose(held_out.predicted[:, 0], again, rtol=1e-6)
+    value = held_out.scores["measures"][0]["models"][0]["value"]
+    assert value == pytest.approx(r2_score(FRAME["stars"][held_out.rows], again))
+    assert not folder.path.with_name("stars.unfinished").exists()
+
+
+def test_its_model_is_fitted_on_all_rows(folder: ModelFolder) -> None:
+    X = FRAME[["text", "price"]]
+    whole = regressor().fit(X, FRAME["stars"])
+    np.testing.assert_array_equal(folder.model.predict(X), whole.predict(X))  # type: ignore[attr-defined]
+
+
+def test_without_refit_it_is_the_model_that_was_compared(tmp_path: Path) -> None:
+    X = FRAME[["text", "price", "stars"]]
+    made = fit_folder(tmp_path / "x", regressor(), X, "stars", refit=False)
+    assert made.model.fitted_.training.n_items == 128 and made.scores is not None and not made.scores["refitted"]
+    assert len(made) == N
+
+
+class Stop(Exception):
+    """Stands for a process that is killed."""
+
+
+@pytest.mark.parametrize("after", ["trial", "final"])
+def test_a_fit_that_was_stopped_goes_on_to_the_same_result(
+    tmp_path: Path, folder: ModelFolder, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    fits: list[int] = []
+
+    def fit(self: HarmoniumRegressor, X: Any, y: Any) -> HarmoniumRegressor:
+        if len(fits) == (1 if after == "trial" else 2):
+            raise Stop
+        fits.append(len(X))
+        return original(self, X, y)
+
+    def create(*given: Any, **others: Any) -> ModelFolder:
+        raise Stop
+
+    original = HarmoniumRegressor.fit
+    X = FRAME[["text", "price", "stars"]]
+    with monkeypatch.context() as patch:
+        patch.setattr(HarmoniumRegressor, "fit", fit)
+        if after == "final":
+            patch.setattr(fitting.ModelFolder, "create", create)
+        with pytest.raises(Stop):
+            fit_folder(tmp_path / "stars", regressor(), X, "stars", items=FRAME)
+    assert not (tmp_path / "stars").exists() and len(fits) == (1 if after == "trial" else 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(HarmoniumRegressor, "fit", lambda self, X, y: fits.append(len(X)) or original(self, X, y))
+        again = fit_folder(tmp_path / "stars", regressor(), X, "stars", items=FRAME)
+    assert len(fits) == 2  # nothing was done twice
+    np.testing.assert_array_equal(again.coordinates, folder.coordinates)
+    assert again.scores == folder.scores
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["stars"]
+
+
+def test_other_data_do_not_go_on_from_it(tmp_path: Path) -> None:
+    first, second = (fitting._key(regressor(), FRAME, FRAME["stars"] + shift) for shift in (0, 1))
+    assert first != second and first == fitting._key(regressor(), FRAME.copy(), FRAME["stars"])
+    assert first != fitting._key(regressor(n_jobs=2), FRAME, FRAME["stars"])
+
+
+# ---- rows and measures -----------------------------------------------------------------------------------------------
+def test_rows_are_split_by_class_and_unknown_ones_are_learned_from() -> None:
+    y = np.array(["a"] * 150 + ["b"] * 50 + [None] * 20 + ["once"], dtype=object)
+    learned, held_out = split_rows(y, 0.2, seed=1)
+    assert np.array_equal(np.sort(np.concatenate([learned, held_out])), np.arange(len(y)))
+    assert [np.sum(y[held_out] == name) for name in ("a", "b", "once")] == [30, 10, 0]
+    assert not pd.isna(y[held_out]).any()
+    assert not np.array_equal(held_out, split_rows(y, 0.2, seed=2)[1])
+    assert not len(split_rows(y[:30], 0.2, seed=1)[1])  # too few to tell anything
+
+
+def test_measures_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(1)
+    weight = rng.integers(0, 3, 50).astype(float)
+    y, guess = rng.normal(size=(50, 1)), rng.normal(size=(50, 1))
+    explained, error = (measure.value(y, guess, weight) for measure in measures_of(Meaning("number", [])))
+    assert explained == pytest.approx(r2_score(y, guess, sample_weight=weight))
+    assert error == pytest.approx(mean_absolute_error(y, guess, sample_weight=weight))
+    classes, shares = rng.integers(0, 3, (50, 1)).astype(float), rng.dirichlet(np.ones(3), 50)
+    right, loss = (m.value(classes, shares, weight) for m in measures_of(Meaning("class", [np.arange(3)])))
+    assert right == pytest.approx(accuracy_score(classes[:, 0], shares.argmax(axis=1), sample_weight=weight))
+    assert loss == pytest.approx(log_loss(classes[:, 0], shares, sample_weight=weight, labels=[0, 1, 2]))
+    labels, chances = rng.integers(0, 2, (50, 4)).astype(float), rng.random((50, 4))
+    f1 = measures_of(Meaning("label", []))[0].value(labels, chances, np.ones(50))
+    assert f1 == pytest.approx(f1_score(labels, chances >= 0.5, average="micro"))
+
+
+def test_intervals_are_those_of_the_mean() -> None:
+    """For accuracy the resampled interval is that of the binomial, and a model is not ahead of itself."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, (400, 1)).astype(float)
+    shares = np.where(rng.random((400, 1)) < 0.8, truth, 1 - truth) @ [[-1.0, 1.0]] + [1.0, 0.0]
+    found = compared(Meaning("class", [np.arange(2)]), truth, {"a": shares, "b": shares.copy()})[0]["models"]
+    value, width = found[0]["value"], 1.96 * np.sqrt(found[0]["value"] * (1 - found[0]["value"]) / 400)
+    assert found[0]["lower"] == pytest.approx(value - width, abs=0.01)
+    assert found[0]["upper"] == pytest.approx(value + width, abs=0.01)
+    assert found[1]["ahead"] == found[1]["ahead_lower"] == found[1]["ahead_upper"] == 0
+
+
+def test_simpler_models_learn_what_there_is_to_learn() -> None:
+    model = HarmoniumClassifier(
+        2, views=READER, head=Hinge(C=1.0), driver=Stochastic(max_iter=1), validation_fraction=0.0, random_state=0
+    ).fit(FRAME[["text", "price"]], FRAME["class"])
+    meaning, views = model.fitted_.meaning, model.as_views(FRAME[["text", "price"]])
+    assert meaning is not None
+    truth = truth_of(meaning, FRAME["class"])
+    shares = linear_predictions(meaning, model.families_, views[:100], truth[:100], views[100:])
+    assert accuracy_score(truth[100:, 0], shares.argmax(axis=1)) > 0.95
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_allclose(trivial_predictions(meaning, truth, 2)[0], [np.mean(KIND == 0), np.mean(KIND == 1)])
+
+
+# ---- choosing --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "task"), [("stars", "number"), ("class", "class"), ("tags", "labels"), ("price", "number")]
+)
+def test_the_data_tell_what_a_target_is(name: str, task: str) -> None:
+    assert target_of(FRAME, name).task == task
+
+
+def test_targets_are_what_they_stand_for() -> None:
+    frame = pd.DataFrame({"share": ["13%", "7.5%", "20%"], "kind": ["a", "?", "b"], "code": [1, 2, 1]})
+    assert target_of(frame, "share").y.tolist() == [13, 7.5, 20]
+    assert target_of(frame, "kind").y.tolist() == ["a", None, "b"]
+    assert target_of(frame, "code", "class").y.tolist() == [1, 2, 1]
+    assert target_of(FRAME, "tags").y.columns.tolist() == ["bad", "cheap", "dear", "good"]
+    with pytest.raises(ValueError, match="correct the name"):
+        target_of(frame, "colour")
+    with pytest.raises(ValueError, match="must have numbers"):
+        target_of(frame, "kind", "number")
+
+
+@pytest.mark.parametrize("name", ["auto", *MODELS])
+def test_every_model_is_made_by_its_word_or_refused(name: str) -> None:
+    for task in (None, "number", "class"):
+        try:
+            made = model_for(name, task, 7, seed=3)  # type: ignore[arg-type]
+        except ValueError as error:
+            assert "choose" in str(error)
+            continue
+        assert made.random_state == 3
+        assert bool(made.kinds) == (task is not None)
+    assert model_for("auto", "class", 7).n_components == 7
