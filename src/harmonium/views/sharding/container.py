@@ -64,8 +64,14 @@ class ShardedViews(Views):
         self._read_names = list(reader.first.names if names is None else names)
         self._ends = np.cumsum(reader.lengths)
         self.table = reader.first.table
-        self._sources = {name: ShardedSource(self, name, reader.first.source(name)) for name in self._read_names}
-        self._sources |= self._added
+
+    @property
+    def _sources(self) -> dict[str, Source]:  # type: ignore[override]
+        # made when they are asked for: kept, they and these views would hold each other, and shards in memory with them
+        sources: dict[str, Source] = {
+            name: ShardedSource(self, name, self._reader.first.source(name)) for name in self._read_names
+        }
+        return sources | self._added
 
     def _like(self, **changes: Any) -> ShardedViews:
         """Return the same views but for some changes."""

@@ -123,7 +123,7 @@ class Reader:
             self._seen.add(number)
         self._make_room(len(views))
         self._held[number] = views
-        self._look_ahead(number)
+        self._look_ahead()
         return views
 
     def name(self, number: int) -> str:
@@ -159,7 +159,7 @@ class Reader:
         while self._held and self._n_held() + n_rows > self._capacity:
             del self._held[next(iter(self._held))]
 
-    def _look_ahead(self, current: int) -> None:
+    def _look_ahead(self) -> None:
         """Begin to read the next shard of the plan, if there is room for it beside the current one."""
         while self._plan and (self._plan[0] in self._held or self._plan[0] in self._ahead):
             self._plan.popleft()
