@@ -117,7 +117,7 @@ def test_topics_info_and_explain(model: Path, data: Path) -> None:
         (["fit", "{data}", "--text", "text", "--tags", "text"], "one role"),
         (["fit", "{data}", "--role", "text"], "COLUMN=ROLE"),
         (["fit", "{data}", "--text", "colour"], "correct the name"),
-        (["fit", "{data}", "--model", "gpt"], "correct the name"),
+        (["fit", "{data}", "--model", "nothing"], "correct the name"),
         (["fit", "{data}", "--model", "dwh", "--target", "stars"], "does not suit"),
         (["fit", "{data}", "--others", "all"], "infer or drop"),
         (["fit", "{data}", "--seed", "-1"], "--seed"),

@@ -119,10 +119,14 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_result(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stars"]
 
 
-def test_other_data_do_not_go_on_from_it(tmp_path: Path) -> None:
+def test_other_data_do_not_go_on_from_it() -> None:
     first, second = (fitting._key(regressor(), FRAME, FRAME["stars"] + shift) for shift in (0, 1))
     assert first != second and first == fitting._key(regressor(), FRAME.copy(), FRAME["stars"])
     assert first != fitting._key(regressor(n_jobs=2), FRAME, FRAME["stars"])
+    matrix = np.eye(3)
+    one, same, other = (fitting._key(regressor(), {"x": x}, None) for x in (matrix, matrix.copy(), matrix[::-1]))
+    assert one == same != other
+    assert fitting._key(regressor(), object(), None) != fitting._key(regressor(), object(), None)
 
 
 # ---- rows and measures -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -156,14 +156,30 @@ def _key(model: Harmonium, X: Any, y: Any) -> str:
     """Return a short text that differs where settings or data do."""
     digest = hashlib.sha256(repr(sorted(model.get_params().items(), key=str)).encode())
     for part in (X, y):
-        if isinstance(part, pd.Series):
-            part = part.to_frame()
-        if isinstance(part, pd.DataFrame):
-            for name, tensor in packed_columns(part)[1].items():
-                digest.update(name.encode() + tensor.tobytes())
-        else:
-            digest.update(repr(part)[:10_000].encode())
+        for name, array in _arrays(part):
+            digest.update(f"{name}{array.shape}{array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:12]
+
+
+def _arrays(part: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield everything that data consist of; what cannot be looked into is like nothing else."""
+    if isinstance(part, pd.Series):
+        part = part.to_frame()
+    if isinstance(part, Mapping):
+        part = Views(part)
+    if isinstance(part, pd.DataFrame):
+        yield from packed_columns(part)[1].items()
+    elif isinstance(part, Views):
+        for name in part.names:
+            source = part.source(name)
+            yield name, source.rows
+            parts = ("data", "indices", "indptr") if source.is_sparse else ()
+            arrays = [getattr(source.matrix, part) for part in parts] or [source.matrix]
+            yield from ((name, array) for array in arrays)
+    elif isinstance(part, np.ndarray) and part.dtype != object:
+        yield "", part
+    elif part is not None:
+        yield "", np.frombuffer(os.urandom(16), dtype=np.uint8)
 
 
 def _judged(model: Any, X: Any, y: Any, learned: np.ndarray, chosen: np.ndarray, seed: int, refit: bool) -> HeldOut:
