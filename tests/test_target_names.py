@@ -85,7 +85,7 @@ def test_names_are_in_files(tmp_path: Path, head: Any) -> None:
     model.save(tmp_path / "model.safetensors")
     again = harmonium.load(tmp_path / "model.safetensors")
     assert again.output_names_.tolist() == NAMES and again.feature_names_ == model.feature_names_
-    shown = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["show", str(tmp_path / "model.safetensors")])
+    shown = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["info", str(tmp_path / "model.safetensors")])
     assert "Predicts several labels at once: sea, sky, sun" in shown.output
     tagger().fit(X, LABELS).save(tmp_path / "unnamed.safetensors")
     assert not hasattr(harmonium.load(tmp_path / "unnamed.safetensors"), "output_names_")

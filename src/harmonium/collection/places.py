@@ -7,8 +7,6 @@ it. That takes time in proportion to the items, and places new items on a map th
 from __future__ import annotations
 
 import numpy as np
-from sklearn.decomposition import PCA
-from sklearn.manifold import TSNE
 
 from harmonium.search import NearestNeighbours, unit_rows
 
@@ -44,6 +42,9 @@ def map_of(coordinates: np.ndarray, seed: int = 0) -> np.ndarray:
     >>> map_of(np.random.default_rng(0).normal(size=(50, 4))).shape
     (50, 2)
     """
+    from sklearn.decomposition import PCA  # late, for a quick start
+    from sklearn.manifold import TSNE
+
     unit = unit_rows(coordinates, "coordinates")
     n_items, n_dimensions = unit.shape
     if n_items < _FEWEST or n_dimensions < 2:

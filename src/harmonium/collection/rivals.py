@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
@@ -90,6 +88,8 @@ def linear_predictions(
 
 def _fitted(kind: str, rows: Any, truth: np.ndarray, others: Any, n_classes: int) -> np.ndarray:
     """Return the predictions for one column of targets."""
+    from sklearn.linear_model import LogisticRegression, Ridge  # late, for a quick start
+
     if kind == "number":
         chosen = _chosen(Ridge(), {"alpha": _PENALTIES}, rows, truth, "r2")
         return chosen.fit(rows, truth).predict(others)[:, None]
@@ -111,6 +111,8 @@ def _chosen(model: Any, grid: dict[str, Any], rows: Any, truth: np.ndarray, scor
     fewest = len(some) if scoring == "r2" else int(np.unique(truth[some], return_counts=True)[1].min())
     if fewest < 3:
         return model
+    from sklearn.model_selection import GridSearchCV  # late, for a quick start
+
     return GridSearchCV(model, grid, cv=3, scoring=scoring).fit(rows[some], truth[some]).best_estimator_
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from sklearn.datasets import load_svmlight_file
 
 from harmonium.files.base import Loaded, endings, one_line, opened, refuse
 from harmonium.views import Views
@@ -53,6 +52,8 @@ def read_npz(path: Path) -> Loaded:
 
 def read_svmlight(path: Path) -> Loaded:
     """Return a matrix as a view named after the file, and its targets."""
+    from sklearn.datasets import load_svmlight_file  # late, for a quick start
+
     with opened(path) as file:
         try:
             matrix, target = load_svmlight_file(file, zero_based="auto")

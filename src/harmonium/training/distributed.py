@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Literal
@@ -44,16 +45,21 @@ _MOST_ROUNDS, _TIMES_AN_EPOCH = 64, 10
 _HORIZON_EPOCHS = 2
 
 
+# a protocol and what it takes, or a host and a port
+_ADDRESS = re.compile(r"\w+://\S+|\S+:\d+")
+
+
 class Address(Setting):
     """A setting that is the address of a scheduler, or None."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
         """Refuse everything else."""
-        if value is not None and not isinstance(value, str):
-            raise TypeError(
-                f"{owner} needs the address of a scheduler as {name}; got {shown(value)}; None takes the current "
-                "client."
-            )
+        if value is None or (isinstance(value, str) and _ADDRESS.fullmatch(value)):
+            return
+        raise TypeError(
+            f"{owner} needs the address of a scheduler as {name}, such as 'tcp://10.0.0.1:8786'; got {shown(value)}; "
+            "None takes the current client."
+        )
 
 
 class Distributed(Driver):

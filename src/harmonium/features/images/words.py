@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -132,6 +131,8 @@ class VisualWords(TransformerMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         if self.max_fit_patches is not None and len(patches) > max(self.max_fit_patches, self.n_words):
             patches = patches[random.choice(len(patches), max(self.max_fit_patches, self.n_words), replace=False)]
+        from sklearn.cluster import MiniBatchKMeans  # late, for a quick start
+
         # One start suffices: counts over many words hardly depend on where a few of the centres begin.
         clusters = MiniBatchKMeans(self.n_words, batch_size=2048, n_init=1, random_state=random).fit(patches)
         self.words_: NDArray[np.float32] = clusters.cluster_centers_.astype(np.float32)
