@@ -181,8 +181,8 @@ def run(options: SimpleNamespace) -> Result:
     result = Result()
     result.text(
         "Smallest error of the topics on held-out training rows, and on test rows the error (hotels: R²); mean ± "
-        f'standard deviation if there are several seeds (here {options.seeds}). "{NOT_HERE}": a set has one view, or no '
-        "family has the setting. BDGP and CLL: random stratified halves; CLL without patients of unknown status."
+        f'standard deviation if there are several seeds (here {options.seeds}). "{NOT_HERE}": a set has one view, or '
+        "no family has the setting. BDGP and CLL: random stratified halves; CLL without patients of unknown status."
     )
     columns = {"data": None, "variant": None, "held-out error": "{:.4f}", "test": "{:.4f}", "fit, s": "{:.3g}"}
     result.table("variants", columns, rows)
