@@ -50,6 +50,15 @@ def test_extras_are_declared_and_tested() -> None:
         assert extra in extras["benchmark"][0], extra
 
 
+@pytest.mark.skipif(not PYPROJECT.is_file(), reason="pyproject.toml is not part of this installation")
+@pytest.mark.parametrize("page", ["README.md", "docs/guide/install.md"])
+def test_pages_name_every_extra(page: str) -> None:
+    extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    text = (PYPROJECT.parent / page).read_text()
+    named = set(extras) - {"test", "lint", "docs", "benchmark"}
+    assert {extra for extra in named if f"`{extra}`" not in text} == set()
+
+
 @pytest.mark.parametrize("estimator", [LatentSVM, IterativeLatentSVM, DissimilarityClassifier])
 def test_weak_classifiers_are_not_fitted_without_their_solver(
     estimator: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
