@@ -41,6 +41,4 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as plain values."""
     names = [str(name) for name in table.columns]
     columns = [table.iloc[:, number].tolist() for number in range(len(names))]
-    return [
-        {name: plain(value) for name, value in zip(names, row, strict=True)} for row in zip(*columns, strict=True)
-    ]
+    return [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in zip(*columns, strict=True)]

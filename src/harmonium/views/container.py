@@ -217,9 +217,7 @@ class Views:
             The views, which share their data with these.
         """
         sources = {
-            name: replace(
-                source, columns=columns.get(name), features=features.get(name), family=families.get(name)
-            )
+            name: replace(source, columns=columns.get(name), features=features.get(name), family=families.get(name))
             for name, source in self._sources.items()
         }
         return Views._from_sources(sources, table)
