@@ -340,3 +340,39 @@ def test_binary_views_are_factored_too() -> None:
     assert model.n_components_ == 2
     assert np.abs(np.corrcoef(model.transform(X).T, factors.T)[:2, 2:]).max(axis=1).min() > 0.85
     assert np.abs(model.reconstruct(X) - X).mean() < 0.36
+
+
+def test_rare_tags_of_rows_that_lack_them_are_what_enumeration_expects() -> None:
+    """Weights by the variance of rare tags at their means made nearly all of them certain, also in the exact model."""
+    rng = np.random.default_rng(1)
+    factors = rng.normal(size=(3000, 2))
+    numbers = factors @ rng.normal(size=(2, 8)) + rng.normal(size=(3000, 8))
+    natural = -4.5 + 1.5 * np.repeat(factors, 5, axis=1)
+    tags = (rng.random((3000, 10)) < 1 / (1 + np.exp(-natural))).astype(float)
+    model = Harmonium(2, views={"tags": Bernoulli()}, hidden="factor", random_state=0).fit(
+        {"numbers": numbers, "tags": tags}
+    )
+    rows = {"numbers": numbers[:200]}
+    found = model.predict_view("tags", rows)
+    expected = _expected_tags(model, rows)
+    np.testing.assert_allclose(found, expected, atol=0.1)
+    np.testing.assert_allclose(found.mean(), expected.mean(), rtol=0.25)
+    assert 0.5 < found.mean() / tags.mean() < 1.5
+
+    def nats(chance: np.ndarray) -> float:
+        return float(-np.log(np.where(tags[:200] == 1, chance, 1 - chance)).sum(axis=1).mean())
+
+    assert nats(found) < nats(np.tile(tags.mean(axis=0), (200, 1)))
+
+
+def _expected_tags(model: Harmonium, rows: dict[str, np.ndarray]) -> np.ndarray:
+    """Return E[tags | numbers] over all states of the tags, with the factors integrated out."""
+    parameters = {name: value.astype(np.float64) for name, value in model.fitted_.parameters.items()}
+    states = (np.arange(2**10)[:, None] >> np.arange(10)) & 1
+    batch = model.as_views(rows).batch(slice(None), {"numbers": model.families_["numbers"]})
+    told = parameters[HIDDEN_BIAS] + batch.views["numbers"].statistic @ parameters[weights_of("numbers")]
+    units = told[:, None, :] + states @ parameters[weights_of("tags")]
+    covariance = parameters[own_of("hidden", "covariance")]
+    log_weight = states @ parameters[bias_of("tags")] + 0.5 * np.einsum("rsk,kl,rsl->rs", units, covariance, units)
+    share = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    return (share / share.sum(axis=1, keepdims=True)) @ states

@@ -116,7 +116,8 @@ def _check_table(estimator: Any, views: Views, reset: bool) -> None:
 def _without_targets(estimator: Any, frame: nw.DataFrame) -> nw.DataFrame:
     """Return a frame without columns that are named like the targets, unless the model was fitted on them."""
     names = names_of_targets(estimator)
-    return frame.drop([name for name in frame.columns if str(name) in names])
+    found = [name for name in frame.columns if str(name) in names]
+    return frame.drop(found) if found else frame
 
 
 def _read_table(estimator: Any, frame: nw.DataFrame, reset: bool) -> Views | None:
@@ -184,8 +185,13 @@ def _one_array(X: Any) -> Any:
     return array
 
 
-def check_known(views: Views, families: dict[str, Family], feature_names: dict[str, list[str]]) -> Views:
-    """Refuse views that the model does not know, and other columns than it was fitted on."""
+def check_known(
+    views: Views, families: dict[str, Family], feature_names: dict[str, list[str]], table: Any = None
+) -> Views:
+    """Refuse views that the model does not know, and other columns than it was fitted on.
+
+    Views that ``table``, that of the model, has read have the right columns.
+    """
     known = ", ".join(map(repr, families))
     for name in views.names:
         if name not in families:
@@ -196,7 +202,8 @@ def check_known(views: Views, families: dict[str, Family], feature_names: dict[s
                 f"View {name!r} was fitted with {family.n_columns} columns; got {source.n_columns}; "
                 "pass the same columns in the same order."
             )
-        if source.features is None:  # else a table has named and ordered them
+        # names that a table has put in order need no look
+        if source.features is None and (table is None or views.table is not table):
             _check_columns(name, source.columns, family, feature_names[name])
     return views
 
@@ -207,11 +214,13 @@ def names_of_features(name: str, columns: list[str] | None, family: Family) -> l
 
 
 def _check_columns(name: str, columns: list[str] | None, family: Family, fitted: list[str]) -> None:
-    # only names that both sides brought can disagree
-    """Refuse columns with other names than the model was fitted on."""
-    if columns is None or fitted == names_of_features(name, None, family):
+    """Refuse columns with other names than the model was fitted on; only names that both sides brought can disagree."""
+    if columns is None:
         return
-    for got, expected in zip(names_of_features(name, columns, family), fitted, strict=True):
+    found = names_of_features(name, columns, family)
+    if found == fitted or fitted == names_of_features(name, None, family):
+        return
+    for got, expected in zip(found, fitted, strict=True):
         if got != expected:
             raise InvalidViewError(
                 f"View {name!r} must have the columns it was fitted on, in the same order; got {got!r} in place of "
@@ -334,7 +343,7 @@ def known_views(estimator: Any, X: Any) -> Views:
 
 def checked_rows(views: Views, model: FittedModel) -> Views:
     """Return views that a model can be asked about; those in shards are checked shard by shard, as they are read."""
-    check_known(views, model.families, model.feature_names)
+    check_known(views, model.families, model.feature_names, model.table)
 
     def check(rows: Views, place: str) -> None:
         check_supports(rows, model.families, model.energy.hidden)

@@ -39,4 +39,6 @@ def refused() -> Iterator[None]:
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as plain values."""
-    return [{str(name): plain(value) for name, value in row.items()} for row in table.to_dict("records")]
+    names = [str(name) for name in table.columns]
+    columns = [table.iloc[:, number].tolist() for number in range(len(names))]
+    return [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in zip(*columns, strict=True)]

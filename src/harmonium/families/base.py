@@ -742,6 +742,44 @@ class Family(Part):
             slopes[group] = (upper - lower)[group]
         return np.maximum(slopes, 0) / (2 * step)
 
+    def variance_within(self, mean: np.ndarray, spread: np.ndarray, own: Own = NOTHING) -> np.ndarray:
+        """Return the average variance of each statistic while its mean moves.
+
+        The average over the naturals between two means is their difference by that of their naturals. A variance that
+        does not depend on the mean, as that of normal features, is returned as it is.
+
+        Parameters
+        ----------
+        mean : ndarray of shape (features,)
+            Where means begin.
+        spread : ndarray of shape (features,)
+            Their standard deviation around it. They move by three of it, to the side where the average is larger.
+        own : mapping of str to ndarray
+            Own parameters of the family.
+
+        Returns
+        -------
+        ndarray of shape (features,)
+            Variances, at least those at the mean, in float64.
+
+        Examples
+        --------
+        >>> from harmonium import Bernoulli
+        >>> rare, spread = np.array([0.002, 0.002]), np.array([1e-6, 0.02])
+        >>> Bernoulli().variance_within(rare, spread).round(3).tolist()
+        [0.002, 0.017]
+        """
+        mean, spread = mean.astype(np.float64), np.maximum(spread, 1e-9)
+
+        def average(shift: np.ndarray) -> np.ndarray:
+            moved = self.natural_from_mean(mean + shift) - self.natural_from_mean(mean)
+            return np.abs(shift) / np.maximum(np.abs(moved), 1e-12)
+
+        # a thousandth of the spread stands for no way at all
+        here = np.maximum(average(1e-3 * spread), average(-1e-3 * spread))
+        away = np.maximum(average(3 * spread), average(-3 * spread))
+        return self.statistic_variance(mean, own) * np.maximum(away / here, 1.0)
+
     def own_statistics(
         self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None
     ) -> dict[str, np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cached_property
 from typing import Any, Self
 
 import narwhals as nw
@@ -184,7 +185,7 @@ class Tags(Reader):
     def read(self, column: Column) -> list[Block]:
         """Return which tags each row has; tags that are not known are left out."""
         rows = _split(column, self.mark_)
-        places = {tag: place for place, tag in enumerate(self.tags_)}
+        places = self._places
         cells = [(row, places[tag]) for row, tags in enumerate(rows) for tag in tags or () if tag in places]
         row_numbers, columns = np.array(cells, dtype=np.int64).reshape(-1, 2).T
         shape = len(rows), len(self.tags_)
@@ -194,8 +195,17 @@ class Tags(Reader):
     def said_in(self, text: str) -> Any:
         """Return the tags whose words follow each other in the text, in any case."""
         said = f" {' '.join(_WORD.findall(text.lower()))} "
-        found = [tag for tag in self.tags_ if f" {' '.join(_WORD.findall(tag.lower()))} " in said]
-        return found or None
+        return [tag for tag, words in zip(self.tags_, self._spoken, strict=True) if words in said] or None
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The column of each tag."""
+        return {tag: place for place, tag in enumerate(self.tags_)}
+
+    @cached_property
+    def _spoken(self) -> list[str]:
+        """The words of each tag, as a text would have them."""
+        return [f" {' '.join(_WORD.findall(tag.lower()))} " for tag in self.tags_]
 
     @property
     def note(self) -> str:

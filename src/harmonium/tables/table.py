@@ -276,14 +276,13 @@ def _views(blocks: Mapping[str, list[Block]], index: pd.Index | None, table: Tab
     matrices, columns, features, families, present = {}, {}, {}, {}, {}
     for view, parts in blocks.items():
         matrices[view] = parts[0].matrix if len(parts) == 1 else np.hstack([part.matrix for part in parts])
-        columns[view] = [name for part in parts for name in part.columns]
+        columns[view] = parts[0].columns if len(parts) == 1 else [name for part in parts for name in part.columns]
         families[view] = parts[0].family
         if any(part.features is not None for part in parts):
             features[view] = [name for part in parts for name in part.features or part.columns]
         if scipy.sparse.issparse(parts[0].matrix) and parts[0].present is not None:
             present[view] = parts[0].present
-    views = Views(matrices, present=present, feature_names=columns, index=index)
-    return views.described(features, families, table)
+    return Views(matrices, present=present, index=index).described(columns, features, families, table)
 
 
 def _listed(names: list[str], most: int = 8) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -91,16 +92,25 @@ class Words(Reader):
     def read(self, column: Column) -> list[Block]:
         """Return counts or presence of the words; words that are not known are left out."""
         present = column.texts != None  # noqa: E711 (element by element)
-        settings: dict[str, Any] = {"vocabulary": self.words_, "binary": not self.counts_, "dtype": np.float32}
         texts = ["" if text is None else str(text) for text in column.texts]
-        matrix = scipy.sparse.csr_array(_counter(**settings).transform(texts))
+        matrix = scipy.sparse.csr_array(self._vectoriser.transform(texts))
         family = None if self.counts_ else Bernoulli()
         return [Block(matrix, self.words_, family, present=np.asarray(present, dtype=bool))]
 
     def said_in(self, text: str) -> Any:
         """Return the text, if it has a word that is known."""
-        known = set(self.words_)
-        return text if any(word in known for word in _counter().build_analyzer()(text)) else None
+        known, analyse = self._vectoriser.vocabulary_, self._vectoriser.build_analyzer()
+        return text if any(word in known for word in analyse(text)) else None
+
+    @cached_property
+    def _vectoriser(self) -> Any:
+        """What counts the words; kept, as learning a vocabulary takes longer than counting the words of one text."""
+        made = _counter(vocabulary=self.words_, binary=not self.counts_, dtype=np.float32)
+        made.transform([""])
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_vectoriser"}
 
     @property
     def note(self) -> str:

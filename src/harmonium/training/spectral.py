@@ -69,7 +69,9 @@ class Spectral(Driver):
     are those of regularised iterative principal components (Josse & Husson 2012), the shrinkage q is the variance that
     they leave out, on average over directions. With more features than rows, the direction of a factor is uncertain,
     and q keeps that uncertainty from being taken for signal; p(x) then understates how much features go together. For
-    views that are not normal, D is the variance of a feature at its mean, and the decomposition is an approximation.
+    views that are not normal, the decomposition is an approximation, and D is the average variance of a feature on the
+    way from its mean to where factors take it: that of a rare tag at its mean would have it certain as soon as a factor
+    says a little in its favour.
 
     How many factors there are is settled by parallel analysis: in copies of the data every feature is permuted among
     the rows that have its view, which leaves no factor (Buja & Eyuboglu 1992); a factor stays if it and all larger ones
@@ -191,7 +193,8 @@ class Spectral(Driver):
             family, mean = problem.energy.families[name], problem.reference[name].astype(np.float64)
             left = left_out[columns]
             own = family.own_parameters() | family.own_from_residuals(left)
-            variance = family.statistic_variance(mean, own)
+            explained = np.sqrt(np.square(loadings[columns]).sum(axis=1))
+            variance = family.variance_within(mean, explained, own)
             weights = loadings[columns] / np.maximum(variance, 1e-12)[:, None]
             precision += loadings[columns].T @ weights
             bias -= mean @ weights

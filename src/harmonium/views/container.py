@@ -191,11 +191,19 @@ class Views:
         added = Source(matrix, rows, columns, index=self.index)
         return Views._from_sources({**self._sources, name: added}, self.table)
 
-    def described(self, features: Mapping[str, list[str]], families: Mapping[str, Family | None], table: Any) -> Views:
+    def described(
+        self,
+        columns: Mapping[str, list[str]],
+        features: Mapping[str, list[str]],
+        families: Mapping[str, Family | None],
+        table: Any,
+    ) -> Views:
         """Return these views with what the table they were read from knows of them.
 
         Parameters
         ----------
+        columns : mapping of str to list of str
+            Names of the columns of each view.
         features : mapping of str to list of str
             Names of all features of some views, where a family has several for each column.
         families : mapping of str to Family or None
@@ -209,7 +217,7 @@ class Views:
             The views, which share their data with these.
         """
         sources = {
-            name: replace(source, features=features.get(name), family=families.get(name))
+            name: replace(source, columns=columns.get(name), features=features.get(name), family=families.get(name))
             for name, source in self._sources.items()
         }
         return Views._from_sources(sources, table)

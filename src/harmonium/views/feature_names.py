@@ -37,7 +37,7 @@ def as_names(owner: str, names: Any) -> list[str]:
             f"{owner} needs names of its columns, or something that has get_feature_names_out; got {names!r}; pass a "
             "list, or the vectoriser that made the columns."
         )
-    return [str(name) for name in names]
+    return list(map(str, names))
 
 
 def checked_names(owner: str, names: Any, n_columns: int) -> list[str]:
