@@ -410,11 +410,12 @@ def report(results: dict[str, list[Any]], majority: list[float]) -> Result:
     result.text(
         "Harmoniums are fitted to training patients only, leave out what is missing, and encode an unseen patient by "
         "one call of `transform`; drugs come from `predict_view` given the other views. The first row has all defaults "
-        "and a model for each task, as a user would; MMH has one latent space for both and no direct path. Mean imputation and MCCA are fitted to training "
-        f"patients only. MOFA (Bernoulli mutations, {FACTORS[0]} or {FACTORS[1]} factors, at most {MOFA_STEPS[-1]} "
-        f"iterations, for (b) {MOFA_STEPS[0]} or {MOFA_STEPS[-1]}) has no call for unseen patients: it is refitted "
-        "with the held-out patients' views among its rows, so that it has seen more than the others, and the time to "
-        "encode a patient is that of the refit. Seconds are wall-clock, one thread."
+        "and a model for each task, as a user would; MMH has one latent space for both and no direct path. Mean "
+        "imputation and MCCA are fitted to training patients only. MOFA (Bernoulli mutations, "
+        f"{FACTORS[0]} or {FACTORS[1]} factors, at most {MOFA_STEPS[-1]} iterations, for (b) {MOFA_STEPS[0]} or "
+        f"{MOFA_STEPS[-1]}) has no call for unseen patients: it is refitted with the held-out patients' views among "
+        "its rows, so that it has seen more than the others, and the time to encode a patient is that of the refit. "
+        "Seconds are wall-clock, one thread."
     )
     columns = {
         "method": None,
