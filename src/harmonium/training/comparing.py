@@ -10,8 +10,10 @@ def mean_error(errors: np.ndarray, weight: np.ndarray) -> float:
     return float(np.average(errors, weights=weight)) if weight.any() else 0.0
 
 
-def is_better(errors: np.ndarray, others: np.ndarray, weight: np.ndarray) -> bool:
+def is_better(errors: np.ndarray, others: np.ndarray, weight: np.ndarray, by: float = 1.0) -> bool:
     """Return whether errors are smaller than others by more than one standard error of their differences.
+
+    ``by`` is the number of standard errors that it takes.
 
     Examples
     --------
@@ -27,4 +29,4 @@ def is_better(errors: np.ndarray, others: np.ndarray, weight: np.ndarray) -> boo
     spread = mean_error(np.square(gain - mean), weight)
     # as many rows of equal weight tell as much
     rows = weight.sum() ** 2 / max(float(np.square(weight).sum()), 1e-300)
-    return bool(mean > np.sqrt(spread / max(rows, 1.0)))
+    return bool(mean > by * np.sqrt(spread / max(rows, 1.0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from harmonium.training.fitted import FittedModel
 from harmonium.training.folds import held_out_folds
 from harmonium.training.initialise import initial_training
 from harmonium.training.linear_search import LinearSearch, linear_search
-from harmonium.training.mixing import mixture
+from harmonium.training.mixing import linear_alone, may_help, mixture
 from harmonium.training.monitor import cost_of_description
 from harmonium.training.path import Fold, Search, Stage, of_stage, search
 from harmonium.training.plan import Plan
@@ -88,27 +89,53 @@ def fit_head(
         seed, rows = int(rng.integers(2**31 - 1)), []
         if plan.validation_fraction and int(known_targets.counting.sum()) >= _FEWEST_LABELS:
             rows = held_out_folds(known_targets, plan.validation_fraction, rng)
-        return _HeadFit(rng, seed, rows, Search([Fold(start(seed)) for _ in rows]))
+        return _HeadFit(rng, seed, rows, Search([Fold() for _ in rows]))
 
     with checkpoint.level("fit", begin) as state:
-        found, linear = state.found, None
+        found, linear, weights = state.found, None, dict[str, float]()
         try:
             if state.rows and (head.sees_inputs or plan.weighs_views_of(problem)):
                 linear = linear_search(problem, known, state.rows)
                 if plan.weighs_views_of(problem):
-                    problem = replace(problem, view_weights=linear.best_straight().settings.weights)
+                    weights = linear.best_straight().settings.weights
+                    problem = replace(problem, view_weights=dict.fromkeys(weights, 1.0))
             if found.folds:
-                search(found, problem, plan, known, nats, state.rows, state.rng, reporter, checkpoint)
-                if head.is_uneven(targets) and not head.is_solved:
+
+                def is_worth_it(scores: np.ndarray) -> bool:
+                    return linear is None or not head.sees_inputs or may_help(linear, scores)
+
+                begun = partial(start, state.seed)
+                search(
+                    found,
+                    problem,
+                    plan,
+                    known,
+                    nats,
+                    state.rows,
+                    begun,
+                    weights,
+                    is_worth_it,
+                    state.rng,
+                    reporter,
+                    checkpoint,
+                )
+                if head.is_uneven(targets) and not head.is_solved and not found.given_up:
                     state.finish = finish(problem, known, state.rows, found.trained, found.scores)
                 found.folds = []  # what it takes to go on with them is no longer needed
+            problem = _as_chosen(problem, found, weights)
             state.training = state.training or start(state.seed)
             return _train(problem, data, known, plan, nats, state, linear, reporter, checkpoint), state.rng
         except KeyboardInterrupt as interrupt:
-            model = None if is_second(interrupt) else _best_so_far(problem, known, nats, state, linear)
+            chosen = _as_chosen(problem, found, weights)
+            model = None if is_second(interrupt) else _best_so_far(chosen, known, nats, state, linear)
             if model is None:
                 raise
             return model, state.rng
+
+
+def _as_chosen(problem: Problem, found: Search, weights: dict[str, float]) -> Problem:
+    """Return the problem with the weights of views that the topics were best with."""
+    return replace(problem, view_weights=weights) if any(stage.weighed for stage in found.chosen) else problem
 
 
 def only_C(head: Head) -> float:
@@ -142,7 +169,7 @@ def _train(
     training, stages = state.training, _stages(problem, state)
     assert training is not None
     for stage in stages[state.n_done :]:
-        weighted, staged = replace(problem, strength=stage.C * nats), of_stage(problem, data, stage)
+        weighted, staged = of_stage(problem, data, stage, nats)
         last = stage.last(plan.driver.epochs(len(data)))
         reporter.ahead(sum(rest.rows(plan.driver, len(data)) for rest in stages[state.n_done :]))
         plan.driver.run(weighted, plan.objective, staged, training, state.rng, reporter, None, last, checkpoint)
@@ -174,7 +201,7 @@ def _of_all_rows(
             training, by_fold = state.finish.of(problem, known, training), state.finish.scores
         scores = np.concatenate(by_fold)
         if head.sees_inputs and linear is not None:
-            mixed = mixture(linear, by_fold)
+            mixed = linear_alone(linear) if state.found.given_up else mixture(linear, by_fold)
             training = replace(training, parameters=mixed.mixed(training.parameters))
             scores, path = mixed.scores, mixed.path
         held_out = Targets.joined([known.targets.take(held) for _, held in state.rows])

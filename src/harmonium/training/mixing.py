@@ -20,6 +20,9 @@ from harmonium.training.linear_search import LinearModel, LinearSearch
 
 # Shares of the topics to choose from.
 _SHARES = np.linspace(0, 1, 21)
+# Standard errors by which the topics have to improve the linear model on the first fold, so that they are tried on the
+# others too: a convention. To be chosen in the end it takes one standard error on all folds.
+_PROMISING = 0.5
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,27 @@ def mixture(search: LinearSearch, scores: list[np.ndarray]) -> Mixture:
     return Mixture(path, bias + (1 - best.share) * best.move, best.share, held_out)
 
 
+def linear_alone(search: LinearSearch) -> Mixture:
+    """Return the best direct path with a share of zero for the topics, of which not all folds have scores."""
+    best, rows = search.best(), np.arange(len(search.targets.weight))
+    held_out, first = best.scores.copy(), 0
+    if len(search.folds) > 1:
+        for _, held in search.folds:
+            fold = rows[first : first + len(held)]
+            held_out[fold] = search.best(np.setdiff1d(rows, fold)).scores[fold]
+            first += len(held)
+    return Mixture(*search.path(best, np.ones(held_out.shape[1])), 0.0, held_out)
+
+
+def may_help(search: LinearSearch, scores: np.ndarray) -> bool:
+    """Return whether topics promise to improve the linear model, by their scores of the first fold's held-out rows."""
+    rows = np.arange(len(scores))
+    targets = search.targets.take(rows)
+    _, errors = _errors(search, scores, rows)
+    best = errors[int(np.argmin([mean_error(each, targets.weight) for each in errors]))]
+    return is_better(best, errors[0], targets.weight, by=_PROMISING)
+
+
 @dataclass(frozen=True)
 class _Choice:
     """A linear model, how its scores are brought to the scale of the topics, and the share of the topics."""
@@ -81,22 +105,28 @@ class _Choice:
     share: float
 
     def scores(self, topics: np.ndarray) -> np.ndarray:
-        return self.share * topics + (1 - self.share) * (self.linear.scores * self.factor + self.move)
+        """Return scores of the first held-out rows, of which those of the topics are given."""
+        linear = self.linear.scores[: len(topics)]
+        return self.share * topics + (1 - self.share) * (linear * self.factor + self.move)
 
 
 def _choice(search: LinearSearch, topics: np.ndarray, rows: np.ndarray) -> _Choice:
     """Return what is best on some of the held-out rows."""
+    weight = search.targets.weight[rows]
+    choices, errors = _errors(search, topics, rows)
+    best = errors[int(np.argmin([mean_error(each, weight) for each in errors]))]
+    # the first, which has the least of the topics, that is as good as the best
+    return next(choice for choice, each in zip(choices, errors, strict=True) if not is_better(best, each, weight))
+
+
+def _errors(search: LinearSearch, topics: np.ndarray, rows: np.ndarray) -> tuple[list[_Choice], np.ndarray]:
+    """Return all shares of the topics, and the errors of some held-out rows with each."""
     head, targets = search.head, search.targets.take(rows)
     linear = search.best(rows)
     factor, move = _on_the_scale(head.outputs_, topics[rows], linear.scores[rows], targets)
     choices = [_Choice(linear, factor, move, float(share)) for share in _SHARES]
     errors = [head.error(each.scores(topics)[rows], targets.values) for each in choices]
-    smooth = _smooth(np.stack(errors))
-    best = smooth[int(np.argmin([mean_error(each, targets.weight) for each in smooth]))]
-    # the first, which has the least of the topics, that is as good as the best
-    return next(
-        choice for choice, each in zip(choices, smooth, strict=True) if not is_better(best, each, targets.weight)
-    )
+    return choices, _smooth(np.stack(errors))
 
 
 def _on_the_scale(
