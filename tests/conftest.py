@@ -7,6 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import threadpoolctl
+
+# Workers share the processors. Threads of OpenMP and BLAS, which scikit-learn uses, wait for one another by spinning,
+# and so take them from the other worker: a map of 160 items took 10 s of processor time in place of 0.4. Libraries that
+# are loaded from now on, and other processes, obey the variable.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    threadpoolctl.threadpool_limits(1)
 
 import harmonium
 from harmonium.batch import Batch, ViewBatch

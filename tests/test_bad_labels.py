@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -65,15 +66,20 @@ def refuse(model: Any, call: Callable[[], Any], pattern: str, kind: type[Excepti
     assert pickle.dumps(vars(model)) == before and getattr(model, "fitted_", None) is fitted
 
 
+@cache
+def fitted(kind: type) -> bytes:
+    """A pickled model that was fitted to what can be learned from."""
+    return pickle.dumps(kind(**{**QUICK, "validation_fraction": 0.2}).fit(X, Y))
+
+
 def refuse_fit(model: Any, y: Any, pattern: str, kind: type[Exception] = ValueError, **keywords: Any) -> None:
     """By fit and partial_fit of a new model, and by fit of one that was fitted before."""
     refuse(model, lambda: model.fit(X, y, **keywords), pattern, kind)
     assert not hasattr(model, "classes_") and not hasattr(model, "head_")
     if hasattr(model, "partial_fit"):
         refuse(model, lambda: model.partial_fit(X, y, **keywords), pattern, kind)
-    asked = model.get_params(deep=False)
-    good = type(model)(**{**QUICK, "validation_fraction": 0.2}).fit(X, Y)
-    good.set_params(**asked)
+    good = pickle.loads(fitted(type(model)))
+    good.set_params(**model.get_params(deep=False))
     refuse(good, lambda: good.fit(X, y, **keywords), pattern, kind)
     assert np.isfinite(good.transform(X)).all() and len(good.predict(X)) == N_ROWS
 

@@ -41,7 +41,8 @@ def interrupt() -> None:
 
 def test_ctrl_c_is_a_keyboard_interrupt_at_once_wherever_it_comes() -> None:
     command = [sys.executable, "-W", "ignore", "-m", "tests.interrupt_cases", "40", "0"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+    several = {**os.environ, "OMP_NUM_THREADS": "2"}  # threads that BLAS must have again afterwards
+    run = subprocess.run(command, cwd=ROOT, env=several, capture_output=True, text=True, check=True, timeout=120)
     report = json.loads(run.stdout)
     assert report["kinds"] == {"KeyboardInterrupt": 40}
     assert report["latest"] < 1.0
@@ -153,6 +154,7 @@ def test_threads_other_than_the_main_one_compute_without_a_watch() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@threadpoolctl.threadpool_limits.wrap(limits=2, user_api="blas")
 def test_processes_forked_while_threads_compute_can_compute_too() -> None:
     data = (np.random.default_rng(0).random((20, 8)) < 0.3).astype(np.float32)
     model = Harmonium(2, driver=Stochastic(max_iter=1), n_jobs=2, random_state=0).fit(data)

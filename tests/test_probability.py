@@ -168,7 +168,6 @@ def test_blas_has_its_threads_back_when_several_computed_at_once() -> None:
     def blas_threads() -> list[int]:
         return [info["num_threads"] for info in threadpoolctl.threadpool_info() if info["user_api"] == "blas"]
 
-    before = blas_threads()
     entered, leave = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -176,11 +175,13 @@ def test_blas_has_its_threads_back_when_several_computed_at_once() -> None:
             entered.set()
             leave.wait(5)
 
-    with threads.compute(1):
-        holder = threading.Thread(target=hold)
-        holder.start()
-        entered.wait(5)
-    assert set(blas_threads()) == {1}  # somebody still computes
-    leave.set()
-    holder.join()
-    assert blas_threads() == before
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with threads.compute(1):
+            holder = threading.Thread(target=hold)
+            holder.start()
+            entered.wait(5)
+        assert set(blas_threads()) == {1}  # somebody still computes
+        leave.set()
+        holder.join()
+        assert blas_threads() == before and set(before) == {2}

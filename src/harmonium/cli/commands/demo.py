@@ -14,7 +14,7 @@ from harmonium.cli.refusing import in_one_sentence
 def command(
     output: Annotated[Path, typer.Option(help="Folder for the pictures and the model.")] = Path("harmonium-demo"),
     seed: Annotated[int, typer.Option(help="Seed of the split and of the training.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="A few epochs only, to see that it runs.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Few epochs and a small map, to see that it runs.")] = False,
 ) -> None:
     """Train a two-view model on scikit-learn's digits, compare it with baselines, and draw what it learned."""
     with in_one_sentence():
