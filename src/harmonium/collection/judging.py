@@ -87,7 +87,9 @@ def truth_of(meaning: Meaning, y: Any) -> np.ndarray:
     return np.array(cells, dtype=np.float64).reshape(values.shape)
 
 
-def judged(model: Any, X: Any, y: Any, learned: np.ndarray, held_out: np.ndarray, seed: int) -> HeldOut:
+def judged(
+    model: Any, X: Any, y: Any, learned: np.ndarray, held_out: np.ndarray, seed: int, most_rows: int | None = None
+) -> HeldOut:
     """Return what a model and simpler ones predict for rows that they did not learn from.
 
     Parameters
@@ -102,15 +104,21 @@ def judged(model: Any, X: Any, y: Any, learned: np.ndarray, held_out: np.ndarray
         Numbers of the rows that were learned from and held out.
     seed : int
         Seed of the intervals.
+    most_rows : int, optional
+        Rows that the linear model learns from, at most, as it takes them all into memory. Default: all.
 
     Returns
     -------
     HeldOut
-        The rows, what is true of them, what the model predicts, and scores of all models: ``n_rows``,
-        ``n_learned``, and ``measures`` as `harmonium.collection.measures.compared` returns them, with the models
+        The rows, what is true of them, what the model predicts, and scores of all models: ``n_rows``, ``n_learned``,
+        ``n_linear`` if the linear model learned from fewer, and ``measures`` as
+        `harmonium.collection.measures.compared` returns them, with the models
         "harmonium", "linear" and "trivial".
     """
     meaning = model.fitted_.meaning
+    n_learned = len(learned)
+    if most_rows is not None and n_learned > most_rows:
+        learned = learned[np.linspace(0, n_learned - 1, most_rows).astype(np.int64)]
     train, test = X[learned], X[held_out]
     known, truth = (truth_of(meaning, np.asarray(y, dtype=object)[rows]) for rows in (learned, held_out))
     families = {name: model.families_[name] for name in train.names}
@@ -121,7 +129,8 @@ def judged(model: Any, X: Any, y: Any, learned: np.ndarray, held_out: np.ndarray
     }
     scores = {
         "n_rows": len(held_out),
-        "n_learned": len(learned),
+        "n_learned": n_learned,
+        **({} if len(learned) == n_learned else {"n_linear": len(learned)}),
         "measures": compared(meaning, truth, predicted, seed),
     }
     return HeldOut(held_out, truth, predicted["harmonium"], scores)
