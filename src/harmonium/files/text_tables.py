@@ -82,22 +82,23 @@ def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) 
             refuse(path, "The first line of a table must name its columns", "has an empty one", "add the names")
         separator = max(_SEPARATORS, key=_outside_quotes(first).count)
         text.seek(0)
-        heading = next(_read(path, text, separator, nrows=1, header=None, index_col=False))
+        heading = next(_read(path, text, separator, nrows=1, header=None))
         names = heading.iloc[0].fillna("").astype(str).tolist()
         twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
         if twice is not None:
             refuse(path, "Columns of a table must have different names", f"has {twice[:60]!r} twice", "rename one")
         text.seek(0)
-        if rows is None:
-            found = _read(path, text, separator, header=0, index_col=False)
-        else:
-            # without index_col pandas refuses long rows also beyond the first block; long first rows get an index
+        width = len(names)
+        options: dict[str, Any] = {"header": 0}
+        if rows is not None:
+            # pandas cuts rows that are too long at the beginning of a block; one more column shows what they have
             types = {place: str for place, name in enumerate(names) if name in texts}
-            found = _read(path, text, separator, header=0, chunksize=rows, dtype=types)
-        for frame in found:
-            if frame.shape[1] != len(names) or not isinstance(frame.index, pd.RangeIndex):
+            options = {"header": None, "skiprows": 1, "names": range(width + 1), "chunksize": rows, "dtype": types}
+        for frame in _read(path, text, separator, **options):
+            is_long = frame.shape[1] != width if rows is None else bool(frame[width].notna().any())
+            if is_long:
                 refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them")
-            yield frame.set_axis(names, axis=1)
+            yield frame.iloc[:, :width].set_axis(names, axis=1)
 
 
 def _read(path: Path, text: IO[str], separator: str, **options: Any) -> Iterator[pd.DataFrame]:
@@ -109,6 +110,7 @@ def _read(path: Path, text: IO[str], separator: str, **options: Any) -> Iterator
                 found = pd.read_csv(
                     text,
                     sep=separator,
+                    index_col=False,
                     keep_default_na=False,
                     na_values=[""],
                     low_memory=False,
@@ -134,7 +136,8 @@ def _refusing(path: Path) -> Iterator[None]:
     except pd.errors.ParserWarning as error:
         refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them", error)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OverflowError, MemoryError) as error:
-        refuse(path, "A table must be one that can be read", f"cannot ({one_line(error)})", "correct it", error)
+        said = ValueError(str(error).replace("Error tokenizing data. C error: ", ""))  # which says where
+        refuse(path, "A table must be one that can be read", f"cannot ({one_line(said)})", "correct it", error)
 
 
 def _outside_quotes(line: str) -> str:
