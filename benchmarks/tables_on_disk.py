@@ -20,7 +20,7 @@ BENCHMARK = Benchmark(
     claim="peak memory and processor time of `harmonium fit --stream` and `harmonium transform` on tables of texts and "
     "numbers, up to a million rows",
     minutes=15,
-    settings={"rows": (100_000, 1_000_000), "words": 40, "topics": 10, "epochs": 1, "folder": ""},
+    settings={"rows": (100_000, 1_000_000), "words": 20, "topics": 10, "epochs": 1, "folder": ""},
     quick={"rows": (600,), "words": 8, "topics": 2},
 )
 VOCABULARY = 20_000
@@ -99,6 +99,6 @@ def run(options: SimpleNamespace) -> Result:
         f"Texts of {options.words} words of {VOCABULARY:,}, a price and stars; `harmonium fit --stream` with "
         f"{options.topics} topics and {options.epochs} epoch(s), with all it does (types, roles, blocks, training, "
         "map, search index), and `harmonium transform` of the same table into a file. The goal is memory that does not "
-        "grow with the table but for a few bytes a row. Times were taken beside other work."
+        "grow with the table but for a few bytes a row."
     )
     return result
