@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,33 +16,85 @@ from rich.table import Table
 from harmonium.cli.printing import cell, put_json, shown
 from harmonium.cli.refusing import Refusal
 from harmonium.collection import ModelFolder
-from harmonium.files import read_data
+from harmonium.exceptions import HarmoniumWarning
+from harmonium.files import TableFile, in_blocks, read_data
 from harmonium.files.pictures import pictures_of
+from harmonium.notices import notice
 from harmonium.persist import load_model
 
 
-def new_rows(model: Any, data: Path, pictures: Path | None) -> Any:
-    """Return the rows of a file as a model takes them.
+def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
+    """Yield the rows of a file as a model takes them, some at a time if its format lets them be read so.
 
     Parameters
     ----------
     model : estimator
         A fitted model.
     data : Path
-        The file.
+        The file, or a folder of Parquet files.
     pictures : Path or None
         Where pictures lie; None for the folder of the file.
 
-    Returns
-    -------
+    Yields
+    ------
     object
         Columns of a table that the model knows, with pictures in place of their files, or views.
     """
-    loaded = read_data(data)
     table = getattr(model, "fitted_", None) and model.fitted_.table
-    if not loaded.is_table or table is None:
-        return loaded.X
-    frame = loaded.X[[column.name for column in table.columns if column.name in loaded.X.columns]].copy()
+    if table is None or not in_blocks(data):
+        loaded = read_data(data)
+        yield loaded.X if table is None or not loaded.is_table else _columns(table, loaded.X, data, pictures)
+        return
+    for block in TableFile.surveyed(data).blocks():
+        yield _columns(table, block, data, pictures)
+
+
+def answered(ask: Callable[[Any], pd.DataFrame], blocks: Iterable[Any]) -> Iterator[pd.DataFrame]:
+    """Yield the answers about one block after the other; a notice that differs in its numbers alone is given once.
+
+    Parameters
+    ----------
+    ask : callable
+        Takes a block of rows and returns a table; a column ``row`` counts them from 0.
+    blocks : iterable
+        Blocks of rows.
+
+    Yields
+    ------
+    DataFrame
+        The answers, in which rows are counted through.
+    """
+    told: set[str] = set()
+    first = 0
+    for block in blocks:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", HarmoniumWarning)
+            answer = ask(block)
+        for warning in caught:
+            kind = re.sub(r"[\d,.]+", "", str(warning.message))
+            if issubclass(warning.category, HarmoniumWarning) and kind not in told:
+                told.add(kind)
+                notice(str(warning.message))
+        if "row" in answer.columns:
+            answer = answer.assign(row=answer["row"] + first)
+        first += len(block) if isinstance(block, pd.DataFrame) else 0  # other data come in one block
+        yield answer
+
+
+def _new_row(model: Any, data: Path, row: int, pictures: Path | None) -> Any:
+    """Return one row of a file as views; no later ones are read."""
+    first = 0
+    for block in new_blocks(model, data, pictures):
+        n_rows = len(block) if isinstance(block, pd.DataFrame) else len(model.as_views(block))
+        if row < first + n_rows:
+            return model.as_views(block)[row - first : row - first + 1]
+        first += n_rows
+    raise Refusal(f"--row must be a number below {first:,}, the rows of {data}; got {row}; the first is 0.")
+
+
+def _columns(table: Any, frame: pd.DataFrame, data: Path, pictures: Path | None) -> pd.DataFrame:
+    """Return the columns that a model knows, with pictures in place of their files."""
+    frame = frame[[column.name for column in table.columns if column.name in frame.columns]].copy()
     if frame.shape[1] == 0:
         names = ", ".join(repr(column.name) for column in table.columns)
         raise Refusal(
@@ -134,12 +189,9 @@ def print_explanation(
         why, estimator = folder.explain(row), folder.model
     else:
         estimator = load_model(model)
-        rows = estimator.as_views(new_rows(estimator, data, pictures))
-        if row >= len(rows):
-            raise Refusal(f"--row must be a number below {len(rows):,}, the rows of {data}; got {row}; the first is 0.")
         if not hasattr(estimator, "explain"):
             raise Refusal("An explanation needs a model with a target; this one was fitted without; fit it with one.")
-        why = estimator.explain(rows[row : row + 1])[0]
+        why = estimator.explain(_new_row(estimator, data, row, pictures))[0]
     if as_json:
         put_json(why.to_dict(output, n))
         return

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
+from sklearn.base import clone
 
 from harmonium.cli.printing import put_json, say, shown
 from harmonium.cli.refusing import Refusal
 from harmonium.collection import ModelFolder, Thumbnails, fit_folder
 from harmonium.collection.choosing import Target, model_for, target_of
-from harmonium.files import Loaded, endings, read_data
+from harmonium.collection.streaming import StreamedTable
+from harmonium.files import Loaded, endings, in_blocks, is_large, read_data
 from harmonium.files.pictures import pictures_of
 from harmonium.tables import TableViews
 
@@ -39,6 +43,20 @@ class Wish:
     holdout: float
     refit: bool
     seed: int
+    stream: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What is fitted: rows as a model takes them, when they are asked for, and what the folder keeps of them."""
+
+    rows: Callable[[], Any]
+    views: Any
+    target: Target | None
+    items: pd.DataFrame
+    kept: np.ndarray | None = None
+    thumbnails: Thumbnails | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
@@ -56,36 +74,81 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
     output = _output(wish)
     if not 0 <= wish.seed < 2**32:
         raise Refusal(f"--seed must be a whole number from 0 to {2**32 - 1}; got {wish.seed}; 0 is usual.")
-    loaded = read_data(wish.data)
-    target = _target(loaded, wish)
-    frame, thumbnails = _with_pictures(loaded, wish)
-    views: Any = "infer"
-    if loaded.is_table:
-        frame = frame.drop(columns=[wish.target] if wish.target else [])
-        views = _reader(frame, wish)
-        frame = _shown_before(frame, views, quiet or as_json)
-    task = None if target is None else target.task
-    verbose = int(not (quiet or as_json) and sys.stderr.isatty())
-    model = model_for(wish.model, task, wish.topics, wish.seed, views=views, verbose=verbose)
+    silent = quiet or as_json
+    prepared = _streamed(wish, output, silent) if _streams(wish) else _in_memory(wish, silent)
+    task = None if prepared.target is None else prepared.target.task
+    verbose = int(not silent and sys.stderr.isatty())
+    model = model_for(wish.model, task, wish.topics, wish.seed, views=prepared.views, verbose=verbose)
     if wish.epochs is not None:
         model.set_params(driver__max_iter=wish.epochs)
     folder = fit_folder(
         output,
         model,
-        frame,
-        None if target is None else target.y,
-        items=loaded.items,
-        target=wish.target if wish.target in loaded.items.columns else None,
+        prepared.rows(),
+        None if prepared.target is None else prepared.target.y,
+        items=prepared.items,
+        kept=prepared.kept,
+        target=wish.target if wish.target in prepared.items.columns else None,
         holdout=wish.holdout,
         refit=wish.refit,
-        thumbnails=thumbnails,
-        notes={"source": wish.data.name, "model": wish.model, "task": task, "seed": wish.seed},
-        tell=None if quiet or as_json else lambda words: say(f"{words} …"),
+        thumbnails=prepared.thumbnails,
+        notes={"source": wish.data.name, "model": wish.model, "task": task, "seed": wish.seed, **prepared.notes},
+        tell=None if silent else lambda words: say(f"{words} …"),
     )
     if as_json:
         put_json({"folder": str(folder.path), **folder.summary()})
     else:
         _tell(folder, wish)
+
+
+def _in_memory(wish: Wish, silent: bool) -> Prepared:
+    """Return the data of a file that is read whole."""
+    loaded = read_data(wish.data)
+    target = _target(loaded.items, wish)
+    frame, thumbnails = _with_pictures(loaded, wish)
+    views: Any = "infer"
+    if loaded.is_table:
+        frame = frame.drop(columns=[wish.target] if wish.target else [])
+        frame, views = _shown_before(frame, _reader(wish), silent)
+    return Prepared(lambda: frame, views, target, loaded.items, thumbnails=thumbnails)
+
+
+def _streams(wish: Wish) -> bool:
+    """Tell whether the table stays in its file; refuse what cannot be done so."""
+    has_pictures = "image" in wish.roles.values()
+    if wish.stream is None:
+        return is_large(wish.data) and not has_pictures
+    if wish.stream and not in_blocks(wish.data):
+        raise Refusal(
+            f"--stream takes .csv, .jsonl and .parquet, or a folder of .parquet files; {wish.data} is none of them; "
+            "leave it out."
+        )
+    if wish.stream and has_pictures:
+        raise Refusal("--stream leaves a table in its file; columns of pictures are read whole; leave it out.")
+    return wish.stream
+
+
+def _streamed(wish: Wish, output: Path, silent: bool) -> Prepared:
+    """Return the data of a file that stays where it is: a sample in memory, and all rows in blocks on the disk."""
+    table = StreamedTable.opened(wish.data, wish.target)
+    n_rows, n_kept = table.file.n_rows, len(table.rows)
+    if not silent:
+        say(
+            f"Streaming {wish.data.name}: {n_rows:,} rows in blocks of {table.file.rows:,}; roles and words are "
+            f"learned from {n_kept:,} spread rows, which the folder keeps."
+        )
+    target = None if table.target is None else _target(table.target, wish)
+    frame = table.sample.drop(columns=[wish.target] if wish.target else [])
+    frame, reader = _shown_before(frame, _reader(wish), silent)
+    learned = clone(reader).fit(frame).table_
+    return Prepared(
+        lambda: table.views(learned, output),
+        reader,
+        target,
+        table.items,
+        table.rows,
+        notes={"streamed": {"rows": n_rows, "kept": n_kept}},
+    )
 
 
 def _output(wish: Wish) -> Path:
@@ -105,12 +168,12 @@ def _output(wish: Wish) -> Path:
     return output
 
 
-def _target(loaded: Loaded, wish: Wish) -> Target | None:
+def _target(items: pd.DataFrame, wish: Wish) -> Target | None:
     if wish.target is None:
         if wish.task is not None:
             raise Refusal("--task says what the target is; no --target is given; name a column.")
         return None
-    return target_of(loaded.items, wish.target, wish.task)
+    return target_of(items, wish.target, wish.task)
 
 
 def _with_pictures(loaded: Loaded, wish: Wish) -> tuple[Any, Thumbnails | None]:
@@ -128,7 +191,7 @@ def _with_pictures(loaded: Loaded, wish: Wish) -> tuple[Any, Thumbnails | None]:
     return frame, thumbnails
 
 
-def _reader(frame: pd.DataFrame, wish: Wish) -> TableViews:
+def _reader(wish: Wish) -> TableViews:
     if wish.others not in (None, "infer", "drop"):
         raise Refusal(f"--others must be infer or drop; got {wish.others!r}; choose one of them.")
     given = any(role != "drop" for role in wish.roles.values())
@@ -136,8 +199,11 @@ def _reader(frame: pd.DataFrame, wish: Wish) -> TableViews:
     return TableViews(wish.roles, remainder)
 
 
-def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> pd.DataFrame:
-    """Show what each column is taken for, before anything long is computed, and return the columns that are used."""
+def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tuple[pd.DataFrame, TableViews]:
+    """Show what each column is taken for, before anything long is computed.
+
+    Return the columns that are used, and what reads them.
+    """
     learned = reader.fit(frame).columns_
     left_out = [name for name in learned.index if learned["role"][name] == "drop"]
     if not silent:
@@ -147,7 +213,8 @@ def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> pd.D
         if left_out:
             names = ", ".join(left_out[:12]) + (", …" if len(left_out) > 12 else "")
             say(f"Not used: {names}. Give a column a role (--text, --number, …), or --others infer, to use it.")
-    return frame.drop(columns=left_out)
+    roles = {name: role for name, role in (reader.roles or {}).items() if name not in left_out}
+    return frame.drop(columns=left_out), TableViews(roles, reader.remainder)
 
 
 def _tell(folder: ModelFolder, wish: Wish) -> None:
@@ -156,6 +223,11 @@ def _tell(folder: ModelFolder, wish: Wish) -> None:
     console.print()
     if folder.scores is not None:
         console.print(score_table(folder.scores))
+        if "n_linear" in folder.scores:
+            say(
+                f"The linear model learned from {folder.scores['n_linear']:,} of {folder.scores['n_learned']:,} rows, "
+                "as it takes all of them into memory."
+            )
     say(f"{model.n_components_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
     asks = [f"topics {folder.path}", f'search {folder.path} "…"']
     if wish.target is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from harmonium.cli.refusing import Refusal
+from harmonium.cli.writing import write_frames
 
 # Rows that are shown at a terminal, and letters of a cell: conventions.
 _ROWS = 20
@@ -36,15 +37,50 @@ def put_frame(frame: pd.DataFrame, output: Path | None, as_json: bool) -> None:
     as_json : bool
         Whether to print a list of JSON objects.
     """
+    put_frames([frame], output, as_json)
+
+
+def put_frames(frames: Iterable[pd.DataFrame], output: Path | None, as_json: bool) -> None:
+    """Write a table that comes in parts, each before the next is made.
+
+    Parameters
+    ----------
+    frames : iterable of DataFrame
+        Rows of the table, some at a time; their index is left out.
+    output : Path or None
+        File whose ending says the format, which is there when all is written; None for stdout.
+    as_json : bool
+        Whether to print a list of JSON objects.
+    """
     if output is not None:
-        _write(frame, output)
-        say(f"{len(frame):,} rows written to {output}.")
+        say(f"{write_frames(frames, output):,} rows written to {output}.")
     elif as_json:
-        put_json(json.loads(frame.to_json(orient="records")))
+        put_json_list(frames)
     elif sys.stdout.isatty():
-        Console().print(shown(frame))
+        Console().print(_first_rows(frames))
     else:
-        frame.to_csv(sys.stdout, index=False)
+        for number, frame in enumerate(frames):
+            frame.to_csv(sys.stdout, index=False, header=number == 0)
+
+
+def put_json_list(frames: Iterable[pd.DataFrame]) -> None:
+    """Print the rows of a table as one list of JSON objects, part by part."""
+    between = "[\n"
+    for frame in frames:
+        for record in json.loads(frame.to_json(orient="records")):
+            said = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
+            sys.stdout.write(between + "  " + said.replace("\n", "\n  "))
+            between = ",\n"
+    sys.stdout.write("\n]\n" if between == ",\n" else "[]\n")
+
+
+def _first_rows(frames: Iterable[pd.DataFrame]) -> Table:
+    """Return the first rows of a table that comes in parts, and how many there are."""
+    first, n_rows = None, 0
+    for frame in frames:
+        first = frame if first is None else first
+        n_rows += len(frame)
+    return shown(pd.DataFrame() if first is None else first, n_rows=n_rows)
 
 
 def put_found(found: pd.DataFrame, as_json: bool) -> None:
@@ -65,26 +101,7 @@ def put_found(found: pd.DataFrame, as_json: bool) -> None:
     console.print(table)
 
 
-def _write(frame: pd.DataFrame, output: Path) -> None:
-    """Write a table to a file in one step."""
-    from harmonium.storage.replacing import replace_file
-
-    ending = output.suffix.lower()
-    if ending == ".csv":
-        content = frame.to_csv(index=False).encode()
-    elif ending == ".jsonl":
-        content = frame.to_json(orient="records", lines=True, force_ascii=False).encode()
-    elif ending == ".parquet":
-        from harmonium.extras import require
-
-        require("pyarrow", "Writing Parquet", instead="choose .csv")
-        content = frame.to_parquet(index=False)
-    else:
-        raise Refusal(f"--output must end in .csv, .jsonl or .parquet; got {output.name!r}; choose one of them.")
-    replace_file(output, [content])
-
-
-def shown(frame: pd.DataFrame, title: str | None = None, most: int = _ROWS) -> Table:
+def shown(frame: pd.DataFrame, title: str | None = None, most: int = _ROWS, n_rows: int | None = None) -> Table:
     """Return a table for a terminal: the first rows, long texts cut.
 
     Parameters
@@ -95,6 +112,8 @@ def shown(frame: pd.DataFrame, title: str | None = None, most: int = _ROWS) -> T
         What stands above it.
     most : int, default=20
         Number of rows that are shown.
+    n_rows : int, optional
+        Number of all rows, if there are more than in ``frame``.
 
     Returns
     -------
@@ -106,8 +125,9 @@ def shown(frame: pd.DataFrame, title: str | None = None, most: int = _ROWS) -> T
         table.add_column(escape(str(name)), justify="right" if frame[name].dtype.kind in "iuf" else "left")
     for row in frame.head(most).itertuples(index=False):
         table.add_row(*(cell(value) for value in row))
-    if len(frame) > most:
-        table.caption = f"{most} of {len(frame):,} rows; --output FILE writes all."
+    there = len(frame) if n_rows is None else n_rows
+    if there > most:
+        table.caption = f"{most} of {there:,} rows; --output FILE writes all."
     return table
 
 

@@ -95,9 +95,16 @@ def target_of(frame: pd.DataFrame, name: str, task: str | None = None) -> Target
         return Target("class", _classes(column))
     reader = Tags(min_rows=min(_FEWEST_ROWS, max(2, len(column) // 20)), max_features=_MOST_LABELS).bind(column)
     block = reader.read(column)[0]
-    present = np.asarray(block.present)[:, None]
-    values = np.where(present, scipy.sparse.csr_array(block.matrix).toarray(), np.nan)
-    return Target("labels", pd.DataFrame(values, columns=reader.tags_))
+    return Target("labels", _labels(scipy.sparse.csr_array(block.matrix), np.asarray(block.present), reader.tags_))
+
+
+def _labels(matrix: scipy.sparse.csr_array, present: np.ndarray, names: list[str]) -> pd.DataFrame:
+    """Return a column for each label; columns stay sparse, unless the labels of some rows are unknown."""
+    if present.all():
+        return pd.DataFrame.sparse.from_spmatrix(matrix.astype(np.int8), columns=names)
+    values = matrix.toarray().astype(np.float32, copy=False)
+    values[~present] = np.nan
+    return pd.DataFrame(values, columns=names)
 
 
 def _task(column: Column) -> Task:

@@ -18,7 +18,6 @@ from sklearn.base import clone
 
 from harmonium.collection.columns import packed_columns
 from harmonium.collection.folder import ModelFolder
-from harmonium.collection.held_out import HeldOut
 from harmonium.collection.judging import judged, split_rows
 from harmonium.collection.thumbnails import Thumbnails
 from harmonium.estimators import Harmonium
@@ -28,6 +27,12 @@ from harmonium.persist import load_model
 from harmonium.validation import check_real
 from harmonium.views import Views
 from harmonium.views.frames import is_frame
+from harmonium.views.sharding.joining import join_views
+
+# Rows that are held out of tables that do not fit into memory, and that the linear model to compare with learns from
+# there, at most: conventions.
+_MOST_HELD_OUT = 50_000
+_MOST_COMPARED = 100_000
 
 
 def fit_folder(
@@ -37,6 +42,7 @@ def fit_folder(
     y: Any = None,
     *,
     items: Any = None,
+    kept: np.ndarray | None = None,
     target: str | list[str] | None = None,
     holdout: float = 0.2,
     refit: bool = True,
@@ -61,6 +67,10 @@ def fit_folder(
         What to predict.
     items : data frame, optional
         Columns to show. Default: X itself, with its targets, if it is a data frame.
+    kept : ndarray of int64, optional
+        Numbers of the rows that the folder keeps, in order, for tables that do not fit into memory; ``items`` has a row
+        for each of them. All rows are learned from; at most 50,000 are held out, and the linear model to compare with
+        learns from at most 100,000. Default: all rows.
     target : str or list of str, optional
         Columns of the items that y stands for. Default: those that have its names.
     holdout : float, default=0.2
@@ -109,16 +119,22 @@ def fit_folder(
     seed = model.random_state if isinstance(model.random_state, int) else 0
     held_out, fitted = None, None
     if targets is not None and holdout > 0:
-        learned, chosen = split_rows(targets, holdout, seed)
+        share = holdout if kept is None else min(holdout, _MOST_HELD_OUT / len(targets))
+        learned, chosen = split_rows(targets, share, seed)
         if len(chosen):
             say(f"Fitting on {len(learned):,} rows, to be compared on {len(chosen):,} others")
             fitted = work.fitted("trial", model, _taken(rows, learned), _taken(targets, learned))
             say("Comparing with a linear and a trivial model")
-            held_out = _judged(fitted, rows, targets, learned, chosen, seed, refit)
+            most = None if kept is None else _MOST_COMPARED
+            held_out = judged(fitted, fitted.as_views(rows), targets, learned, chosen, seed, most)
+            held_out.scores["refitted"] = refit
     if fitted is None or refit:
         say(f"Fitting on all {len(targets) if targets is not None else _length(rows):,} rows")
         fitted = work.fitted("final", model, rows, targets)
     say("Drawing a map of the items")
+    if kept is not None:
+        rows = _gathered(rows, kept)
+        held_out = None if held_out is None else held_out.among(kept)
     folder = ModelFolder.create(
         path, fitted, rows, items=shown, target=target, held_out=held_out, thumbnails=thumbnails, notes=notes
     )
@@ -126,11 +142,27 @@ def fit_folder(
     return folder
 
 
+def unfinished_place(path: str | os.PathLike[str]) -> Path:
+    """Return where the work on a folder lies until the folder is there.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder that is to be made.
+
+    Returns
+    -------
+    Path
+        A folder beside it.
+    """
+    return Path(f"{os.fspath(path).rstrip('/')}.unfinished")
+
+
 class _Unfinished:
     """What a fit has done so far, in a folder beside the one that it makes."""
 
     def __init__(self, path: str | os.PathLike[str], model: Harmonium, X: Any, y: Any) -> None:
-        self._place = Path(f"{os.fspath(path).rstrip('/')}.unfinished")
+        self._place = unfinished_place(path)
         self._key = _key(model, X, y)
 
     def fitted(self, name: str, model: Harmonium, X: Any, y: Any) -> Any:
@@ -170,22 +202,23 @@ def _arrays(part: Any) -> Iterator[tuple[str, np.ndarray]]:
     if isinstance(part, pd.DataFrame):
         yield from packed_columns(part)[1].items()
     elif isinstance(part, Views):
-        for name in part.names:
-            source = part.source(name)
-            yield name, source.rows
-            parts = ("data", "indices", "indptr") if source.is_sparse else ()
-            arrays = [getattr(source.matrix, part) for part in parts] or [source.matrix]
-            yield from ((name, array) for array in arrays)
+        for _, rows in part.in_memory():
+            for name in rows.names:
+                source = rows.source(name)
+                yield name, source.rows
+                parts = ("data", "indices", "indptr") if source.is_sparse else ()
+                arrays = [getattr(source.matrix, part) for part in parts] or [source.matrix]
+                yield from ((name, array) for array in arrays)
     elif isinstance(part, np.ndarray) and part.dtype != object:
         yield "", part
     elif part is not None:
         yield "", np.frombuffer(os.urandom(16), dtype=np.uint8)
 
 
-def _judged(model: Any, X: Any, y: Any, learned: np.ndarray, chosen: np.ndarray, seed: int, refit: bool) -> HeldOut:
-    held_out = judged(model, model.as_views(X), y, learned, chosen, seed)
-    held_out.scores["refitted"] = refit
-    return held_out
+def _gathered(rows: Any, kept: np.ndarray) -> Views:
+    """Return some rows in memory."""
+    views: Views = rows[kept]
+    return join_views([part for _, part in views.in_memory()])
 
 
 def _taken(X: Any, rows: np.ndarray) -> Any:

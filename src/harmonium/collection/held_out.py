@@ -42,6 +42,28 @@ class HeldOut:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def among(self, kept: np.ndarray) -> HeldOut:
+        """Return those of the rows that are kept, with their numbers among these; scores stay those of all.
+
+        Parameters
+        ----------
+        kept : ndarray of int64
+            Numbers of the items that are kept, in order.
+
+        Returns
+        -------
+        HeldOut
+            The rows that are kept.
+
+        Examples
+        --------
+        >>> HeldOut(np.array([3, 8]), np.zeros((2, 1)), np.zeros((2, 1))).among(np.array([0, 2, 8])).rows.tolist()
+        [2]
+        """
+        is_kept = np.isin(self.rows, kept)
+        numbers = np.searchsorted(kept, self.rows[is_kept]).astype(np.int64)
+        return HeldOut(numbers, self.truth[is_kept], self.predicted[is_kept], self.scores)
+
     def tensors(self) -> dict[str, np.ndarray]:
         """Return the arrays, as a folder keeps them.
 

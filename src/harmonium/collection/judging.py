@@ -39,7 +39,7 @@ def split_rows(y: Any, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]
     >>> len(learned), len(held_out)
     (160, 40)
     """
-    table = pd.DataFrame(np.asarray(y, dtype=object).reshape(len(y), -1))
+    table = _table(y)
     known = np.flatnonzero(table.notna().any(axis=1))
     rng = np.random.default_rng(seed)
     held_out: list[int] = []
@@ -53,10 +53,17 @@ def split_rows(y: Any, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]
 
 def _strata(table: pd.DataFrame, known: np.ndarray) -> list[np.ndarray]:
     """Return rows of the same class; numbers and labels are one stratum."""
-    if table.shape[1] > 1 or table[0].nunique() > max(2, len(known) // _FEWEST):
+    if table.shape[1] > 1 or table.iloc[:, 0].nunique() > max(2, len(known) // _FEWEST):
         return [known]
     classes = table.iloc[known, 0].astype(str).to_numpy()
     return [known[classes == name] for name in np.unique(classes)]
+
+
+def _table(y: Any) -> pd.DataFrame:
+    """Return targets as columns; those of frames stay as they are, as Python objects take far more memory."""
+    if isinstance(y, pd.DataFrame | pd.Series):
+        return pd.DataFrame(y)
+    return pd.DataFrame(np.asarray(y, dtype=object).reshape(len(y), -1))
 
 
 def truth_of(meaning: Meaning, y: Any) -> np.ndarray:
@@ -79,15 +86,18 @@ def truth_of(meaning: Meaning, y: Any) -> np.ndarray:
     >>> truth_of(Meaning("class", [np.array(["no", "yes"])]), ["yes", None, "no"]).ravel().tolist()
     [1.0, -1.0, 0.0]
     """
-    values = np.asarray(y, dtype=object).reshape(len(y), -1)
+    table = _table(y)
     if meaning.kind != "class":
-        return pd.DataFrame(values).apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+        return table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+    values = table.to_numpy(dtype=object)
     numbers = [{entry: place for place, entry in enumerate(classes.tolist())} for classes in meaning.classes]
     cells = [[known.get(entry, -1) for known, entry in zip(numbers, row, strict=True)] for row in values.tolist()]
     return np.array(cells, dtype=np.float64).reshape(values.shape)
 
 
-def judged(model: Any, X: Any, y: Any, learned: np.ndarray, held_out: np.ndarray, seed: int) -> HeldOut:
+def judged(
+    model: Any, X: Any, y: Any, learned: np.ndarray, held_out: np.ndarray, seed: int, most_rows: int | None = None
+) -> HeldOut:
     """Return what a model and simpler ones predict for rows that they did not learn from.
 
     Parameters
@@ -102,17 +112,23 @@ def judged(model: Any, X: Any, y: Any, learned: np.ndarray, held_out: np.ndarray
         Numbers of the rows that were learned from and held out.
     seed : int
         Seed of the intervals.
+    most_rows : int, optional
+        Rows that the linear model learns from, at most, as it takes them all into memory. Default: all.
 
     Returns
     -------
     HeldOut
-        The rows, what is true of them, what the model predicts, and scores of all models: ``n_rows``,
-        ``n_learned``, and ``measures`` as `harmonium.collection.measures.compared` returns them, with the models
+        The rows, what is true of them, what the model predicts, and scores of all models: ``n_rows``, ``n_learned``,
+        ``n_linear`` if the linear model learned from fewer, and ``measures`` as
+        `harmonium.collection.measures.compared` returns them, with the models
         "harmonium", "linear" and "trivial".
     """
     meaning = model.fitted_.meaning
+    n_learned = len(learned)
+    if most_rows is not None and n_learned > most_rows:
+        learned = learned[np.linspace(0, n_learned - 1, most_rows).astype(np.int64)]
     train, test = X[learned], X[held_out]
-    known, truth = (truth_of(meaning, np.asarray(y, dtype=object)[rows]) for rows in (learned, held_out))
+    known, truth = (truth_of(meaning, _table(y).iloc[rows]) for rows in (learned, held_out))
     families = {name: model.families_[name] for name in train.names}
     predicted = {
         "harmonium": predicted_by(model, test),
@@ -121,7 +137,8 @@ def judged(model: Any, X: Any, y: Any, learned: np.ndarray, held_out: np.ndarray
     }
     scores = {
         "n_rows": len(held_out),
-        "n_learned": len(learned),
+        "n_learned": n_learned,
+        **({} if len(learned) == n_learned else {"n_linear": len(learned)}),
         "measures": compared(meaning, truth, predicted, seed),
     }
     return HeldOut(held_out, truth, predicted["harmonium"], scores)

@@ -11,13 +11,24 @@ from pathlib import Path
 
 from harmonium.files.annotated import read_h5ad, read_h5mu
 from harmonium.files.base import DataFileError, Loaded, endings
+from harmonium.files.blocks import BLOCK_ROWS, TableFile, in_blocks, is_large
 from harmonium.files.json_tables import read_json, read_jsonl
 from harmonium.files.matrices import read_lda_c, read_npz, read_svmlight
 from harmonium.files.matrix_market import read_matrix_market
-from harmonium.files.parquet import read_parquet
+from harmonium.files.parquet import is_parquet_folder, read_parquet
 from harmonium.files.text_tables import read_csv
 
-__all__ = ["FORMATS", "DataFileError", "Loaded", "endings", "read_data"]
+__all__ = [
+    "BLOCK_ROWS",
+    "FORMATS",
+    "DataFileError",
+    "Loaded",
+    "TableFile",
+    "endings",
+    "in_blocks",
+    "is_large",
+    "read_data",
+]
 
 #: readers by ending
 FORMATS: dict[str, Callable[[Path], Loaded]] = {
@@ -45,7 +56,7 @@ def read_data(path: str | os.PathLike[str]) -> Loaded:
     path : str or path
         The file. Its ending says what it is: .csv or .tsv (also with semicolons and the like), .jsonl or .json,
         .parquet, .npz, .mtx, .svmlight or .libsvm, .ldac, .h5ad or .h5mu; text formats and matrices may be compressed
-        (.gz, .bz2, .xz).
+        (.gz, .bz2, .xz). A folder of .parquet files is one table.
 
     Returns
     -------
@@ -68,6 +79,8 @@ def read_data(path: str | os.PathLike[str]) -> Loaded:
     [12, 9]
     """
     place = Path(path)
+    if is_parquet_folder(place):
+        return read_parquet(place)
     reader = FORMATS.get(endings(place)[0])
     if reader is None:
         raise DataFileError(

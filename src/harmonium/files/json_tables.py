@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,11 +37,23 @@ def read_json(path: Path) -> Loaded:
     return _loaded(path, rows)
 
 
+def jsonl_blocks(path: Path, rows: int, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
+    """Yield the objects of a file, at most so many at a time; their values say by themselves what are texts."""
+    with opened(path) as file:
+        lines = _lines(path, file)
+        while some := list(islice(lines, rows)):
+            yield _frame(some)
+
+
 def _loaded(path: Path, rows: list[dict[str, Any]]) -> Loaded:
     if not rows:
         refuse(path, "A table must have at least one row and one column", "has no rows", "see to it")
-    frame = checked_frame(path, pd.DataFrame([{str(key): _cell(value) for key, value in row.items()} for row in rows]))
+    frame = checked_frame(path, _frame(rows))
     return Loaded(frame, frame)
+
+
+def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame([{str(key): _cell(value) for key, value in row.items()} for row in rows])
 
 
 def _lines(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,12 @@
-"""Tables in Parquet (extra ``arrow``)."""
+"""Tables in Parquet (extra ``arrow``): a file, or a folder of files."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from harmonium.extras import require
 from harmonium.files.base import Loaded, checked_frame, one_line, opened, refuse
@@ -10,15 +14,48 @@ from harmonium.files.base import Loaded, checked_frame, one_line, opened, refuse
 
 def read_parquet(path: Path) -> Loaded:
     """Return a table in Parquet."""
+    parts = [batch.to_pandas() for batch in _batches(path, 100_000)]
+    frame = checked_frame(path, pd.concat(parts, ignore_index=True) if parts else pd.DataFrame())
+    return Loaded(frame, frame)
+
+
+def parquet_blocks(path: Path, rows: int, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a table, at most so many at a time; files say by themselves which columns are texts."""
+    for batch in _batches(path, rows):
+        if batch.num_rows:
+            frame = batch.to_pandas().reset_index(drop=True)
+            yield frame.set_axis([str(name) for name in frame.columns], axis=1)
+
+
+def is_parquet_folder(path: Path) -> bool:
+    """Tell whether a path is a folder with Parquet files."""
+    return path.is_dir() and any(path.glob("*.parquet"))
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """Return the files of a folder, sorted by name, or the file itself."""
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def _batches(path: Path, rows: int) -> Iterator[Any]:
     arrow, parquet = require("pyarrow", "Reading Parquet"), require("pyarrow.parquet", "Reading Parquet")
-    with opened(path) as file:
-        try:
-            table = parquet.ParquetFile(file).read()
-        except (arrow.ArrowException, ValueError, OSError) as error:
-            refuse(path, "A Parquet file must be whole", f"is not ({one_line(error)})", "write it again", error)
-    names = list(table.schema.names)
+    first: list[str] | None = None
+    for place in parquet_files(path):
+        with opened(place) as file:
+            try:
+                found = parquet.ParquetFile(file)
+                names = list(found.schema_arrow.names)
+                _check_names(place, names, first)
+                first = first or names
+                yield from found.iter_batches(rows)
+            except (arrow.ArrowException, OSError) as error:
+                refuse(place, "A Parquet file must be whole", f"is not ({one_line(error)})", "write it again", error)
+
+
+def _check_names(path: Path, names: list[str], first: list[str] | None) -> None:
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice is not None:
         refuse(path, "Columns of a table must have different names", f"has {twice[:60]!r} twice", "rename one")
-    frame = checked_frame(path, table.to_pandas().reset_index(drop=True))
-    return Loaded(frame, frame)
+    if first is not None and set(names) != set(first):
+        strange = next(iter(sorted(set(names) ^ set(first))))
+        refuse(path, "All files of a folder must have the same columns", f"differs in {strange[:60]!r}", "correct it")

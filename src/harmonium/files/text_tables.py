@@ -5,8 +5,10 @@ from __future__ import annotations
 import codecs
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pandas as pd
 
@@ -28,21 +30,41 @@ def read_csv(path: Path) -> Loaded:
     longer than the first are refused. Empty cells alone are missing: what else stands for a missing value is decided
     where columns get their roles.
     """
-    with opened(path) as file:
-        encoding = _encoding(file.read(_SAMPLE))
-    try:
-        frame = _parsed(path, encoding)
-    except UnicodeDecodeError:
-        notice(f"{path} is not UTF-8 and is read as Windows-1252; save it as UTF-8 if letters look wrong.")
-        frame = _parsed(path, "cp1252")
-    return _loaded(path, frame)
-
-
-def _loaded(path: Path, frame: pd.DataFrame) -> Loaded:
+    parts = list(_blocks_or_legacy(path, None, frozenset()))
     # a line that ends in a separator has a last column without a name, which is empty
+    frame = parts[0] if parts else pd.DataFrame()
     kept = [place for place, name in enumerate(frame.columns) if name or not frame.iloc[:, place].isna().all()]
     frame = checked_frame(path, frame.iloc[:, kept])
     return Loaded(frame, frame)
+
+
+def csv_blocks(path: Path, rows: int, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a table, at most so many at a time; some columns are texts whatever they look like."""
+    yield from _blocks_or_legacy(path, rows, texts)
+
+
+def _blocks_or_legacy(path: Path, rows: int | None, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
+    """Yield blocks of a table; one that is found not to be UTF-8 is read as Windows-1252, from its beginning."""
+    encoding = _encoding_of(path)
+    if encoding == "cp1252":
+        notice(f"{path} is not UTF-8 and is read as Windows-1252; save it as UTF-8 if letters look wrong.")
+    yield from _parsed(path, encoding, rows, texts)
+
+
+def _encoding_of(path: Path) -> str:
+    """Return the encoding of a file: that of its mark, UTF-8 if all of it is, or else Windows-1252."""
+    with opened(path) as file:
+        piece = file.read(_SAMPLE)
+        encoding = _encoding(piece)
+        decoder = codecs.getincrementaldecoder(encoding)()
+        try:
+            while piece:
+                decoder.decode(piece)
+                piece = file.read(_SAMPLE)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return encoding
 
 
 def _encoding(sample: bytes) -> str:
@@ -50,7 +72,7 @@ def _encoding(sample: bytes) -> str:
     return next((encoding for mark, encoding in _MARKS.items() if sample.startswith(mark)), "utf-8")
 
 
-def _parsed(path: Path, encoding: str) -> pd.DataFrame:
+def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
     with opened(path) as file:
         # Windows-1252 leaves five bytes undefined, which nobody can read anyway
         errors = "replace" if encoding == "cp1252" else "strict"
@@ -60,34 +82,62 @@ def _parsed(path: Path, encoding: str) -> pd.DataFrame:
             refuse(path, "The first line of a table must name its columns", "has an empty one", "add the names")
         separator = max(_SEPARATORS, key=_outside_quotes(first).count)
         text.seek(0)
-        names = _read(path, text, separator, nrows=1, header=None).iloc[0].fillna("").astype(str).tolist()
+        heading = next(_read(path, text, separator, nrows=1, header=None))
+        names = heading.iloc[0].fillna("").astype(str).tolist()
         twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
         if twice is not None:
             refuse(path, "Columns of a table must have different names", f"has {twice[:60]!r} twice", "rename one")
         text.seek(0)
-        frame = _read(path, text, separator, header=0)
-    if frame.shape[1] != len(names):
-        refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them")
-    return frame.set_axis(names, axis=1)
+        width = len(names)
+        options: dict[str, Any] = {"header": 0}
+        if rows is not None:
+            # pandas cuts rows that are too long at the beginning of a block; one more column shows what they have
+            types = {place: str for place, name in enumerate(names) if name in texts}
+            options = {"header": None, "skiprows": 1, "names": range(width + 1), "chunksize": rows, "dtype": types}
+        for frame in _read(path, text, separator, **options):
+            is_long = frame.shape[1] != width if rows is None else bool(frame[width].notna().any())
+            if is_long:
+                refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them")
+            yield frame.iloc[:, :width].set_axis(names, axis=1)
 
 
-def _read(path: Path, text: IO[str], separator: str, **options: object) -> pd.DataFrame:
-    """Return what pandas reads; refuse, in one sentence, what it cannot."""
+def _read(path: Path, text: IO[str], separator: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """Yield what pandas reads, in one piece or, with a ``chunksize``, in several; refuse what it cannot."""
+    parts: Iterator[pd.DataFrame] | None = None
+    while True:
+        with _refusing(path):
+            if parts is None:
+                found = pd.read_csv(
+                    text,
+                    sep=separator,
+                    index_col=False,
+                    keep_default_na=False,
+                    na_values=[""],
+                    low_memory=False,
+                    **options,
+                )
+                parts = iter([found] if isinstance(found, pd.DataFrame) else found)
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Give a context in which what pandas cannot read is refused in one sentence."""
     try:
         with warnings.catch_warnings():
             # columns of mixed types are looked at again where they get their roles
             warnings.simplefilter("ignore", pd.errors.DtypeWarning)
             # rows that are too long would be cut
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                text, sep=separator, index_col=False, keep_default_na=False, na_values=[""], low_memory=False, **options
-            )
-    except UnicodeDecodeError:
-        raise
+            yield
     except pd.errors.ParserWarning as error:
         refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them", error)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OverflowError, MemoryError) as error:
-        refuse(path, "A table must be one that can be read", f"cannot ({one_line(error)})", "correct it", error)
+        said = ValueError(str(error).replace("Error tokenizing data. C error: ", ""))  # which says where
+        refuse(path, "A table must be one that can be read", f"cannot ({one_line(said)})", "correct it", error)
 
 
 def _outside_quotes(line: str) -> str:

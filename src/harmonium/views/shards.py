@@ -22,6 +22,7 @@ from harmonium.views.sharding.lazy import is_dask, lazy_shards
 from harmonium.views.sharding.parquet import parquet_shards
 from harmonium.views.sharding.reader import Reader, name_of_shard, named
 from harmonium.views.sharding.shard import HeldShard, MappedShard, Reopened, ReopenedShard, Shard
+from harmonium.views.sharding.stored import store_views
 
 
 class Shards:
@@ -192,6 +193,35 @@ class Shards:
         """
         shards = cls._of(parquet_shards(folder, views, y, rows))
         return shards if read is None else shards.map(read.transform)
+
+    @classmethod
+    def stored(cls, blocks: Iterable[Views], folder: str | os.PathLike[str]) -> Shards:
+        """Return shards of views that are written to a folder, one after the other.
+
+        Unlike those of `store`, views may lack rows, be sequences, and keep the names of their columns.
+
+        Parameters
+        ----------
+        blocks : iterable of Views
+            Views of some rows at a time, such as a `TableViews` makes of parts of a table.
+        folder : path
+            Where to write; made if it is not there.
+
+        Returns
+        -------
+        Shards
+            A shard for each block, read from the folder.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> words = np.eye(3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     shards = Shards.stored((Views({"words": words[rows]}) for rows in (slice(2), slice(2, 3))), folder)
+        ...     shards, shards.sample(2)
+        (Shards(2 shards, 3 rows), Views(2 items; words: 3 dense columns))
+        """
+        return cls._of(store_views(blocks, folder))
 
     @classmethod
     def from_anndata(

@@ -23,10 +23,11 @@ def command(
 ) -> None:
     """Find the classes, labels, tags or words that go best with each row."""
     with in_one_sentence():
-        from harmonium.cli.asking import new_rows
-        from harmonium.cli.printing import put_frame
+        from harmonium.cli.asking import answered, new_blocks
+        from harmonium.cli.printing import put_frames
         from harmonium.collection.answers import annotated
         from harmonium.persist import load_model
 
         fitted = load_model(model)
-        put_frame(annotated(fitted, new_rows(fitted, data, pictures), view, top), output, as_json)
+        blocks = new_blocks(fitted, data, pictures)
+        put_frames(answered(lambda rows: annotated(fitted, rows, view, top), blocks), output, as_json)

@@ -53,6 +53,14 @@ def command(
     refit: Annotated[
         bool, typer.Option(help="Fit on all rows once the scores are known; takes twice the time.")
     ] = True,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            show_default=False,
+            help="Leave the table in its file and read it in blocks. Default: if it is larger than 256 MB.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of split and training: the same gives the same.")] = 0,
     config: Config = None,
     as_json: AsJson = False,
@@ -65,5 +73,5 @@ def command(
 
         given = locals()
         roles = roles_given({name: given[name] for name in ROLE_OPTIONS}, role)
-        wish = Wish(data, output, target, task, roles, others, pictures, model, topics, epochs, holdout, refit, seed)
-        run_fit(wish, as_json, quiet)
+        kinds = (data, output, target, task, roles, others, pictures)
+        run_fit(Wish(*kinds, model, topics, epochs, holdout, refit, seed, stream), as_json, quiet)

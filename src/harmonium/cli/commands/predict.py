@@ -11,10 +11,11 @@ def command(
 ) -> None:
     """Predict the target of new rows, with intervals or probabilities."""
     with in_one_sentence():
-        from harmonium.cli.asking import new_rows
-        from harmonium.cli.printing import put_frame
+        from harmonium.cli.asking import answered, new_blocks
+        from harmonium.cli.printing import put_frames
         from harmonium.collection.answers import predictions
         from harmonium.persist import load_model
 
         fitted = load_model(model)
-        put_frame(predictions(fitted, new_rows(fitted, data, pictures)), output, as_json)
+        blocks = new_blocks(fitted, data, pictures)
+        put_frames(answered(lambda rows: predictions(fitted, rows), blocks), output, as_json)

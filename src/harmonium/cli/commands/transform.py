@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from harmonium.cli.options import AsJson, DataPath, ModelPath, OutputPath, PicturesPath
 from harmonium.cli.refusing import in_one_sentence
 
@@ -13,11 +15,14 @@ def command(
     with in_one_sentence():
         import pandas as pd
 
-        from harmonium.cli.asking import new_rows
-        from harmonium.cli.printing import put_frame
+        from harmonium.cli.asking import answered, new_blocks
+        from harmonium.cli.printing import put_frames
         from harmonium.persist import load_model
 
         fitted = load_model(model)
-        latent = fitted.transform(fitted.as_views(new_rows(fitted, data, pictures)))
-        columns = [f"topic_{number}" for number in range(latent.shape[1])]
-        put_frame(pd.DataFrame(latent, columns=columns), output, as_json)
+
+        def topics(rows: Any) -> pd.DataFrame:
+            latent = fitted.transform(fitted.as_views(rows))
+            return pd.DataFrame(latent, columns=[f"topic_{number}" for number in range(latent.shape[1])])
+
+        put_frames(answered(topics, new_blocks(fitted, data, pictures)), output, as_json)

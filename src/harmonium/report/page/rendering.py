@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from harmonium.storage.replacing import replace_file
 _TEMPLATES = Path(__file__).parent / "templates"
 # steps of the scale of colours in the style sheet
 _STEPS = 9
+# names of features that are colours
+_COLOUR = re.compile("#[0-9a-f]{6}")
 
 
 def environment(*folders: Path, purpose: str = "A report") -> Any:
@@ -45,6 +49,7 @@ def environment(*folders: Path, purpose: str = "A report") -> Any:
         "percent": _percent,
         "listed": lambda value: ", ".join(map(str, value)) if isinstance(value, list) else _short(value),
         "colour_class": _colour_class,
+        "named": _named,
     }
     return made
 
@@ -112,6 +117,27 @@ def _short(value: Any) -> str:
 
 def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %" if abs(share) < 0.1 else f"{100 * share:.0f} %"
+
+
+def _named(features: Any) -> Any:
+    """Return the name of a feature, or several with commas between, as HTML; colours are shown as they are."""
+    from markupsafe import Markup, escape  # late, as it comes with jinja2
+
+    names = [features] if isinstance(features, str) else list(features)
+    parts = [_swatch(name) if _COLOUR.fullmatch(name) else escape(name) for name in names]
+    # colours stand side by side
+    commas = [", " if not (_COLOUR.fullmatch(a) and _COLOUR.fullmatch(b)) else " " for a, b in pairwise(names)]
+    return Markup("").join(piece for pair in zip(parts, [*commas, ""], strict=True) for piece in pair)
+
+
+def _swatch(colour: str) -> Any:
+    """Return a small square of a colour; attributes and no styles, which pages do not allow inline."""
+    from markupsafe import Markup
+
+    return Markup(
+        '<svg class="swatch" viewBox="0 0 10 10" role="img" aria-label="{0}"><title>{0}</title>'
+        '<rect width="10" height="10" rx="2" fill="{0}"/></svg>'
+    ).format(colour)
 
 
 def _colour_class(value: float | None, colour: Mapping[str, Any] | None) -> str:

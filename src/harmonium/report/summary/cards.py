@@ -86,8 +86,8 @@ class Cards:
     @cached_property
     def _cells(self) -> dict[str, np.ndarray]:
         """The columns that cards show: a cell of an array is found much faster than a row of a frame."""
-        shown = {*self.targets, self.title_column, self.text_column} - {None}
-        return {name: self.folder.items[name].to_numpy() for name in shown}
+        shown = (*self.targets, self.title_column, self.text_column)
+        return {name: self.folder.items[name].to_numpy() for name in shown if name is not None}
 
     def _text(self, row: int, column: str | None) -> str | None:
         value = None if column is None else plain(self._cells[column][row])
