@@ -19,7 +19,7 @@ from harmonium import Harmonium, ReplicatedSoftmax, Shards, Stochastic
 
 BENCHMARK = Benchmark(
     title="Documents that stay on disk",
-    claim="time and memory of `fit` and `transform` for shards of documents on disk, from 100 thousand to 10 million",
+    claim="time and memory of `fit` and `transform` for shards of documents on disk, from 100 thousand on",
     minutes=25,
     data=("newsgroups",),
     settings={
