@@ -10,17 +10,19 @@ import pytest
 
 from harmonium import (
     IBP,
+    Adam,
     Distributed,
     Harmonium,
     HarmoniumClassifier,
     Hinge,
     MeanFieldCD,
+    Momentum,
     PersistentCD,
     Shards,
     Stochastic,
 )
 from harmonium.training.cluster import Cluster, check_workers, facts
-from harmonium.training.lanes import rounds_of
+from harmonium.training.lanes import add_in_pairs, bundle_size, rounds_of
 from tests.shard_cases import in_shards, two_views
 
 VIEWS, Y = two_views()
@@ -47,15 +49,24 @@ class Alone(Cluster):
 
     released = 0
 
-    def __init__(self, fails_at=None, with_error=RuntimeError):
+    def __init__(self, fails_at=None, with_error=RuntimeError, n_workers=2):
         super().__init__(None)
+        self.n_workers = n_workers
         self.n_tasks, self.fails_at, self.with_error = 0, fails_at, with_error
 
-    def submit(self, function, *arguments):
+    def meet(self):
+        return self.n_workers
+
+    def submit(self, function, *arguments, near=None):
         self.n_tasks += 1
         if self.n_tasks == self.fails_at:
             raise self.with_error
-        return Done(function(*(value.value if isinstance(value, Done) else value for value in arguments)))
+        return Done(function(*map(self._given, arguments)))
+
+    def _given(self, value):
+        if isinstance(value, list):
+            return [self._given(each) for each in value]
+        return value.value if isinstance(value, Done) else value
 
     def release(self):
         self._parts = None
@@ -94,6 +105,26 @@ def test_every_row_is_visited_once_in_an_epoch():
     assert rounds_of(sizes, 2, 5, seed=3) != rounds_of(sizes, 2, 5, seed=4)
 
 
+def test_bundles_of_lanes_add_up_to_the_same_bits(alone):
+    found = []
+    for n_workers in (1, 2, 3, 6):
+        alone["next"] = Alone(n_workers=n_workers)
+        found.append(
+            [
+                fitted(Distributed(Stochastic(max_iter=2, batch_size=10), method, n_lanes=6, n_steps=2)).components_
+                for method in ("rounds", "synchronous")
+            ]
+        )
+    assert {bundle_size(6, n_workers) for n_workers in (1, 2, 3, 6)} == {8, 2, 1}
+    for several in found:
+        for weights, expected in zip(several, found[0], strict=True):
+            assert np.array_equal(weights, expected)
+    values = np.random.default_rng(0).normal(size=13).astype(np.float32) * 1e3
+    for size in (1, 2, 4, 8):
+        bundles = [add_in_pairs(values[first : first + size]) for first in range(0, 13, size)]
+        assert add_in_pairs(bundles) == add_in_pairs(values)
+
+
 def test_a_synchronous_step_is_that_of_one_machine_with_all_batches(alone):
     # an epoch of one step: all rows are in it, whatever their order
     settings = {"max_iter": 4, "learning_rate": 0.05}
@@ -106,9 +137,11 @@ def test_a_synchronous_step_is_that_of_one_machine_with_all_batches(alone):
         assert np.abs(expected.components_ - moved.components_).max() > 1e-3  # a hundred times as much
 
 
-def test_one_lane_with_plain_averaging_takes_the_steps_of_one_machine(alone):
+@pytest.mark.parametrize("optimiser", [Adam(epsilon=1e-3), Momentum()], ids=["Adam", "Momentum"])
+def test_one_lane_with_plain_averaging_takes_the_steps_of_one_machine(alone, optimiser):
+    # rows are added up in another order; a small epsilon would make steps of gradients that are rounding alone
     plain = {"n_lanes": 1, "outer_step": 1.0, "outer_momentum": 0.0}
-    local = Stochastic(max_iter=3, batch_size=40, learning_rate=0.05, schedule="constant")
+    local = Stochastic(max_iter=3, batch_size=40, learning_rate=0.05, schedule="constant", optimiser=optimiser)
     one = in_shards(WORDS, cuts=[(0, 40)])  # one batch, so that its order does not matter
     found = fitted(Distributed(local, **plain), one, objective=MeanFieldCD())
     expected = fitted(local, one, objective=MeanFieldCD())

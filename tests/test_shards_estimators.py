@@ -6,13 +6,17 @@ import scipy.sparse
 
 from harmonium import (
     EFH,
+    IBP,
     LBFGS,
+    AdjustedLangevin,
+    ExactLikelihood,
     FactorUnits,
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
     LabelView,
+    Langevin,
     MeanFieldCD,
     Shards,
     Stochastic,
@@ -74,6 +78,33 @@ def test_drivers_that_see_all_rows_find_the_same(driver):
         settings = {"hidden": FactorUnits(), "random_state": 0}
     found, expected = (Harmonium(2, **settings).fit(X) for X in (shards, matrix))
     np.testing.assert_allclose(found.components_, expected.components_, rtol=2e-3, atol=2e-3)
+
+
+CHAINS = {"n_draws": 2, "n_warmup": 2, "thin": 1, "n_chains": 1, "start": Stochastic(max_iter=1, batch_size=240)}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"objective": ExactLikelihood(), "driver": LBFGS(max_iter=5)},
+        {"objective": MeanFieldCD(), "driver": Langevin(step=1e-3, **CHAINS)},
+        {"objective": ExactLikelihood(), "driver": AdjustedLangevin(step=1e-3, **CHAINS)},
+    ],
+    ids=["exact likelihood", "Langevin", "AdjustedLangevin"],
+)
+def test_sums_over_all_rows_are_those_of_data_in_memory(settings):
+    words = VIEWS["words"].toarray()[:, :6]
+    found, expected = (
+        Harmonium(2, random_state=0, **settings).fit(X) for X in (Shards([words[:100], words[100:]]), words)
+    )
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-3, atol=1e-4)
+
+
+def test_layers_that_select_units_count_all_rows():
+    settings = {"hidden": IBP(), "driver": Stochastic(max_iter=5), "random_state": 0}
+    found, expected = (Harmonium(6, **settings).fit(X) for X in (in_shards({"words": VIEWS["words"]}), VIEWS["words"]))
+    assert found.fitted_.training.n_items == expected.fitted_.training.n_items == 240
+    assert abs(found.n_components_ - expected.n_components_) <= 2
 
 
 def test_stochastic_training_learns_as_much_from_shards():

@@ -30,13 +30,26 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._kept: list[Any] = []
+        self.workers: list[str] = []
         self._parts: tuple[list[Any], list[int]] | None = None
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the future of a task; tasks of a fit come in the order in which they were submitted."""
+    def submit(self, function: Callable[..., Any], *arguments: Any, near: int | None = None) -> Any:
+        """Return the future of a task; tasks of a fit come in the order in which they were submitted.
+
+        Tasks with the same number ``near`` are done by the same worker as long as it is there, so that what they read
+        or receive is not read or sent again.
+        """
+        place = {}
+        if near is not None and self.workers:
+            place = {"workers": [self.workers[near % len(self.workers)]], "allow_other_workers": True}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-            return self._client.submit(function, *arguments, pure=False)
+            return self._client.submit(function, *arguments, pure=False, **place)
+
+    def meet(self) -> int:
+        """Look which workers there are now, and return their number."""
+        self.workers = sorted(self._client.nthreads())
+        return len(self.workers)
 
     def keep(self, value: Any) -> Any:
         """Return the future of a value that stays on the cluster until the end; a lost copy is made anew."""

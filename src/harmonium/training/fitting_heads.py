@@ -33,7 +33,8 @@ _FEWEST_LABELS = 10
 # Share of its epochs after which a model of all rows is taken for better than the best one that lacks those held out,
 # should the user not wait for the rest: a convention.
 _ENOUGH = 0.5
-# Rows of data in shards that are brought into memory to choose by: a convention. All rows are trained on.
+# Rows of data in shards that are brought into memory to choose by; all rows are trained on. The 15 % of them that are
+# held out tell an error rate to .6 of a percentage point at worst, one standard error.
 _CHOSEN_BY = 50_000
 
 

@@ -7,7 +7,7 @@ seed, the epoch and the shards alone; how many workers share the lanes does not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -76,12 +76,91 @@ class Work:
 
 @dataclass(frozen=True)
 class State:
-    """Parameters and memory of the optimiser between two rounds, and how many rows made the step to them."""
+    """Parameters and memory of the optimiser between two rounds."""
 
     parameters: Parameters
     slots: Slots
     n_updates: int
-    n_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Where lanes have come in a round, and their memories, times the share of the rows that they visited."""
+
+    parameters: Parameters
+    slots: Slots
+    n_updates: int
+
+    def __add__(self, other: Moved) -> Moved:
+        """Return the sum of both."""
+        slots = {kind: _sum(slot, other.slots[kind]) for kind, slot in self.slots.items()}
+        return Moved(_sum(self.parameters, other.parameters), slots, max(self.n_updates, other.n_updates))
+
+
+def _sum(one: Parameters, other: Parameters) -> Parameters:
+    return {name: value + other[name] for name, value in one.items()}
+
+
+def add_in_pairs(values: Iterable[Any]) -> Any:
+    """Return a sum that is the same, bit for bit, however its terms are divided among workers.
+
+    Neighbours are added, then neighbouring sums, and so on: bundles of 2, 4, 8, … terms can be added up first.
+
+    Parameters
+    ----------
+    values : iterable
+        Terms, at least one; only as many as there are levels are kept at a time.
+
+    Returns
+    -------
+    object
+        The sum.
+
+    Examples
+    --------
+    >>> add_in_pairs("abcdefg")
+    'abcdefg'
+    """
+    sums: list[tuple[int, Any]] = []
+    for total in values:
+        level = 0
+        while sums and sums[-1][0] == level:
+            total = sums.pop()[1] + total
+            level += 1
+        sums.append((level, total))
+    total = sums.pop()[1]
+    while sums:
+        total = sums.pop()[1] + total
+    return total
+
+
+def bundle_size(n_lanes: int, n_workers: int) -> int:
+    """Return how many lanes make up one task: as many as may be, without keeping workers waiting for others.
+
+    Parameters
+    ----------
+    n_lanes : int
+        Number of lanes.
+    n_workers : int
+        Number of workers that share them.
+
+    Returns
+    -------
+    int
+        A power of 2, so that sums have the same order on any number of workers.
+
+    Examples
+    --------
+    >>> bundle_size(8, 1), bundle_size(8, 2), bundle_size(8, 3), bundle_size(8, 20)
+    (8, 4, 1, 1)
+    """
+    sizes = [2**level for level in range((n_lanes - 1).bit_length() + 1)]
+
+    def busiest(size: int) -> int:
+        bundles = [min(size, n_lanes - first) for first in range(0, n_lanes, size)]
+        return max(sum(bundles[worker::n_workers]) for worker in range(n_workers))
+
+    return min(sizes, key=lambda size: (busiest(size), -size))
 
 
 def rounds_of(sizes: Sequence[int], n_lanes: int, n_rows: int, seed: int) -> list[list[Piece]]:
@@ -129,9 +208,23 @@ def hold(value: Any) -> Any:
 
 
 def take_steps(
-    work: Work, part: Data, state: State, piece: Piece, seed: int, position: tuple[int, int] | None
-) -> State:
-    """Return where the steps of one lane lead in a round."""
+    work: Work,
+    parts: Sequence[Data],
+    state: State,
+    pieces: Sequence[Piece],
+    n_rows: int,
+    seed: int,
+    position: tuple[int, int] | None,
+) -> Moved:
+    """Return where the steps of some lanes lead in a round of so many rows."""
+    return add_in_pairs(  # type: ignore[no-any-return]
+        _moved(work, part, state, piece, n_rows, seed, position) for part, piece in zip(parts, pieces, strict=True)
+    )
+
+
+def _moved(
+    work: Work, part: Data, state: State, piece: Piece, n_rows: int, seed: int, position: tuple[int, int] | None
+) -> Moved:
     with compute(1), _opened(part, work.n_lanes):
         training = _training(state)
         rows = _rows(part, piece, seed)
@@ -140,42 +233,55 @@ def take_steps(
         work.local.epoch(
             work.problem, work.objective, part, rows, training, rng, Silent(), selection, position, work.shares
         )
-    return State(training.parameters, training.slots, training.n_updates, len(rows))
+    weight = np.float32(len(rows) / n_rows)
+    parameters = {name: weight * value for name, value in training.parameters.items()}
+    assert training.slots is not None
+    slots = work.local.optimiser_for(work.problem).weighed(training.slots, weight)
+    return Moved(parameters, slots, training.n_updates)
 
 
-def step_outwards(work: Work, state: State, *lanes: State) -> State:
+def step_outwards(work: Work, state: State, *bundles: Moved) -> State:
     """Return the state after a round: moved towards the mean of the lanes, with Nesterov's momentum."""
-    weights = np.array([lane.n_rows for lane in lanes]) / sum(lane.n_rows for lane in lanes)
+    moved = add_in_pairs(bundles)
     velocity = state.slots.get(OUTER, {})
     parameters, moves = {}, {}
     for name, value in state.parameters.items():
-        move = np.zeros(value.shape)
-        for weight, lane in zip(weights, lanes, strict=True):  # in a fixed order: sums of floats depend on it
-            move += weight * (lane.parameters[name].astype(np.float64) - value)
-        kept = work.outer_momentum * velocity.get(name, np.float32(0.0)) + move
+        move = moved.parameters[name].astype(np.float64) - value
+        kept = move + work.outer_momentum * velocity[name] if name in velocity else move
         moves[name] = kept.astype(np.float32)
-        stepped = value + work.outer_step * (work.outer_momentum * kept + move)
-        parameters[name] = stepped.astype(np.float32)
+        parameters[name] = (value + work.outer_step * (work.outer_momentum * kept + move)).astype(np.float32)
     project(work.problem.energy, parameters)
-    slots = work.local.optimiser_for(work.problem).mean([lane.slots for lane in lanes], weights)
-    return State(parameters, {**slots, OUTER: moves}, max(lane.n_updates for lane in lanes))
+    return State(parameters, {**moved.slots, OUTER: moves}, moved.n_updates)
 
 
-def add_up(work: Work, part: Data, state: State, piece: Piece, seed: int) -> Statistics:
-    """Return the statistics of the rows of one lane."""
+def add_up(work: Work, parts: Sequence[Data], parameters: Parameters, pieces: Sequence[Piece], seed: int) -> Statistics:
+    """Return the statistics of the rows of some lanes."""
+    return add_in_pairs(  # type: ignore[no-any-return]
+        _statistics(work, part, parameters, piece, seed) for part, piece in zip(parts, pieces, strict=True)
+    )
+
+
+def _statistics(work: Work, part: Data, parameters: Parameters, piece: Piece, seed: int) -> Statistics:
     with compute(1), _opened(part, work.n_lanes):
         batch = part.batch(_rows(part, piece, seed), work.problem.energy.families)
-        statistics = Statistics.zeros_like(state.parameters)
+        statistics = Statistics.zeros_like(parameters)
         rng = np.random.default_rng([seed, 2, piece.shard, piece.first])
-        work.objective.accumulate(work.problem, state.parameters, batch, statistics, rng)
+        work.objective.accumulate(work.problem, parameters, batch, statistics, rng)
     return statistics
 
 
-def step_together(work: Work, state: State, position: tuple[int, int] | None, *lanes: Statistics) -> State:
+def parameters_of(state: State) -> Parameters:
+    """Return what lanes need of a state to follow its gradient, and no more."""
+    return state.parameters
+
+
+def nothing_of(state: State) -> None:
+    """Return nothing: a sign that the state is there."""
+
+
+def step_together(work: Work, state: State, position: tuple[int, int] | None, *bundles: Statistics) -> State:
     """Return the state after one step along the gradient of all lanes."""
-    total = lanes[0]
-    for statistics in lanes[1:]:  # in a fixed order: sums of floats depend on it
-        total = total + statistics
+    total = add_in_pairs(bundles)
     with compute(1):
         training = _training(state)
         summed: Any = _Summed(total)

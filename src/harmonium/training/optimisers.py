@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -108,34 +108,23 @@ class Optimiser(Part):
             What `start` returned; changed in place.
         """
 
-    def mean(self, slots: Sequence[Slots], weights: np.ndarray) -> Slots:
-        """Return the mean of several memories, after `settle`.
+    def weighed(self, slots: Slots, weight: float) -> Slots:
+        """Return a memory times its weight, after `settle`, without what only waited for that.
 
         Parameters
         ----------
-        slots : sequence of dict of str to dict of str to ndarray
-            Memories of optimisers that began with the same one and moved different copies of the parameters.
-        weights : ndarray of shape (memories,)
-            How much each of them counts; they add up to 1.
+        slots : dict of str to dict of str to ndarray
+            The memory of an optimiser that began with the same one as others, and moved a copy of the parameters.
+        weight : float
+            How much it counts. Those of all add up to 1, and the memories to the one to go on with.
 
         Returns
         -------
         dict of str to dict of str to ndarray
-            What to go on with.
+            What is to be added up.
         """
-        kinds = self.start({HIDDEN_BIAS: np.zeros(1, dtype=np.float32)})  # what else there is only waits to be settled
-        return {
-            kind: {name: _mean([slot[kind][name] for slot in slots], weights) for name in slots[0][kind]}
-            for kind in kinds
-        }
-
-
-def _mean(arrays: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
-    """Return the weighted mean of arrays, added up in order."""
-    total = np.zeros(arrays[0].shape)
-    for weight, array in zip(weights, arrays, strict=True):
-        total += weight * array
-    return total.astype(arrays[0].dtype)
+        kinds = self.start({HIDDEN_BIAS: np.zeros(1, dtype=np.float32)})
+        return {kind: {name: weight * value for name, value in slots[kind].items()} for kind in kinds}
 
 
 def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:

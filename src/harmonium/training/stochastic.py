@@ -128,6 +128,7 @@ class Stochastic(Driver):
     """
 
     weighs_views = True
+    _times_an_epoch = _TIMES_AN_EPOCH
     settings = {
         "max_iter": Whole(remedy="None chooses it by the number of rows", also=(None,)),
         "batch_size": BatchSize(remedy="100 is usual"),
@@ -374,7 +375,7 @@ class Stochastic(Driver):
         shares = self._shares(problem, data, rows) if shares is None else shares
         pieces = data.shuffled(rows, self.rows_of_batch(len(rows)), rng)
         n_batches = len(pieces)
-        every = max(1, n_batches // _TIMES_AN_EPOCH)
+        every = max(1, n_batches // self._times_an_epoch)
         moving = problem.moving(training.parameters)
         decay = self._decay(problem, len(rows))
         # layers that select units add to the gradient of all rows, and a mean item is kept by looking at all weights
@@ -457,7 +458,9 @@ class Stochastic(Driver):
         """
         settings = self.get_params(deep=False)
         fixed = {"batch_size": self.rows_of_batch(n_rows), "weight_decay": self._decay(problem, n_rows)}
-        return Stochastic(**(settings | fixed | {"average": False, "checkpoint": None}))
+        driver = Stochastic(**(settings | fixed | {"average": False, "checkpoint": None}))
+        driver._times_an_epoch = 1  # some of the rows are a piece of an epoch
+        return driver
 
     def _decay(self, problem: Problem, n_rows: int) -> float:
         """Return the weight decay, or that for this many features and rows."""

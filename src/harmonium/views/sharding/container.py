@@ -189,6 +189,7 @@ class ShardedViews(Views):
             first[shards[::-1]] = np.arange(len(shards))[::-1]
             order = np.argsort(first, kind="stable")
             self._reader.expect(order[first[order] < len(shards)].tolist())
+            del shards, first, order  # a number for each row, and an epoch is long
         for items in pieces:
             yield self.batch(items, families)
 
@@ -256,7 +257,8 @@ class ShardedViews(Views):
 
     def gathered(self, items: np.ndarray) -> Views:
         """Return some items, whose numbers rise, in memory."""
-        return join_views([part for _, part in self[items].in_memory()])
+        # copied one by one: rows that are mapped into memory would hold all shards there
+        return join_views([part.copied() for _, part in self[items].in_memory()])
 
     @property
     def lacking(self) -> np.ndarray:
