@@ -217,7 +217,7 @@ def take_steps(
     position: tuple[int, int] | None,
 ) -> Moved:
     """Return where the steps of some lanes lead in a round of so many rows."""
-    return add_in_pairs(  # type: ignore[no-any-return]
+    return add_in_pairs(
         _moved(work, part, state, piece, n_rows, seed, position) for part, piece in zip(parts, pieces, strict=True)
     )
 
@@ -233,7 +233,7 @@ def _moved(
         work.local.epoch(
             work.problem, work.objective, part, rows, training, rng, Silent(), selection, position, work.shares
         )
-    weight = np.float32(len(rows) / n_rows)
+    weight = len(rows) / n_rows
     parameters = {name: weight * value for name, value in training.parameters.items()}
     assert training.slots is not None
     slots = work.local.optimiser_for(work.problem).weighed(training.slots, weight)
@@ -256,7 +256,7 @@ def step_outwards(work: Work, state: State, *bundles: Moved) -> State:
 
 def add_up(work: Work, parts: Sequence[Data], parameters: Parameters, pieces: Sequence[Piece], seed: int) -> Statistics:
     """Return the statistics of the rows of some lanes."""
-    return add_in_pairs(  # type: ignore[no-any-return]
+    return add_in_pairs(
         _statistics(work, part, parameters, piece, seed) for part, piece in zip(parts, pieces, strict=True)
     )
 
