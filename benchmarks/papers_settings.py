@@ -62,7 +62,7 @@ BENCHMARK = Benchmark(
     " CorrLDA; average KL",
     minutes=6,
     data=("wikipedia", "bdgp"),
-    settings={"trials": 2, "rows": 200, "test_rows": 600, "iterations": 20, "processes": 5},
+    settings={"trials": 3, "rows": 200, "test_rows": 600, "iterations": 20, "processes": 2},
     quick={"trials": 1, "rows": 60, "test_rows": 60, "iterations": 3, "processes": 1},
 )
 TOPICS, TRUNCATION, COMPONENTS = 10, 40, 50
