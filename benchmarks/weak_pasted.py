@@ -44,10 +44,10 @@ from harmonium.weak import Bags, DissimilarityClassifier, LatentSVM, MatrixLoss
 BENCHMARK = Benchmark(
     title="Weakly supervised detection of pasted objects",
     claim="vehicles pasted on other photographs: label and place by latent SVMs, the dissimilarity and MI-SVM",
-    minutes=20,
+    minutes=10,
     first_minutes=2,
     data=("shapes", "caltech4"),
-    settings={"boxes": (10, 20, 40), "splits": 5, "beginnings": 4, "processes": 2, "resume": False},
+    settings={"boxes": (10, 20, 40), "splits": 5, "beginnings": 3, "processes": 2, "resume": False},
 )
 # 10 was the worst for all learners on development canvases, begun once, with 10 and 20 boxes, and the slowest
 C_GRID = (0.1, 1.0)
@@ -65,12 +65,14 @@ class Condition:
     """Candidates, and the methods to compare on them."""
 
     data: Callable[[], Photographs]
-    methods: tuple[str, ...] = (OURS, LATENT, LABELS, "MI-SVM", OURS + ONCE, LATENT + ONCE)
+    methods: tuple[str, ...] = (OURS, LATENT, LABELS, "MI-SVM")
 
 
 PROPOSALS = "proposals"
 CONDITIONS = {
-    **{f"{number} boxes": Condition(partial(few, number)) for number in (5, 10, 20, 40)},
+    **{f"{number} boxes": Condition(partial(few, number)) for number in (5, 10, 40)},
+    # what several beginnings are worth is shown on one kind of candidates, for time
+    "20 boxes": Condition(partial(few, 20), (*Condition.methods, OURS + ONCE, LATENT + ONCE)),
     PROPOSALS: Condition(partial(windows, Proposed())),
 }
 # side of the middle box as a share of the canvas's: about that of objects

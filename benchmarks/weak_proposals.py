@@ -15,7 +15,7 @@ from benchmarks.weak_pasted import PROPOSALS, compared
 BENCHMARK = Benchmark(
     title="Weakly supervised detection among proposals",
     claim="the same among 200 proposals of merged segments",
-    minutes=20,
+    minutes=15,
     first_minutes=8,
     data=("shapes", "caltech4"),
     settings={"splits": 5, "beginnings": 2, "processes": 2, "resume": False},
