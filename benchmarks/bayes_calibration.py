@@ -44,7 +44,7 @@ from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.mofa import predictive_moments
-from harmonium import BDWH, DWH, Gaussian, GaussianPrior, HarmoniumWarning, Langevin
+from harmonium import BDWH, DWH, EmpiricalBayes, Gaussian, GaussianPrior, HarmoniumWarning, Langevin
 from harmonium.datasets import load_cll, load_mfeat
 
 BENCHMARK = Benchmark(
@@ -53,7 +53,7 @@ BENCHMARK = Benchmark(
     " and what one says without looking",
     minutes=8,
     data=("cll", "mfeat"),
-    settings={"runs": 3, "sizes": (50, 200), "splits": 3, "resamples": 8, "processes": 2},
+    settings={"runs": 3, "sizes": (50, 200), "splits": 3, "resamples": 8, "processes": 1},
     quick={"runs": 2, "sizes": (50,), "splits": 2, "resamples": 2, "processes": 2},
 )
 FIRST_SEED = 300
@@ -89,7 +89,8 @@ def of_couplings(size: int, seed: int, n_resamples: int) -> Scores:
     draws = {
         PRIOR: couplings(SCALE * rng.standard_normal((2000, N_FEATURES, N_UNITS))),
         "posterior, the true prior": posterior_couplings(items, bias, seed, GaussianPrior(scale=SCALE), ascent),
-        "posterior, default prior": posterior_couplings(items, bias, seed, GaussianPrior(), ascent),
+        "posterior, normal of unit scale": posterior_couplings(items, bias, seed, GaussianPrior(), ascent),
+        "posterior, empirical Bayes": posterior_couplings(items, bias, seed, EmpiricalBayes(centred=True), ascent),
         "bootstrap of maximum likelihood": [couplings(likeliest(part, bias, seed, ascent)) for part in resampled],
         "bootstrap of logistic regressions": [by_regressions(part, strength) for part in resampled],
     }
@@ -173,8 +174,10 @@ def of_values(name: str, split: int, n_resamples: int) -> Scores:
         settings = {"families": families, "n_jobs": 1}
         model = DWH(N_TOPICS, **settings, random_state=split).fit(train)
         found["DWH" + label] = model.predict_view(target, others, interval=LEVEL)[1:]
-        bayesian = BDWH(N_TOPICS, **settings, driver=Langevin(n_chains=2), random_state=split).fit(train)
-        found["BDWH" + label] = bayesian.predict_view(target, others, interval=LEVEL)[1:]
+        for words, prior in {"": GaussianPrior(), ", empirical Bayes": EmpiricalBayes(centred=True)}.items():
+            driver = Langevin(n_chains=2, prior=prior)
+            bayesian = BDWH(N_TOPICS, **settings, driver=driver, random_state=split).fit(train)
+            found["BDWH" + label + words] = bayesian.predict_view(target, others, interval=LEVEL)[1:]
     found["bootstrap of DWH, variances learned"] = by_bootstrap(train, others, target, settings, n_resamples, split)
     found["MOFA"] = by_mofa(train, others, target, split)
     return {method: scores_of(test[target], interval) for method, interval in found.items()}

@@ -120,13 +120,13 @@ def early_stopping(items: np.ndarray, bias: np.ndarray, seed: int) -> Ascent:
 
 
 def posterior_couplings(
-    items: np.ndarray, bias: np.ndarray, seed: int, prior: Prior, begin: Driver, objective: Any = None
+    items: np.ndarray, bias: np.ndarray, seed: int, prior: Prior, begin: Driver, gibbs_steps: int = 1, **lengths: Any
 ) -> np.ndarray:
-    """Return couplings of posterior draws, shape (draws, pairs)."""
-    driver = Langevin(n_draws=60, n_warmup=300, thin=4, n_chains=2, prior=prior, biases="fixed", start=begin)
+    """Return couplings of posterior draws, shape (draws, pairs); chains have the default lengths of `Langevin`."""
+    driver = Langevin(prior=prior, biases="fixed", start=begin, **lengths)
     problem, data = problem_of(items)
     training = Training(start_of(seed, bias))
-    driver.run(problem, objective or SampledCD(), data, training, np.random.default_rng(seed), Silent())
+    driver.run(problem, SampledCD(gibbs_steps), data, training, np.random.default_rng(seed), Silent())
     assert training.posterior is not None
     return couplings(training.posterior.array("x.weights")).reshape(-1, len(PAIRS[0]))
 

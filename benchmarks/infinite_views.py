@@ -1,10 +1,11 @@
 """EFH, MMH, iEFH and iMMH on two-view data: binary and real units, one view and both (Fig. 3-6 and 9-10).
 
 Wikipedia keeps its own test rows, and each of 3 trials trains on a random 75 % of its training rows; BDGP has 3 random
-stratified halves, and models with a head are not fitted to its images alone, for time. Latent spaces learned without labels have a linear SVM behind them whose C is chosen by 3-fold
-cross-validation on training rows; MMH and iMMH choose C and epochs in `fit`, from training rows. Finite models have 50
-units, infinite ones T=100. "Real" is GaussianUnits for finite models. Variances of real-valued views are learned, as
-in the paper. Trials run in two processes of one thread each.
+stratified halves, and models with a head are not fitted to its images alone, for time. Latent spaces learned without
+labels have a linear SVM behind them whose C is chosen by 3-fold cross-validation on training rows; MMH and iMMH choose
+C and epochs in `fit`, from training rows. Finite models have 50 units, infinite ones T=100. "Real" is GaussianUnits for
+finite models. Variances of real-valued views are learned, as in the paper. Trials run in two processes of one thread
+each.
 """
 
 from __future__ import annotations

@@ -10,15 +10,17 @@ import time
 import warnings
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import harmonium
 from harmonium import Harmonium, IncompatiblePartsError, Langevin, ModelFileError, SampledCD, Stochastic
-from harmonium.training import checkpoint
+from harmonium.training import checkpoint, growing
 from harmonium.training.state import pack, unpack
 
 from .checkpoint_cases import CASES, CLASSES, FEW, VIEWS, WORDS, Killed, assert_same_bits, ended_after, fitted, made
@@ -62,11 +64,41 @@ def test_killed_fits_go_on_to_the_same_bits(
                 again = fitted(name, path)
                 break  # it was done before
             except Killed:
-                # while units are born there is nothing to keep yet, and the next fit begins again
-                assert path.exists() or name == "selection"
+                assert path.exists()
     again = again or fitted(name, path)
     assert not path.exists()
     assert_same_bits(whole[name], again)
+
+
+def test_births_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where births count as weak, held-out rows also say for how many epochs units are trained."""
+    rng = np.random.default_rng(1)
+    topics = rng.dirichlet(np.full(40, 0.05), 10)
+    lengths = 40 * rng.gamma(0.7, size=(80, 1))
+    words = (rng.poisson(lengths * (rng.dirichlet(np.full(10, 0.2), 80) @ topics)) > 0) * 1.0
+    path = tmp_path / "run"
+    driver = Stochastic(max_iter=2, batch_size=40, checkpoint=path)
+    model = Harmonium(hidden=harmonium.IBP(truncation=8), driver=driver, views=harmonium.Bernoulli(), random_state=0)
+    levels: list[set[str]] = []
+    write = checkpoint.Checkpoint.write
+
+    def noting(self: Any) -> None:
+        levels.append(set(self._levels))
+        write(self)
+
+    monkeypatch.setattr(growing, "_STRONG", 2.0)
+    with patch.object(checkpoint.Checkpoint, "write", noting), ended_after(10**9) as count:
+        whole = clone(model).fit(words)
+    during = [kept for kept in levels if kept]
+    assert len(during) == count[0]
+    moments = [during.index({"births"}) + 1, during.index({"births", "epochs"}) + 1]
+    for moment in moments:
+        with ended_after(moment), pytest.raises(Killed):
+            clone(model).fit(words)
+        with ended_after(10**9) as left:
+            again = clone(model).fit(words)
+        assert left[0] == count[0] - moment  # what was done is not done again
+        assert_same_bits(whole, again)
 
 
 def test_warm_starts_go_on_to_the_same_bits(tmp_path: Path) -> None:

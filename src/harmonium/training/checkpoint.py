@@ -1,8 +1,8 @@
 """Checkpoints: everything that the rest of a fit depends on, in one sealed file.
 
-A fit consists of levels: the fit itself, which has the parameters and the random stream; within it the epochs of a run,
-or the chains of a posterior and what starts them. Each level describes itself by one state, a dataclass; a checkpoint
-writes those of all levels at once, and gives them back to a fit that finds the file.
+A fit consists of levels: the fit itself, which has the parameters and the random stream, or the births before it;
+within it the epochs of a run, or the chains of a posterior and what starts them. Each level describes itself by one
+state, a dataclass; a checkpoint writes those of all levels at once, and gives them back to a fit that finds the file.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def fit(
         model, rng = fit_head(problem, data, plan, rng, reporter, checkpoint)
         return _ended(model, data, rng, problem.energy.hidden, plan, reporter, checkpoint)
     asked = problem.energy.hidden
-    with checkpoint.level("fit", lambda: _begun(problem, data, plan, rng)) as state:
+    with checkpoint.level("fit", lambda: _begun(problem, data, plan, rng, checkpoint)) as state:
         if asked.grows:
             problem = with_units(problem, len(state.training.parameters[HIDDEN_BIAS]))
         _run(plan, problem, data, state, reporter, checkpoint)
@@ -120,12 +120,12 @@ class _Fit:
     n_epochs: int | None = None
 
 
-def _begun(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) -> _Fit:
+def _begun(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, checkpoint: Checkpoint) -> _Fit:
     """Return the start of a fit without a head: with units that the data ask for, if the layer grows."""
     if not problem.energy.hidden.grows:
         return _Fit(rng, initial_training(problem, data, rng))
-    born = grown(problem, data, plan, rng)
-    return _Fit(rng, Training(born.parameters), born.n_born, born.n_epochs)
+    born, stream = grown(problem, data, plan, rng, checkpoint)
+    return _Fit(stream, Training(born.parameters), born.n_born, born.n_epochs)
 
 
 def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Reporter, checkpoint: Checkpoint) -> None:

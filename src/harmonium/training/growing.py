@@ -13,15 +13,20 @@ units are when they are born: sources that are far from having two values make u
 
 from __future__ import annotations
 
-from dataclasses import replace
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from harmonium.objectives.problem import Problem
+from harmonium.params import copy_parameters
+from harmonium.training.base import Training
 from harmonium.training.births import Grown
+from harmonium.training.checkpoint import NOWHERE, Checkpoint
 from harmonium.training.completing import Completion
 from harmonium.training.nursery import Candidate, Nursery
 from harmonium.training.plan import Plan
+from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
 # Rounds at most. A round that adds less than this share of the units is the last one, as no model explains all there
@@ -35,20 +40,62 @@ _HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 1 / 6, 1000, 10
 _STRONG, _SMALLEST_STEP = 0.5, 0.5
 
 
-def grown(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) -> Grown:
+@resumable
+@dataclass
+class _Births:
+    """Where the births stand.
+
+    Attributes
+    ----------
+    first : numpy.random.Generator
+        Random stream as they began, by which rows were held out.
+    rng : numpy.random.Generator
+        The stream as it stands.
+    best : Candidate, optional
+        The best candidate so far; None at the beginning.
+    last : Candidate, optional
+        The last one that the spectrum has proposed.
+    n_rounds : int
+        Rounds of the spectrum that are done.
+    step : float, optional
+        Share of the units by which their number is increased next; None as long as the spectrum proposes.
+    training : Training, optional
+        That of the chosen candidate, if held-out rows say for how many epochs.
+    costs : list of float
+        What completing held-out rows cost after each of these epochs.
+    """
+
+    first: np.random.Generator
+    rng: np.random.Generator
+    best: Candidate | None = None
+    last: Candidate | None = None
+    n_rounds: int = 0
+    step: float | None = None
+    training: Training | None = None
+    costs: list[float] = field(default_factory=list)
+
+
+def grown(
+    problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, checkpoint: Checkpoint = NOWHERE
+) -> tuple[Grown, np.random.Generator]:
     """Return the model as its training begins, with as many units as the data ask for, and at most those of the layer.
 
-    If the data ask for none, it has one unit, without weights.
+    If the data ask for none, it has one unit, without weights. The random stream is the one that is given, or that of
+    the fit which has left the checkpoint.
     """
-    learned, held_out = _split(data, rng)
-    completion = None if held_out is None else Completion.of(problem, held_out, rng)
-    nursery = Nursery(problem, learned, plan, completion)
-    chosen = _search(nursery, rng)
+    with checkpoint.level("births", lambda: _Births(deepcopy(rng), rng)) as state:
+        stream = state.rng if state.best is None else deepcopy(state.first)
+        learned, held_out = _split(data, stream)
+        completion = None if held_out is None else Completion.of(problem, held_out, stream)
+        nursery = Nursery(problem, learned, plan, completion)
+        chosen, n_epochs = _search(nursery, state, checkpoint), None
+        if chosen.n_units and chosen.strength < _STRONG:
+            state.training = state.training or Training(copy_parameters(chosen.born))
+            n_epochs = nursery.n_epochs(state.training, state.costs, state.rng, checkpoint)
     if not chosen.n_units:
-        return chosen.born
-    n_epochs = None if chosen.strength >= _STRONG else nursery.n_epochs(chosen, rng)
-    born = Nursery(problem, data, plan, None).born(chosen.n_units, chosen.strength, rng)
-    return replace(born, n_born=chosen.n_units, n_epochs=n_epochs)
+        return nursery.without(), state.rng
+    born = Nursery(problem, data, plan, None).born(chosen.n_units, chosen.strength, state.rng)
+    return replace(born, n_born=chosen.n_units, n_epochs=n_epochs), state.rng
 
 
 def _split(data: Data, rng: np.random.Generator) -> tuple[Data, Data | None]:
@@ -60,25 +107,38 @@ def _split(data: Data, rng: np.random.Generator) -> tuple[Data, Data | None]:
     return data.take(np.sort(order[n_held_out:])), data.take(np.sort(order[:n_held_out]))
 
 
-def _search(nursery: Nursery, rng: np.random.Generator) -> Candidate:
+def _search(nursery: Nursery, state: _Births, checkpoint: Checkpoint) -> Candidate:
     """Return the best candidate: of those that the spectrum proposes, or, where it counts no features, of others.
 
     Births that are best when they are much weaker than features would be say that there are no features to count.
     Held-out rows alone then decide whether more units are better.
     """
-    best = last = nursery.empty()
-    for _ in range(_MOST_ROUNDS):
-        n_more = nursery.n_standing_out(last, rng)
-        if not n_more:
-            break
-        last = nursery.candidate(last.n_units + n_more, rng)
-        if best.is_clearly_better(last):
-            break
-        best = min(best, last, key=lambda one: one.cost)
-        if n_more < _HARDLY_ANY * last.n_units:
-            break
-    step = 1.0 if best.strength < _STRONG else 0.0
-    while step >= _SMALLEST_STEP and best.n_units < nursery.most:
-        tried = nursery.candidate(best.n_units + max(int(step * best.n_units), 1), rng)
-        best, step = (tried, step) if tried.is_clearly_better(best) else (best, step / 2)
-    return best
+    if state.best is None:
+        state.best = state.last = nursery.empty()
+    while state.n_rounds < _MOST_ROUNDS:
+        state.n_rounds = state.n_rounds + 1 if _proposed(nursery, state) else _MOST_ROUNDS
+        checkpoint.write()
+    if state.step is None:
+        state.step = 1.0 if state.best.strength < _STRONG else 0.0
+    while state.step >= _SMALLEST_STEP and state.best.n_units < nursery.most:
+        n_more = max(int(state.step * state.best.n_units), 1)
+        tried = nursery.candidate(state.best.n_units + n_more, state.rng)
+        if tried.is_clearly_better(state.best):
+            state.best = tried
+        else:
+            state.step /= 2
+        checkpoint.write()
+    return state.best
+
+
+def _proposed(nursery: Nursery, state: _Births) -> bool:
+    """Judge a candidate that the spectrum proposes; return whether it is worth asking for another one."""
+    assert state.best is not None and state.last is not None
+    n_more = nursery.n_standing_out(state.last, state.rng)
+    if not n_more:
+        return False
+    state.last = nursery.candidate(state.last.n_units + n_more, state.rng)
+    if state.best.is_clearly_better(state.last):
+        return False
+    state.best = min(state.best, state.last, key=lambda one: one.cost)
+    return n_more >= _HARDLY_ANY * state.last.n_units

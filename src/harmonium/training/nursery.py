@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters, copy_parameters
+from harmonium.params import HIDDEN_BIAS, Parameters, copy_parameters
 from harmonium.training.base import Training
-from harmonium.training.births import Grown, born_from, sources_of
+from harmonium.training.births import Grown, born_from, sources_of, with_units
+from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.comparing import is_better
 from harmonium.training.completing import Completion
 from harmonium.training.plan import Plan
 from harmonium.training.progress import Silent
 from harmonium.training.spectrum import residuals, sampled_rows, standardised, unexplained
+from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
 # Epochs between births. Set on development seeds 1 and 2 of the generators of benchmarks/infinite_truth.
@@ -25,13 +27,17 @@ _STRENGTHS = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)
 _PATIENCE = 3
 
 
+@resumable
 @dataclass(frozen=True)
 class Candidate:
-    """A number of units, how strong they are at birth, and what completing each held-out row costs, then or later."""
+    """A number of units, how strong they are at birth, and what completing each held-out row costs, then or later.
+
+    Parameters are those at birth, and after a few epochs; effects are those of the sources on the statistics.
+    """
 
     n_units: int
     strength: float
-    born: Grown
+    born: Parameters
     trained: Parameters
     effects: np.ndarray
     losses: np.ndarray | None
@@ -60,18 +66,22 @@ class Nursery:
         left = residuals(self._without.problem, self._without.parameters, data, self._rows)
         self._table, self._deviation = standardised(left)
 
+    def without(self) -> Grown:
+        """Return the model with one unit that has no weights."""
+        return self._without
+
     def empty(self) -> Candidate:
         """Return the model without units, or rather with one that has no weights."""
-        effects, born = np.zeros((self._n_features, 0)), self._without
-        return Candidate(0, 1.0, born, born.parameters, effects, self._losses(born, born.parameters))
+        effects, parameters = np.zeros((self._n_features, 0)), self._without.parameters
+        return Candidate(0, 1.0, parameters, parameters, effects, self._losses(parameters))
 
     def n_standing_out(self, candidate: Candidate, rng: np.random.Generator) -> int:
         """Return how many more units what a candidate leaves unexplained speaks for."""
         left = self.most - candidate.n_units
         if left <= 0:
             return 0
-        of = candidate.born.problem
-        found, chance = unexplained(of, candidate.trained, self._data, self._rows, candidate.effects, left, rng)
+        of, trained = self._problem_of(candidate.trained), candidate.trained
+        found, chance = unexplained(of, trained, self._data, self._rows, candidate.effects, left, rng)
         return _n_standing_out(self._problem, found, chance, candidate.n_units, len(self._data))
 
     def born(self, n_units: int, strength: float, rng: np.random.Generator) -> Grown:
@@ -85,35 +95,42 @@ class Nursery:
         effects, sources = sources_of(self._table, self._deviation, n_units, rng)
         strengths = _STRENGTHS if self._completion is not None else _STRENGTHS[:1]
         births = [born_from(self._problem, self._data, one * effects, one * sources) for one in strengths]
-        by_strength = [self._losses(born, born.parameters) for born in births]
+        by_strength = [self._losses(born.parameters) for born in births]
         chosen = int(np.argmin([0.0 if losses is None else losses.mean() for losses in by_strength]))
         born, losses = births[chosen], by_strength[chosen]
         training = Training(copy_parameters(born.parameters))
         driver, objective = self._plan.driver, self._plan.objective
         driver.run(born.problem, objective, self._data, training, rng, Silent(), None, _EPOCHS)
-        later = self._losses(born, training.result)
+        later = self._losses(training.result)
         if losses is None or (later is not None and later.mean() < losses.mean()):
             losses = later
-        return Candidate(n_units, strengths[chosen], born, training.result, effects, losses)
+        return Candidate(n_units, strengths[chosen], born.parameters, training.result, effects, losses)
 
-    def n_epochs(self, candidate: Candidate, rng: np.random.Generator) -> int | None:
-        """Return the number of epochs after which held-out rows are completed best; None if there is no epoch."""
-        costs: list[float] = []
+    def n_epochs(
+        self, training: Training, costs: list[float], rng: np.random.Generator, checkpoint: Checkpoint
+    ) -> int | None:
+        """Return the number of epochs after which held-out rows are completed best; None if there is no epoch.
+
+        ``costs`` are those of the epochs so far, to which more are added.
+        """
 
         def is_enough(training: Training) -> bool:
-            losses = self._losses(candidate.born, training.result)
+            losses = self._losses(training.result)
             assert losses is not None
             costs.append(float(losses.mean()))
             return len(costs) - 1 - int(np.argmin(costs)) >= _PATIENCE
 
-        training = Training(copy_parameters(candidate.born.parameters))
-        driver, objective = self._plan.driver, self._plan.objective
-        driver.run(candidate.born.problem, objective, self._data, training, rng, Silent(), is_enough)
+        driver, objective, problem = self._plan.driver, self._plan.objective, self._problem_of(training.parameters)
+        driver.run(problem, objective, self._data, training, rng, Silent(), is_enough, None, checkpoint)
         return int(np.argmin(costs)) + 1 if costs else None
 
-    def _losses(self, born: Grown, parameters: Parameters) -> np.ndarray | None:
+    def _problem_of(self, parameters: Parameters) -> Problem:
+        """Return the problem with as many units as there are parameters for."""
+        return with_units(self._problem, len(parameters[HIDDEN_BIAS]))
+
+    def _losses(self, parameters: Parameters) -> np.ndarray | None:
         """Return what completing each held-out row costs; None if no rows are held out."""
-        return None if self._completion is None else self._completion.losses(born.problem, parameters)
+        return None if self._completion is None else self._completion.losses(self._problem_of(parameters), parameters)
 
 
 def _n_standing_out(problem: Problem, found: np.ndarray, chance: float, n_units: int, n_items: int) -> int:
