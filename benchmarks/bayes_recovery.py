@@ -40,8 +40,8 @@ BENCHMARK = Benchmark(
     title="Couplings recovered from few items",
     claim="known couplings from 50 and 200 items: posterior draws against maximum likelihood, logistic regressions and"
     " constants",
-    minutes=6,
-    settings={"runs": 4, "sizes": (50, 200)},
+    minutes=5,
+    settings={"runs": 3, "sizes": (50, 200)},
     quick={"runs": 1, "sizes": (50,)},
 )
 # priors were developed on seeds below
