@@ -47,6 +47,19 @@ def test_joint_posterior_of_real_units_by_integration(variance: float) -> None:
 
 
 @pytest.mark.parametrize("inference", ["joint", "factorised"])
+def test_the_variance_of_the_slab_is_a_scale_of_the_weights(inference: Any) -> None:
+    """Units of variance s² with weights W and units of variance 1 with weights s W are the same model of the views."""
+    rng, root = np.random.default_rng(0), 1.7
+    statistic, weights, bias = rng.normal(size=(4, 6)), rng.normal(size=(6, 3)), rng.normal(size=3)
+    wide = layer_at(kind="real", variance=root**2, inference=inference)
+    unit = layer_at(kind="real", variance=1.0, inference=inference)
+    natural = bias + statistic @ weights
+    np.testing.assert_allclose(wide.log_partition(natural), unit.log_partition(root * natural))
+    np.testing.assert_allclose(wide.presence(natural), unit.presence(root * natural))
+    np.testing.assert_allclose(wide.mean(natural) @ weights.T, unit.mean(root * natural) @ (root * weights).T)
+
+
+@pytest.mark.parametrize("inference", ["joint", "factorised"])
 @pytest.mark.parametrize("kind", ["binary", "real"])
 def test_derivatives_of_the_log_partition_and_of_the_mean(kind: Any, inference: Any) -> None:
     layer = layer_at(kind=kind, inference=inference, variance=0.6)

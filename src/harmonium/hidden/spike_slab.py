@@ -46,7 +46,7 @@ class SpikeSlab(HiddenLayer):
     kind : {"binary", "real"}, default="binary"
         Value h of a unit for an item that has it: 1, or a real number (the slab).
     variance : float, default=1.0
-        Variance s² of the slab.
+        Variance s² of the slab. It is not learned, as it is the same as a factor s of all weights, which are.
     inference : {"joint", "factorised"}, default="joint"
         How z and h are inferred: together and exactly, or by the iteration ν ↔ E[h] of the paper. For binary units both
         are the same.
