@@ -14,7 +14,8 @@ from scipy.special import expit
 from harmonium.kernels import rows, threads
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
-from harmonium.kernels.inversion import invert_survival
+from harmonium.kernels.inversion import coins, invert_survival
+from harmonium.kernels.margins import add_violations
 from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.products import (
     add_column_totals,
@@ -159,29 +160,26 @@ def test_sparse_rows_and_columns() -> None:
 
 
 def test_candidates_are_the_cells_that_may_be_non_zero() -> None:
-    natural = RNG.normal(size=(50, 37)).astype(np.float32)
-    bias = np.linspace(-8, 2, 50).astype(np.float32)
+    natural = (RNG.normal(size=(50, 37)) + np.linspace(-8, 2, 50)[:, None]).astype(np.float32).ravel()
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
-    first_cells = (1000 + 37 * np.arange(50)).astype(np.uint32)
-    indptr, rows, uniform, kept = candidates(natural, bias, 2.0, np.uint32(9), first_cells, flags)
-    cells = np.zeros((50, 37), dtype=bool)
-    cells[np.repeat(np.arange(50), np.diff(indptr)), rows] = True
-    total = natural + bias[:, None]
-    np.testing.assert_allclose(kept, total[cells], rtol=1e-6)
-    assert np.all(uniform <= np.minimum(2.0 * np.exp(kept) * 1.07, 1.0))
-    assert cells[np.exp(total) * 2.0 > 1.0].all()  # probability one
+    cells, uniform = candidates(natural, 2.0, np.uint32(9), np.uint32(1000), flags)
+    all_numbers = candidates(np.zeros_like(natural), 1.0, np.uint32(9), np.uint32(1000), flags)[1]
+    np.testing.assert_array_equal(uniform, all_numbers[cells])
+    limit = 2.0 * np.exp(natural.astype(np.float64))
+    assert (np.diff(cells) > 0).all()
+    assert set(np.flatnonzero(all_numbers < limit)) <= set(cells)
+    assert np.all(uniform <= np.minimum(limit[cells] * 1.07, 1.0))
     values = np.where(uniform < 0.01, 0, 1).astype(np.float32)
-    start, kept_rows, kept_values = drop_zeros(indptr, rows, values)
+    start, kept_rows, kept_values = drop_zeros(np.array([0, len(cells)]), cells, values)
     assert start[-1] == len(kept_rows) == int(values.sum()) and (kept_values == 1).all()
 
 
 def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
     """With naturals of 0 every cell is a candidate, so all its numbers can be looked at."""
-    natural = np.zeros((400, 500), dtype=np.float32)
+    natural = np.zeros(400 * 500, dtype=np.float32)
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
-    bias, starts = np.zeros(400, dtype=np.float32), (500 * np.arange(400)).astype(np.uint32)
     draws = [
-        candidates(natural, bias, 1.0, np.uint32(key), starts + np.uint32(first), flags)[2].astype(np.float64)
+        candidates(natural, 1.0, np.uint32(key), np.uint32(first), flags)[1].astype(np.float64)
         for key, first in ((1, 0), (2, 0), (1, 400 * 500))
     ]
     n = natural.size
@@ -194,6 +192,35 @@ def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
         assert abs(np.corrcoef(numbers[:-500], numbers[500:])[0, 1]) < 5 / np.sqrt(n)
     assert abs(np.corrcoef(draws[0], draws[1])[0, 1]) < 5 / np.sqrt(n)
     assert abs(np.corrcoef(draws[0], draws[2])[0, 1]) < 5 / np.sqrt(n)
+
+
+def test_coins_show_whether_numbers_are_below_the_logistic_function() -> None:
+    uniform = RNG.random(2000).astype(np.float32)
+    natural = RNG.normal(scale=4.0, size=2000).astype(np.float32)
+    near = np.abs(uniform - expit(natural)) < 1e-6
+    np.testing.assert_array_equal(coins(uniform, natural)[~near], (uniform < expit(natural))[~near])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_violations_are_those_of_the_hinge_of_crammer_and_singer(dtype: type) -> None:
+    scores = RNG.normal(size=(30, 7)).astype(dtype)
+    targets = np.stack([RNG.integers(-1, 3, size=30), RNG.integers(-1, 4, size=30)], axis=1)
+    cost = RNG.random((4, 4)) * (1 - np.eye(4))
+    losses, by_score = np.ones(30), np.zeros_like(scores)
+    add_violations(scores, targets, 1, 3, cost, losses, by_score)
+    for row, truth in enumerate(targets[:, 1]):
+        raised = scores[row, 3:] + cost[truth]
+        expected = np.eye(7)[3 + raised.argmax()] - np.eye(7)[3 + truth] if truth >= 0 else np.zeros(7)
+        np.testing.assert_array_equal(by_score[row], expected)
+        loss = raised.max() - scores[row, 3 + truth] if truth >= 0 else 0.0
+        assert losses[row] == pytest.approx(1 + loss, rel=1e-6)
+
+
+def test_rows_between_are_those_of_the_dense_matrix() -> None:
+    dense = RNG.poisson(0.3, size=(20, 9)).astype(np.float32)
+    for matrix in (dense, SparseRows.from_dense(dense)):
+        part = rows.rows_between(matrix, 4, 11)
+        np.testing.assert_array_equal(rows.dense(part), dense[4:11])
 
 
 def test_updates_are_one_line_of_numpy_each() -> None:
