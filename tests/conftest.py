@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,16 @@ from harmonium.training.projection import project
 pytest.register_assert_rewrite(*(f"tests.{path.stem}" for path in Path(__file__).parent.glob("*_cases.py")))
 
 SIZE = 3.0  # total or length of the rows of families that have one
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker tests that follow one another, so that what a file makes for its tests is made by one worker."""
+    if config.getoption("dist") != "load":  # somebody has asked for another order
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def make_family(name: str) -> Family:

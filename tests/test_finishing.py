@@ -90,5 +90,5 @@ def test_rare_classes_are_found() -> None:
     y = np.repeat(np.arange(4), (200, 60, 15, 8))
     fresh = np.eye(4)[y] * 3 + rng.normal(size=(len(y), 4))
     train = np.eye(4)[y] * 3 + rng.normal(size=(len(y), 4))
-    model = HarmoniumClassifier(10, random_state=0).fit(train, y)
+    model = model_of().fit(train, y)
     assert f1_score(y, model.predict(fresh), average="macro") > 0.8

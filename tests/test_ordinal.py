@@ -104,14 +104,13 @@ def test_calibration_finds_the_factor_that_made_the_levels() -> None:
 
 def test_classifier_and_regressor_learn_ratings() -> None:
     X, y = ratings(800)
-    classifier = HarmoniumClassifier(8, head=Ordinal(), hidden=GaussianUnits(), random_state=0).fit(X[:500], y[:500])
+    settings: dict[str, Any] = {"head": Ordinal(), "hidden": GaussianUnits(), "driver": QUICK, "random_state": 0}
+    classifier = HarmoniumClassifier(8, **settings).fit(X[:500], y[:500])
     found = classifier.predict(X[500:])
     median = np.abs(np.median(y[:500]) - y[500:]).mean()
     assert np.abs(found - y[500:]).mean() < 0.5 * median
     assert set(found) <= {1, 2, 3, 4, 5} and classifier.coef_.shape == (1, 8)
-    regressor = HarmoniumRegressor(8, head=Ordinal(), hidden=GaussianUnits(), random_state=0).fit(
-        X[:500], y[:500].astype(float)
-    )
+    regressor = HarmoniumRegressor(8, **settings).fit(X[:500], y[:500].astype(float))
     assert regressor.score(X[500:], y[500:]) > 0.7
     assert regressor.predict(X).min() >= 1 and regressor.predict(X).max() <= 5
 
@@ -140,7 +139,8 @@ def test_levels_may_be_texts_in_a_given_order() -> None:
 def test_two_levels_are_two_classes() -> None:
     X, y = ratings()
     for head in (Ordinal(C=1.0), Ordinal(C=1.0, levels=[1, 0])):
-        model = HarmoniumClassifier(4, head=head, hidden=GaussianUnits(), random_state=0).fit(X, (y > 3).astype(int))
+        model = HarmoniumClassifier(4, head=head, hidden=GaussianUnits(), driver=QUICK, random_state=0)
+        model.fit(X, (y > 3).astype(int))
         assert ((model.decision_function(X) > 0) == (model.predict(X) == 1)).all()
         assert model.score(X, y > 3) > 0.8
 

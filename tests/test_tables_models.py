@@ -41,7 +41,7 @@ def model(wines: pd.DataFrame) -> HarmoniumRegressor:
 
 def test_a_raw_table_is_learned_from() -> None:
     train, test = wine_list(600), wine_list(300, seed=1)
-    model = HarmoniumRegressor(5, random_state=0).fit(train, "points")
+    model = HarmoniumRegressor(5, driver=Stochastic(max_iter=20), random_state=0).fit(train, "points")
     assert model.score(test, "points") > 0.9
     assert model.score(test.drop(columns="points"), test["points"]) == model.score(test, "points")
 
