@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.comparing import error, r_squared
-from benchmarks.features.words import binary, few, newsgroups, reuters, word_counts
+from benchmarks.features.words import few, newsgroups, reuters, word_counts
 from benchmarks.measuring import median, with_deviation
 from benchmarks.raw_tables import wines
 from benchmarks.registry import Benchmark
@@ -55,12 +55,10 @@ class Task:
 
 # ---- data ------------------------------------------------------------------------------------------------------------
 def of_words(train: Any, y: np.ndarray, test: Any, truth: np.ndarray, words: int, classes: bool) -> Task:
-    """Presence of words for classes, counts for numbers; rivals choose for themselves."""
+    """Counts of words for all; rivals choose what to make of them."""
     counts, unseen, _ = word_counts(train, test, words)
     views, new = {"words": counts}, {"words": unseen}
-    if not classes:
-        return Task(views, new, views, new, y, truth, classes)
-    return Task({"words": binary(counts)}, {"words": binary(unseen)}, views, new, y, truth, classes)
+    return Task(views, new, views, new, y, truth, classes)
 
 
 def messages(words: int, shrink: int) -> Task:
