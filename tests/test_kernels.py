@@ -159,29 +159,26 @@ def test_sparse_rows_and_columns() -> None:
 
 
 def test_candidates_are_the_cells_that_may_be_non_zero() -> None:
-    natural = RNG.normal(size=(50, 37)).astype(np.float32)
-    bias = np.linspace(-8, 2, 50).astype(np.float32)
+    natural = (RNG.normal(size=(50, 37)) + np.linspace(-8, 2, 50)[:, None]).astype(np.float32).ravel()
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
-    first_cells = (1000 + 37 * np.arange(50)).astype(np.uint32)
-    indptr, rows, uniform, kept = candidates(natural, bias, 2.0, np.uint32(9), first_cells, flags)
-    cells = np.zeros((50, 37), dtype=bool)
-    cells[np.repeat(np.arange(50), np.diff(indptr)), rows] = True
-    total = natural + bias[:, None]
-    np.testing.assert_allclose(kept, total[cells], rtol=1e-6)
-    assert np.all(uniform <= np.minimum(2.0 * np.exp(kept) * 1.07, 1.0))
-    assert cells[np.exp(total) * 2.0 > 1.0].all()  # probability one
+    cells, uniform = candidates(natural, 2.0, np.uint32(9), np.uint32(1000), flags)
+    all_numbers = candidates(np.zeros_like(natural), 1.0, np.uint32(9), np.uint32(1000), flags)[1]
+    np.testing.assert_array_equal(uniform, all_numbers[cells])
+    limit = 2.0 * np.exp(natural.astype(np.float64))
+    assert (np.diff(cells) > 0).all()
+    assert set(np.flatnonzero(all_numbers < limit)) <= set(cells)
+    assert np.all(uniform <= np.minimum(limit[cells] * 1.07, 1.0))
     values = np.where(uniform < 0.01, 0, 1).astype(np.float32)
-    start, kept_rows, kept_values = drop_zeros(indptr, rows, values)
+    start, kept_rows, kept_values = drop_zeros(np.array([0, len(cells)]), cells, values)
     assert start[-1] == len(kept_rows) == int(values.sum()) and (kept_values == 1).all()
 
 
 def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
     """With naturals of 0 every cell is a candidate, so all its numbers can be looked at."""
-    natural = np.zeros((400, 500), dtype=np.float32)
+    natural = np.zeros(400 * 500, dtype=np.float32)
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
-    bias, starts = np.zeros(400, dtype=np.float32), (500 * np.arange(400)).astype(np.uint32)
     draws = [
-        candidates(natural, bias, 1.0, np.uint32(key), starts + np.uint32(first), flags)[2].astype(np.float64)
+        candidates(natural, 1.0, np.uint32(key), np.uint32(first), flags)[1].astype(np.float64)
         for key, first in ((1, 0), (2, 0), (1, 400 * 500))
     ]
     n = natural.size

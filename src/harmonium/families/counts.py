@@ -225,7 +225,7 @@ class Counts(Family):
         size: np.ndarray | None = None,
     ) -> SparseDraw | None:
         """Find candidates for counts above zero with a kernel, and draw these exactly."""
-        keys = rng.integers(2**32, size=2).astype(np.uint32)
+        keys = rng.integers(2**32, size=3, dtype=np.uint32)
         factor = self.tail_factor()
 
         def draw(first: int, last: int) -> tuple[Columns]:

@@ -37,45 +37,28 @@ def least_above_exp2(x):  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=True, error_model="numpy")
-def _flag(
-    natural: np.ndarray,
-    bias: np.ndarray,
-    threshold: np.float32,
-    first_cells: np.ndarray,
-    key: np.uint32,
-    flags: np.ndarray,
-) -> None:
-    # a separate function, so that nothing keeps the compiler from vectorising the inner loop
-    n_features, n_rows = natural.shape
-    log2_e = float32(1.4426950408889634)
-    for feature in range(n_features):
-        shift = bias[feature] * log2_e + threshold
-        base = first_cells[feature]
-        for r in range(n_rows):
-            x = min(max(natural[feature, r] * log2_e + shift, float32(-100)), float32(1))
-            flags[feature, r] = uniform(uint32(base + uint32(r)), key) < least_above_exp2(x)
+def _flag(natural: np.ndarray, threshold: np.float32, first_cell: np.uint32, key: np.uint32, flags: np.ndarray) -> None:
+    # a separate function, so that nothing keeps the compiler from vectorising the loop
+    for cell in range(len(natural)):
+        x = min(max(natural[cell] * float32(1.4426950408889634) + threshold, float32(-100)), float32(1))
+        flags[cell] = uniform(uint32(first_cell + uint32(cell)), key) < least_above_exp2(x)
 
 
 @compiled()
-def _collect(flags: np.ndarray, words: np.ndarray, cells: np.ndarray) -> None:
+def _collect(flags: np.ndarray, n_cells: int, cells: np.ndarray) -> int:
+    # without a branch, whose outcome could not be predicted; a function of its own, so that nothing else is in the loop
     found = 0
-    for w in range(len(words)):
-        if words[w] != 0:
-            # without a branch, whose outcome could not be predicted; up to 8 cells are written beyond the last found
-            for cell in range(8 * w, 8 * w + 8):
-                cells[found] = cell
-                found += flags[cell]
+    for cell in range(n_cells):
+        cells[found] = cell
+        found += flags[cell]
+    return found
 
 
 @compiled()
 def collect_flagged(padded: np.ndarray, n_cells: int) -> np.ndarray:
     """Return the flagged cells in order; ``padded`` has `flag_bytes` bytes, zero from ``n_cells`` on."""
-    found = 0
-    for cell in range(n_cells):
-        found += padded[cell]
-    cells = np.empty(found + 8, dtype=np.int32)
-    _collect(padded, padded.view(np.uint64), cells)
-    return cells[:found]
+    cells = np.empty(n_cells + 1, dtype=np.int32)  # one is written beyond the last found
+    return cells[: _collect(padded, n_cells, cells)]
 
 
 def flag_bytes(n_cells: int) -> int:
@@ -85,56 +68,38 @@ def flag_bytes(n_cells: int) -> int:
 
 @compiled()
 def candidates(
-    natural: np.ndarray, bias: np.ndarray, factor: float, key: np.uint32, first_cells: np.ndarray, padded: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    natural: np.ndarray, factor: float, key: np.uint32, first_cell: np.uint32, padded: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the cells that may be non-zero, in order.
 
     Parameters
     ----------
-    natural : ndarray of float32 of shape (n_features, n_rows)
-        Natural parameters without the bias, which is added here.
-    bias : ndarray of float32 of shape (n_features,)
-        Bias of each feature.
+    natural : ndarray of float32 of shape (n_cells,)
+        Natural parameter of each cell.
     factor : float
         A constant with P(x > 0) <= factor * exp(natural).
     key : uint32
         A new one for every call with the same cells.
-    first_cells : ndarray of uint32 of shape (n_features,)
-        Number of the first cell of each feature, so that all cells of a matrix draw different numbers.
+    first_cell : uint32
+        Number of the first cell, so that all cells of a matrix draw different numbers.
     padded : ndarray of uint8
         Scratch memory of `flag_bytes` bytes.
 
     Returns
     -------
-    indptr : ndarray of int64 of shape (n_features + 1,)
-        Where the cells of each feature begin.
-    rows : ndarray of int32
-        Row of each cell.
+    cells : ndarray of int32
+        The cells, counted from 0.
     uniforms : ndarray of float32
-        Uniform number of each cell.
-    naturals : ndarray of float32
-        Natural parameter of each cell.
+        Uniform number of each of them.
     """
-    n_features, n_rows = natural.shape
-    padded[natural.size :] = 0
-    _flag(natural, bias, np.float32(np.log2(factor)), first_cells, key, padded[: natural.size].reshape(natural.shape))
-    cells = collect_flagged(padded, natural.size)
-    found = len(cells)
-    indptr = np.zeros(n_features + 1, dtype=np.int64)
-    rows = np.empty(found, dtype=np.int32)
-    uniforms = np.empty(found, dtype=np.float32)
-    kept = np.empty(found, dtype=np.float32)
-    entry = 0
-    for feature in range(n_features):
-        start = feature * n_rows
-        while entry < found and cells[entry] < start + n_rows:
-            cell = cells[entry]
-            rows[entry] = cell - start
-            uniforms[entry] = uniform(uint32(first_cells[feature] + uint32(cell - start)), key)
-            kept[entry] = natural[feature, cell - start] + bias[feature]
-            entry += 1
-        indptr[feature + 1] = entry
-    return indptr, rows, uniforms, kept
+    n_cells = len(natural)
+    padded[n_cells:] = 0
+    _flag(natural, np.float32(np.log2(factor)), first_cell, key, padded[:n_cells])
+    cells = collect_flagged(padded, n_cells)
+    uniforms = np.empty(len(cells), dtype=np.float32)
+    for entry in range(len(cells)):
+        uniforms[entry] = uniform(uint32(first_cell + uint32(cells[entry])), key)
+    return cells, uniforms
 
 
 @compiled()

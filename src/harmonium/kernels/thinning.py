@@ -4,7 +4,8 @@ Given hidden units that lie between ``middle - reach`` and ``middle + reach``, n
 ``bias + Σ w middle + Σ |w| reach``. So no cell of it is non-zero with a probability above some bound. Cells are chosen
 with the probability of the bound, by jumping from one to the next, and only for these the natural is computed, and a
 uniform number below the bound drawn. That is the law of numbers below the bound among those of all cells, so whoever
-turns them into counts by inversion gets the same distribution. Features whose bound is high are done cell by cell.
+turns them into counts by inversion gets the same distribution. Features whose bound is high are done cell by cell, and
+so are all features if rows are few.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from harmonium.kernels.threads import scratch
 
 # A cell that is jumped to takes as long as about this many that are looked at one after the other (measured). Features
 # with a higher bound are done cell by cell.
-_COST_OF_A_JUMP = 12
+_COST_OF_A_JUMP = 25
+# With fewer rows than this, finding bounds takes longer than looking at all cells (measured with 50 units: a bound takes
+# as long as about eight cells, and most bounds of rows with different pulls are high).
+_FEWEST_ROWS = 24
 # Bounds below this are taken to be this, as uniform numbers have 24 bits and cannot tell smaller ones apart: with 100
 # rows, the chance of a jump into them is still met to 1 in 10,000. A convention.
 _LOWEST_BOUND = 2.0**-16
@@ -167,6 +171,42 @@ def _with_room(
 
 
 @compiled()
+def _pack(weights: np.ndarray, chosen: np.ndarray, packed: np.ndarray) -> None:
+    for i in range(len(chosen)):
+        feature = chosen[i]
+        for unit in range(weights.shape[1]):
+            packed[i, unit] = weights[feature, unit]
+
+
+@compiled()
+def _add_bias(natural: np.ndarray, bias: np.ndarray, chosen: np.ndarray) -> None:
+    for i in range(len(chosen)):
+        shift = bias[chosen[i]]
+        for row in range(natural.shape[1]):
+            natural[i, row] += shift
+
+
+@compiled()
+def _unpack(
+    cells: np.ndarray,
+    uniforms: np.ndarray,
+    natural: np.ndarray,
+    chosen: np.ndarray,
+    entries: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    found: int,
+) -> None:
+    features, rows, all_uniforms, naturals = entries
+    n_rows = natural.shape[1]
+    for entry in range(len(cells)):
+        i = cells[entry] // n_rows
+        row = cells[entry] - i * n_rows
+        features[found + entry] = chosen[i]
+        rows[found + entry] = row
+        all_uniforms[found + entry] = uniforms[entry]
+        naturals[found + entry] = natural[i, row]
+
+
+@compiled()
 def _thinned(
     weights: np.ndarray,
     bias: np.ndarray,
@@ -180,10 +220,6 @@ def _thinned(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     # one kernel, because each return to the interpreter may have to wait for another thread
     n_features, n_rows = len(weights), len(hidden)
-    middle, reach = _range_of_units(hidden)
-    limits = np.empty(n_features, dtype=np.float32)
-    natural_limits(weights, bias, middle, reach, limits)
-    log2_factor = np.float32(np.log2(factor))
     room = max(2 * n_rows, n_features)
     entries = (
         np.empty(room, dtype=np.int32),
@@ -191,30 +227,38 @@ def _thinned(
         np.empty(room, dtype=np.float32),
         np.empty(room, dtype=np.float32),
     )
-    reached, found = 0, 0
-    while reached < n_features:
-        entries = _with_room(entries, found + n_rows)
-        reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
-    frequent = _frequent(limits, log2_factor)
+    found = 0
+    if n_rows < _FEWEST_ROWS:
+        frequent = np.arange(n_features)
+    else:
+        middle, reach = _range_of_units(hidden)
+        limits = np.empty(n_features, dtype=np.float32)
+        natural_limits(weights, bias, middle, reach, limits)
+        log2_factor = np.float32(np.log2(factor))
+        reached = 0
+        while reached < n_features:
+            entries = _with_room(entries, found + n_rows)
+            reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
+        frequent = _frequent(limits, log2_factor)
     for begin in range(0, len(frequent), len(packed)):
         chosen = frequent[begin : begin + len(packed)]
         number = len(chosen)
-        for i in range(number):
-            packed[i] = weights[chosen[i]]
-        np.dot(packed[:number], hidden.T, natural[:number])
-        cells = ((first + chosen) * n_rows).astype(np.uint32)
-        start, rows, uniforms, naturals = candidates(
-            natural[:number], bias[chosen], factor, keys[1], cells, padded[: -(-number * n_rows // 8) * 8]
+        part = natural[:number]
+        if chosen[-1] - chosen[0] < number:  # they follow each other
+            np.dot(weights[chosen[0] : chosen[0] + number], hidden.T, part)
+        else:
+            _pack(weights, chosen, packed)
+            np.dot(packed[:number], hidden.T, part)
+        _add_bias(part, bias, chosen)
+        n_cells = number * n_rows
+        cells, uniforms = candidates(
+            part.reshape(-1), factor, keys[2], uint32((first + begin) * n_rows), padded[: -(-n_cells // 8) * 8]
         )
-        entries = _with_room(entries, found + len(rows))
-        for i in range(number):
-            entries[0][found + start[i] : found + start[i + 1]] = chosen[i]
-        entries[1][found : found + len(rows)] = rows
-        entries[2][found : found + len(rows)] = uniforms
-        entries[3][found : found + len(rows)] = naturals
-        found += len(rows)
-    features, rows, uniforms, naturals = entries
-    return features[:found], rows[:found], uniforms[:found], naturals[:found]
+        entries = _with_room(entries, found + len(cells))
+        _unpack(cells, uniforms, part, chosen, entries, found)
+        found += len(cells)
+    features, rows, all_uniforms, naturals = entries
+    return features[:found], rows[:found], all_uniforms[:found], naturals[:found]
 
 
 def thinned_candidates(
@@ -232,7 +276,7 @@ def thinned_candidates(
         Values of the hidden units.
     factor : float
         A constant with P(x > 0) <= factor * exp(natural).
-    keys : ndarray of uint32 of shape (2,)
+    keys : ndarray of uint32 of shape (3,)
         New ones for every matrix that is drawn.
     first : int
         Number of the first feature, so that the blocks of one matrix draw different numbers.
