@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,8 @@ import threadpoolctl
 
 from harmonium import Harmonium
 from harmonium.kernels import threads
-from harmonium.kernels.interrupts import uninterrupted, watch, whole
+from harmonium.kernels.compiling import Kernel
+from harmonium.kernels.interrupts import uninterrupted, watch
 from harmonium.kernels.sparse import gather_rows
 from harmonium.training import Stochastic
 
@@ -111,6 +112,13 @@ def test_an_ignored_signal_stays_ignored() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def as_kernel(function: Callable[[], None]) -> Kernel:
+    """What stands for a kernel but is not compiled."""
+    kernel = Kernel(function, {})
+    kernel._dispatcher = function
+    return kernel
+
+
 def test_an_alarm_comes_out_of_a_kernel_as_what_it_raised() -> None:
     def kernel() -> None:  # the handlers of other signals may run while Numba makes Python arrays of the results
         try:
@@ -119,13 +127,13 @@ def test_an_alarm_comes_out_of_a_kernel_as_what_it_raised() -> None:
             raise SystemError("returned a result with an exception set") from error
 
     with pytest.raises(TimeoutError, match="that took long"):
-        whole(kernel)()
+        as_kernel(kernel)()
 
     def fails() -> None:
         raise SystemError("something else")
 
     with pytest.raises(SystemError, match="something else"):
-        whole(fails)()
+        as_kernel(fails)()
 
 
 def test_ctrl_c_in_a_finaliser_is_not_lost() -> None:

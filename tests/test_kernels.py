@@ -14,7 +14,8 @@ from scipy.special import expit
 from harmonium.kernels import rows, threads
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
-from harmonium.kernels.inversion import invert_survival
+from harmonium.kernels.inversion import coins, invert_survival
+from harmonium.kernels.margins import add_violations
 from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.products import (
     add_column_totals,
@@ -191,6 +192,35 @@ def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
         assert abs(np.corrcoef(numbers[:-500], numbers[500:])[0, 1]) < 5 / np.sqrt(n)
     assert abs(np.corrcoef(draws[0], draws[1])[0, 1]) < 5 / np.sqrt(n)
     assert abs(np.corrcoef(draws[0], draws[2])[0, 1]) < 5 / np.sqrt(n)
+
+
+def test_coins_show_whether_numbers_are_below_the_logistic_function() -> None:
+    uniform = RNG.random(2000).astype(np.float32)
+    natural = RNG.normal(scale=4.0, size=2000).astype(np.float32)
+    near = np.abs(uniform - expit(natural)) < 1e-6
+    np.testing.assert_array_equal(coins(uniform, natural)[~near], (uniform < expit(natural))[~near])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_violations_are_those_of_the_hinge_of_crammer_and_singer(dtype: type) -> None:
+    scores = RNG.normal(size=(30, 7)).astype(dtype)
+    targets = np.stack([RNG.integers(-1, 3, size=30), RNG.integers(-1, 4, size=30)], axis=1)
+    cost = RNG.random((4, 4)) * (1 - np.eye(4))
+    losses, by_score = np.ones(30), np.zeros_like(scores)
+    add_violations(scores, targets, 1, 3, cost, losses, by_score)
+    for row, truth in enumerate(targets[:, 1]):
+        raised = scores[row, 3:] + cost[truth]
+        expected = np.eye(7)[3 + raised.argmax()] - np.eye(7)[3 + truth] if truth >= 0 else np.zeros(7)
+        np.testing.assert_array_equal(by_score[row], expected)
+        loss = raised.max() - scores[row, 3 + truth] if truth >= 0 else 0.0
+        assert losses[row] == pytest.approx(1 + loss, rel=1e-6)
+
+
+def test_rows_between_are_those_of_the_dense_matrix() -> None:
+    dense = RNG.poisson(0.3, size=(20, 9)).astype(np.float32)
+    for matrix in (dense, SparseRows.from_dense(dense)):
+        part = rows.rows_between(matrix, 4, 11)
+        np.testing.assert_array_equal(rows.dense(part), dense[4:11])
 
 
 def test_updates_are_one_line_of_numpy_each() -> None:

@@ -32,6 +32,7 @@ from harmonium import (
     Stochastic,
     Views,
 )
+from harmonium.kernels.rows import dense, is_sparse
 
 N_ROWS = 60
 
@@ -369,6 +370,28 @@ def test_large_sparse_views_are_never_densified() -> None:
         tracemalloc.stop()
     # dense, the view would take 40 GB; the input takes 17 MB and a dense batch of 100 rows 20 MB
     assert peak < 400e6
+
+
+def test_batches_that_are_read_together_are_those_that_are_read_alone() -> None:
+    """Sparse and dense views, cells and rows that are missing in some batches, and pieces too large to be joined."""
+    numbers = real()
+    numbers[7], numbers[30, 2] = np.nan, np.nan
+    views = Views({"words": scipy.sparse.csr_array(binary()), "colour": numbers}, present={"words": np.arange(60) != 9})
+    families = {
+        "words": Bernoulli(level_rows=True).bind(views.source("words").summary()),
+        "colour": Gaussian().bind(views.source("colour").summary()),
+    }
+    pieces = [np.arange(0, 8), np.array([40, 3, 9]), np.arange(20, 24), np.arange(60).repeat(20)]
+    for items, got in zip(pieces, views.batches(pieces, families), strict=True):
+        expected = views.batch(items, families)
+        assert got.n_rows == len(items)
+        for name, view in expected.views.items():
+            assert is_sparse(got.views[name].statistic) == is_sparse(view.statistic)
+            np.testing.assert_array_equal(dense(got.views[name].statistic), dense(view.statistic))
+            for part in ("size", "missing"):
+                one, other = getattr(got.views[name], part), getattr(view, part)
+                assert (one is None) == (other is None)
+                assert one is None or np.array_equal(one, other)
 
 
 # ---- missing ---------------------------------------------------------------------------------------------------------

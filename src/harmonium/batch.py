@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.kernels.products import Matrix
+from harmonium.kernels.rows import rows_between
 from harmonium.targets import Targets
 
 
@@ -38,6 +39,14 @@ class ViewBatch:
     fill_term: np.ndarray | None = None
     projection: np.ndarray | None = None
 
+    def part(self, first: int, last: int) -> ViewBatch:
+        """Return the rows from ``first`` to ``last`` as they were read, before anything is filled in."""
+        missing = None if self.missing is None else self.missing[first:last]
+        if missing is not None and not missing.any():
+            missing = None
+        size = None if self.size is None else self.size[first:last]
+        return ViewBatch(rows_between(self.statistic, first, last), size, missing)
+
     @property
     def observed_rows(self) -> np.ndarray:
         """Mask of the rows of which something is observed."""
@@ -53,6 +62,10 @@ class Batch:
     views: dict[str, ViewBatch]
     n_rows: int
     targets: Targets | None = None
+
+    def part(self, first: int, last: int) -> Batch:
+        """Return the rows from ``first`` to ``last`` as they were read, without their targets."""
+        return Batch({name: view.part(first, last) for name, view in self.views.items()}, last - first)
 
     @property
     def has_missing(self) -> bool:

@@ -13,6 +13,7 @@ from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
 from harmonium.heads.linear_models import LinearLoss, Solution, regress_classes, separate_classes, weigh_classes
 from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
+from harmonium.kernels.margins import add_violations
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Anything, Setting, check_real, shown
@@ -175,14 +176,7 @@ class Hinge(LinearHead):
         losses = np.zeros(len(scores))
         by_score = np.zeros_like(scores)
         for column, outputs, cost in self._columns():
-            rows = np.flatnonzero(targets[:, column] >= 0)
-            truth = targets[rows, column]
-            own = scores[rows, outputs]
-            worst = np.argmax(own + cost[truth].astype(own.dtype), axis=1)
-            each = np.arange(len(rows))
-            losses[rows] += cost[truth, worst] + own[each, worst] - own[each, truth]
-            by_score[rows, outputs.start + worst] += 1
-            by_score[rows, outputs.start + truth] -= 1
+            add_violations(scores, targets, column, outputs.start, cost, losses, by_score)
         return losses, by_score
 
     direct_losses = (*LinearLoss("hinge").with_leaning(), LinearLoss("logistic"))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from harmonium.kernels.interrupts import Function, whole
+from harmonium.kernels.interrupts import Function, first_cause, shielded, watch
 
 _lock = threading.Lock()
 _cached: list[Any] = []
@@ -24,20 +24,27 @@ class Kernel:
         functools.update_wrapper(self, function)
         self._options = options
         self._dispatcher: Any = None
-        self._call = whole(self._run)
 
+    # one Python function and no more, as steps of training with small batches consist of dozens of such calls
+    @shielded
     def __call__(self, *arguments: Any) -> Any:
-        """Run the function, whole."""
-        return self._call(*arguments)
-
-    def _run(self, *arguments: Any) -> Any:
-        dispatcher = self._dispatcher or self.dispatcher
+        """Run the function; Ctrl-C takes effect when it has returned."""
+        began = not watch.active and watch.begin()
         try:
-            return dispatcher(*arguments)
+            result = (self._dispatcher or self.dispatcher)(*arguments)
         except OSError:  # kernels touch no files: what they were compiled to cannot be read or written any more
             for cached in _cached:
                 cached._cache.disable()
-            return dispatcher(*arguments)
+            result = self.dispatcher(*arguments)
+        except SystemError as error:
+            # the handler of another signal, such as an alarm, raised this while Python arrays were made of the results
+            raise first_cause(error) from None
+        finally:
+            if began:
+                watch.end()
+        if watch.waiting:
+            watch.deliver()
+        return result
 
     @property
     def dispatcher(self) -> Any:

@@ -38,12 +38,18 @@ def twice_artanh(s):  # type: ignore[no-untyped-def]
     return p * s
 
 
+@inlined
+def logistic_float32(x):  # type: ignore[no-untyped-def]
+    """Return 1 / (1 + exp(-x))."""
+    # beyond ±60 the result is 0 or 1 in float32, or so small that denormal numbers would follow
+    y = min(max(x * float32(-1.4426950408889634), float32(-87)), float32(87))
+    return float32(1) / (float32(1) + exp2_float32(y))
+
+
 @compiled(fastmath=True, error_model="numpy")
 def _logistic(x: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(x)):
-        # beyond ±60 the result is 0 or 1 in float32, or so small that denormal numbers would follow
-        y = min(max(x[i] * float32(-1.4426950408889634), float32(-87)), float32(87))
-        out[i] = float32(1) / (float32(1) + exp2_float32(y))
+        out[i] = logistic_float32(x[i])
 
 
 @compiled(fastmath=True, error_model="numpy")

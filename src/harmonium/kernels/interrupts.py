@@ -15,7 +15,6 @@ signal waits until the place is left, a moment later. The handler that was there
 
 from __future__ import annotations
 
-import functools
 import signal
 import sys
 import threading
@@ -140,28 +139,8 @@ class _Uninterrupted:
 uninterrupted = _Uninterrupted()
 
 
-def _first_cause(error: BaseException) -> BaseException:
+def first_cause(error: BaseException) -> BaseException:
+    """Return what a `SystemError` of the interpreter was raised from, if it was raised from anything."""
     while isinstance(error, SystemError) and error.__cause__ is not None:
         error = error.__cause__
     return error
-
-
-def whole(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that Ctrl-C does not cut short: it takes effect when the function has returned."""
-
-    @functools.wraps(function)
-    def call(*arguments: Any) -> Any:
-        began = not watch.active and watch.begin()
-        try:
-            result = function(*arguments)
-        except SystemError as error:
-            # the handler of another signal, such as an alarm, raised this while Python arrays were made of the results
-            raise _first_cause(error) from None
-        finally:
-            if began:
-                watch.end()
-        if watch.waiting:
-            watch.deliver()
-        return result
-
-    return shielded(call)

@@ -5,6 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.kernels.compiling import compiled
+from harmonium.kernels.elementwise import logistic_float32
+
+
+@compiled(fastmath=True, error_model="numpy")
+def coins(uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
+    """Return 1 where a uniform number is below the logistic function of a natural parameter, and 0 elsewhere.
+
+    Examples
+    --------
+    >>> coins(np.array([0.4, 0.6], dtype=np.float32), np.zeros(2, dtype=np.float32))
+    array([1., 0.], dtype=float32)
+    """
+    result = np.empty(len(uniform), dtype=np.float32)
+    for cell in range(len(uniform)):
+        result[cell] = uniform[cell] < logistic_float32(natural[cell])
+    return result
 
 
 @compiled()

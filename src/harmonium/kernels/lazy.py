@@ -16,7 +16,7 @@ import numpy as np
 from harmonium.kernels.compiling import compiled
 from harmonium.kernels.interrupts import uninterrupted
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
-from harmonium.kernels.updates import BLOCK, SMALLEST_FIRST, SMALLEST_SECOND
+from harmonium.kernels.updates import BLOCK, SMALLEST_FIRST, SMALLEST_SECOND, as_float32
 
 #: by the step at which rows were last up to date: ``keep``, ``move``, and what is left of both moments
 ByStep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -46,9 +46,8 @@ def later_by_a_step(table: np.ndarray, step: float, betas: tuple[float, float], 
 
 def _by_step(table: np.ndarray, betas: tuple[float, float]) -> ByStep:
     """Return ``keep``, ``move`` and what is left of both moments, for rows last up to date at each step."""
-    keep, move = np.ascontiguousarray(table.T, dtype=np.float32)
-    fade1, fade2 = (_powers(beta, len(table)).astype(np.float32) for beta in betas)
-    return keep, move, fade1, fade2
+    keep, move = table.T.astype(np.float32, order="C")
+    return keep, move, _powers_float32(betas[0], len(table)), _powers_float32(betas[1], len(table))
 
 
 @lru_cache(maxsize=256)
@@ -57,6 +56,12 @@ def _powers(base: float, number: int) -> np.ndarray:
     powers: np.ndarray = base ** np.arange(number - 1, -1, -1)
     powers.flags.writeable = False
     return powers
+
+
+@lru_cache(maxsize=256)
+def _powers_float32(base: float, number: int) -> np.ndarray:
+    """Return the same in single precision."""
+    return _powers(base, number).astype(np.float32)  # not read-only, which would be another type for kernels
 
 
 # NumPy's division, because a check for zero in each element would keep the loop from being vectorised
@@ -155,7 +160,10 @@ def adam_update_of_rows(
     """
     n_blocks = block_count(value.size, BLOCK)
     by_step = _by_step(table, betas)
-    constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
+    constants = as_float32(scale, step, *betas, epsilon, decay)
+    if n_blocks == 1:  # a kernel is not cut short anyway
+        _move_rows(value, gradient, *moments, touched, by_step, *constants)
+        return
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(value), n_blocks, block))

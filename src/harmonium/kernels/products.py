@@ -129,7 +129,6 @@ def add_sums(
     # a block of the result stays in the cache while all terms are added to it
     n_blocks = max(_blocks(n_features, work), min(outer.nbytes // _CACHED_BYTES, 64))
 
-    @_without_false_alarm
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
         for statistic, hidden, sign in by_feature:
@@ -138,7 +137,8 @@ def add_sums(
                 add_sums_of_rows(*arrays, sign, outer, totals, touched, first, last)
             else:
                 part = statistic[first:last]
-                outer[first:last] += part @ hidden
+                with np.errstate(invalid="ignore"):  # see above
+                    outer[first:last] += part @ hidden
                 totals[first:last] += sign * part.sum(axis=1)
                 touched[first:last] = True
 

@@ -237,6 +237,11 @@ def take_rows(matrix: Matrix, rows: np.ndarray) -> Matrix:
     return matrix[rows]
 
 
+def rows_between(matrix: Matrix, first: int, last: int) -> Matrix:
+    """The rows from ``first`` to ``last``, which share their memory with the matrix."""
+    return matrix.part(first, last) if isinstance(matrix, SparseRows) else matrix[first:last]
+
+
 def stacked_rows(parts: Sequence[Matrix]) -> Matrix:
     """Matrices one below the other: sparse if all of them are."""
     rows = [part for part in parts if isinstance(part, SparseRows)]

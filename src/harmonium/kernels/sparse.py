@@ -54,6 +54,12 @@ class SparseRows:
         """Return the non-zeros of a dense matrix."""
         return cls(*_nonzeros(matrix), matrix.shape[1])
 
+    def part(self, first: int, last: int) -> SparseRows:
+        """Return the rows from ``first`` to ``last``, which share their memory with these."""
+        indptr, indices, data = self._rows
+        begin, end = indptr[first], indptr[last]
+        return SparseRows(indptr[first : last + 1] - begin, indices[begin:end], data[begin:end], self.shape[1])
+
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return _transpose(*self.by_column._rows, self.shape[0])

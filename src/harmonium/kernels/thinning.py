@@ -23,8 +23,8 @@ from harmonium.kernels.threads import scratch
 # A cell that is jumped to takes as long as about this many that are looked at one after the other (measured). Features
 # with a higher bound are done cell by cell.
 _COST_OF_A_JUMP = 25
-# With fewer rows than this, finding bounds takes longer than looking at all cells (measured with 50 units: a bound takes
-# as long as about eight cells, and most bounds of rows with different pulls are high).
+# With fewer rows than this, finding bounds takes longer than looking at all cells (measured with 50 units: a bound
+# takes as long as about eight cells, and most bounds of rows with different pulls are high).
 _FEWEST_ROWS = 24
 # Bounds below this are taken to be this, as uniform numbers have 24 bits and cannot tell smaller ones apart: with 100
 # rows, the chance of a jump into them is still met to 1 in 10,000. A convention.

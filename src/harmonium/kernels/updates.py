@@ -110,10 +110,18 @@ def _approach(value: np.ndarray, goal: np.ndarray, share: np.float32) -> None:
         value[i] += share * (goal[i] - value[i])
 
 
+def as_float32(*numbers: float) -> tuple[np.float32, ...]:
+    """Return numbers in the precision that kernels compute in."""
+    return tuple(map(np.float32, numbers))
+
+
 def approach(value: np.ndarray, goal: np.ndarray, share: float) -> None:
     """Compute value += share · (goal - value)."""
     v, g = value.reshape(-1), goal.reshape(-1)
     n_blocks = block_count(len(v), BLOCK)
+    if n_blocks == 1:
+        _approach(v, g, np.float32(share))
+        return
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(v), n_blocks, block))
@@ -141,7 +149,7 @@ def momentum_update(
     """Compute velocity = momentum · velocity - step · gradient, then value += velocity - decay · value."""
     v, g, s = value.reshape(-1), gradient.reshape(-1), velocity.reshape(-1)
     n_blocks = block_count(len(v), BLOCK)
-    constants = (np.float32(step), np.float32(momentum), np.float32(decay))
+    constants = as_float32(step, momentum, decay)
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(v), n_blocks, block))
@@ -166,9 +174,12 @@ def adam_update(
 
     ``scale`` multiplies the gradient, and ``step`` already includes the bias correction.
     """
-    v, g, m1, m2 = (array.reshape(-1) for array in (value, gradient, first, second))
-    n_blocks = block_count(len(v), BLOCK)
-    constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
+    n_blocks = block_count(value.size, BLOCK)
+    constants = as_float32(scale, step, *betas, epsilon, decay)
+    v, g, m1, m2 = value.reshape(-1), gradient.reshape(-1), first.reshape(-1), second.reshape(-1)
+    if n_blocks == 1:  # biases and the like: a kernel is not cut short anyway
+        _adam(v, g, m1, m2, *constants)
+        return
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(v), n_blocks, block))
@@ -196,7 +207,7 @@ def shared_adam_update(
     The outer product of the two arrays of ``centre`` is subtracted from the gradient first, in the same pass. Arrays
     with units along the first axis are small (weights of a head, a bias) and are copied to have units last.
     """
-    constants = tuple(np.float32(c) for c in (scale, step, *betas, epsilon, decay))
+    constants = as_float32(scale, step, *betas, epsilon, decay)
     if axis == 0:
         v, g, m1 = (np.ascontiguousarray(np.atleast_2d(array.T)) for array in (value, gradient, first))
         mean, by_bias = np.zeros(len(v), np.float32), np.zeros(v.shape[1], np.float32)

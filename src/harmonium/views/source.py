@@ -81,6 +81,12 @@ class Source:
         """The data as sparse rows, if they are there as such."""
         return self.matrix if self.is_sparse else self.nonzeros
 
+    def cells_of_row(self, family: Family) -> float:
+        """Return how many cells of an average row a batch stores."""
+        if self.is_sparse_for(family):
+            return float(self._sparse.nnz / max(1, self._sparse.shape[0]))
+        return float(family.n_features_)
+
     @property
     def n_columns(self) -> int:
         """Number of columns of the data (not of the statistic)."""
