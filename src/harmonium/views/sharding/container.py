@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from harmonium.views.sharding.reader import Reader
 from harmonium.views.sharding.source import ShardedSource
 from harmonium.views.source import Source
 from harmonium.views.summary import Summary, Sums
+
+# batches whose shards are looked up in one go: a convention
+_PIECES = 1000
 
 
 @dataclass(frozen=True)
@@ -154,13 +158,20 @@ class ShardedViews(Views):
     # ---- how to go over the items --------------------------------------------------------------------------------
     def in_memory(self) -> Iterator[tuple[int, Views]]:
         """Yield all items in order, the consecutive ones of a shard at a time, and the number of their first."""
-        rows = self._rows_of_shards(slice(None))
-        shards = self._shards_of(rows)
-        starts = np.flatnonzero(np.diff(shards, prepend=-1))
-        ends = np.append(starts[1:], len(rows))
-        self._reader.expect(shards[starts].tolist())
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            yield start, self._part(int(shards[start]), rows[start:end], slice(start, end))
+        runs = self._runs()
+        self._reader.expect([shard for shard, _, _ in runs])
+        for shard, start, end in runs:
+            yield start, self._part(shard, self._rows_of_shards(np.arange(start, end)), slice(start, end))
+
+    def _runs(self) -> list[tuple[int, int, int]]:
+        """Return shard, first item and end of each run of items that follow each other in one shard."""
+        if self._items is None:  # no number for each of what may be many millions
+            ends = self._ends.tolist()
+            starts = [0, *ends[:-1]]
+            return [(shard, *run) for shard, run in enumerate(zip(starts, ends, strict=True)) if run[0] < run[1]]
+        shards = self._shards_of(self._items)
+        borders = [*np.flatnonzero(np.diff(shards, prepend=-1)).tolist(), len(shards)]
+        return [(int(shards[start]), start, end) for start, end in pairwise(borders)]
 
     def batch(self, items: np.ndarray | slice, families: Mapping[str, Family]) -> Batch:
         """Return the statistics of some items; each shard that has some of them is read once."""
@@ -183,13 +194,13 @@ class ShardedViews(Views):
 
     def batches(self, pieces: Sequence[np.ndarray], families: Mapping[str, Family]) -> Iterator[Batch]:
         """Yield the statistics of one piece after the other, while the shards of later ones are read ahead."""
+        seen: dict[int, None] = {}
+        for first in range(0, len(pieces), _PIECES):  # not all at once: there would be a number for each row
+            shards = self._shards_of(self._rows_of_shards(np.concatenate(pieces[first : first + _PIECES])))
+            numbers, places = np.unique(shards, return_index=True)
+            seen |= dict.fromkeys(numbers[np.argsort(places)].tolist())
         if pieces:
-            shards = self._shards_of(self._rows_of_shards(np.concatenate(pieces)))
-            first = np.full(len(self._ends), len(shards))
-            first[shards[::-1]] = np.arange(len(shards))[::-1]
-            order = np.argsort(first, kind="stable")
-            self._reader.expect(order[first[order] < len(shards)].tolist())
-            del shards, first, order  # a number for each row, and an epoch is long
+            self._reader.expect(list(seen))
         for items in pieces:
             yield self.batch(items, families)
 
@@ -200,12 +211,16 @@ class ShardedViews(Views):
         shards and the items alone: each buffer has random numbers of its own.
         """
         seed = int(rng.integers(2**63))
-        shards = self._shards_of(self._rows_of_shards(items))
-        numbers = np.unique(shards)
+        rows = self._rows_of_shards(items)
+        if bool((rows[:-1] <= rows[1:]).all()):  # the usual case, and one without a shard's number for each row
+            bounds = np.searchsorted(rows, np.append(0, self._ends))
+        else:
+            shards = self._shards_of(rows)
+            by_shard = np.argsort(shards, kind="stable")
+            items, bounds = items[by_shard], np.searchsorted(shards[by_shard], np.arange(len(self._ends) + 1))
+        numbers = np.flatnonzero(np.diff(bounds))
         if not any(self._reader.shards[number].in_order for number in numbers):
             numbers = np.random.default_rng([seed, 0]).permutation(numbers)
-        by_shard = np.argsort(shards, kind="stable")
-        bounds = np.searchsorted(shards[by_shard], np.arange(len(self._ends) + 1))
         order: list[np.ndarray] = []
         buffer: list[np.ndarray] = []
         n_rows = 0
@@ -217,7 +232,7 @@ class ShardedViews(Views):
                 buffer.clear()
 
         for number in numbers:
-            part = items[by_shard[bounds[number] : bounds[number + 1]]]
+            part = items[bounds[number] : bounds[number + 1]]
             if n_rows + len(part) > self._reader.buffer_rows:
                 empty()
                 n_rows = 0
