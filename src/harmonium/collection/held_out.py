@@ -43,7 +43,9 @@ class HeldOut:
         return len(self.rows)
 
     def among(self, kept: np.ndarray) -> HeldOut:
-        """Return those of the rows that are kept, with their numbers among these; scores stay those of all.
+        """Return those of the rows that are kept, numbered among these.
+
+        Scores stay those of all rows.
 
         Parameters
         ----------

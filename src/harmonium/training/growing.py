@@ -24,7 +24,7 @@ from harmonium.training.base import Training
 from harmonium.training.births import Grown
 from harmonium.training.checkpoint import NOWHERE, Checkpoint
 from harmonium.training.completing import Completion
-from harmonium.training.nursery import Candidate, Nursery
+from harmonium.training.nursery import Brood, Nursery
 from harmonium.training.plan import Plan
 from harmonium.training.state import resumable
 from harmonium.views.data import Data
@@ -51,9 +51,9 @@ class _Births:
         Random stream as they began, by which rows were held out.
     rng : numpy.random.Generator
         The stream as it stands.
-    best : Candidate, optional
+    best : Brood, optional
         The best candidate so far; None at the beginning.
-    last : Candidate, optional
+    last : Brood, optional
         The last one that the spectrum has proposed.
     n_rounds : int
         Rounds of the spectrum that are done.
@@ -67,8 +67,8 @@ class _Births:
 
     first: np.random.Generator
     rng: np.random.Generator
-    best: Candidate | None = None
-    last: Candidate | None = None
+    best: Brood | None = None
+    last: Brood | None = None
     n_rounds: int = 0
     step: float | None = None
     training: Training | None = None
@@ -107,7 +107,7 @@ def _split(data: Data, rng: np.random.Generator) -> tuple[Data, Data | None]:
     return data.take(np.sort(order[n_held_out:])), data.take(np.sort(order[:n_held_out]))
 
 
-def _search(nursery: Nursery, state: _Births, checkpoint: Checkpoint) -> Candidate:
+def _search(nursery: Nursery, state: _Births, checkpoint: Checkpoint) -> Brood:
     """Return the best candidate: of those that the spectrum proposes, or, where it counts no features, of others.
 
     Births that are best when they are much weaker than features would be say that there are no features to count.

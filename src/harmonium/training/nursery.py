@@ -29,7 +29,7 @@ _PATIENCE = 3
 
 @resumable
 @dataclass(frozen=True)
-class Candidate:
+class Brood:
     """A number of units, how strong they are at birth, and what completing each held-out row costs, then or later.
 
     Parameters are those at birth, and after a few epochs; effects are those of the sources on the statistics.
@@ -47,7 +47,7 @@ class Candidate:
         """Mean loss of held-out rows; without such rows, more units count as better."""
         return -float(self.n_units) if self.losses is None else float(self.losses.mean())
 
-    def is_clearly_better(self, other: Candidate) -> bool:
+    def is_clearly_better(self, other: Brood) -> bool:
         """Return whether held-out rows are completed better, by more than one standard error."""
         if self.losses is None or other.losses is None:
             return False
@@ -70,12 +70,12 @@ class Nursery:
         """Return the model with one unit that has no weights."""
         return self._without
 
-    def empty(self) -> Candidate:
+    def empty(self) -> Brood:
         """Return the model without units, or rather with one that has no weights."""
         effects, parameters = np.zeros((self._n_features, 0)), self._without.parameters
-        return Candidate(0, 1.0, parameters, parameters, effects, self._losses(parameters))
+        return Brood(0, 1.0, parameters, parameters, effects, self._losses(parameters))
 
-    def n_standing_out(self, candidate: Candidate, rng: np.random.Generator) -> int:
+    def n_standing_out(self, candidate: Brood, rng: np.random.Generator) -> int:
         """Return how many more units what a candidate leaves unexplained speaks for."""
         left = self.most - candidate.n_units
         if left <= 0:
@@ -89,7 +89,7 @@ class Nursery:
         effects, sources = sources_of(self._table, self._deviation, n_units, rng)
         return born_from(self._problem, self._data, strength * effects, strength * sources)
 
-    def candidate(self, n_units: int, rng: np.random.Generator) -> Candidate:
+    def candidate(self, n_units: int, rng: np.random.Generator) -> Brood:
         """Return a candidate with the strength at which held-out rows are completed best, after a few epochs."""
         n_units = min(n_units, self.most)
         effects, sources = sources_of(self._table, self._deviation, n_units, rng)
@@ -104,7 +104,7 @@ class Nursery:
         later = self._losses(training.result)
         if losses is None or (later is not None and later.mean() < losses.mean()):
             losses = later
-        return Candidate(n_units, strengths[chosen], born.parameters, training.result, effects, losses)
+        return Brood(n_units, strengths[chosen], born.parameters, training.result, effects, losses)
 
     def n_epochs(
         self, training: Training, costs: list[float], rng: np.random.Generator, checkpoint: Checkpoint

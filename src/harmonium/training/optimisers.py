@@ -109,7 +109,9 @@ class Optimiser(Part):
         """
 
     def weighed(self, slots: Slots, weight: float) -> Slots:
-        """Return a memory times its weight, after `settle`, without what only waited for that.
+        """Return a memory times its weight.
+
+        It is to be settled, and loses what only waited for that.
 
         Parameters
         ----------
