@@ -185,10 +185,12 @@ class ShardedViews(Views):
         if len(numbers) > 2:
             self._reader.expect(numbers.tolist())
         places = [np.flatnonzero(shards == number) for number in numbers]
-        parts = [
-            self._part(int(number), rows[found], items[found]).batch(slice(None), families)
-            for number, found in zip(numbers, places, strict=True)
-        ]
+        parts = []
+        for number, found in zip(numbers, places, strict=True):
+            part = self._part(int(number), rows[found], items[found])
+            # copied, as a row that is mapped into memory would hold its shard there
+            part = part.copied() if len(numbers) > 2 else part
+            parts.append(part.batch(slice(None), families))
         order = np.argsort(np.concatenate(places))
         return join_batches(parts, families, None if (np.diff(order) == 1).all() else order)
 
