@@ -125,8 +125,9 @@ class Source:
     def copied(self) -> Source:
         """Return a source that holds the rows of its items alone."""
         present = self.rows >= 0
-        # where all lack the view, some row stands for what they lack, as in any other source
-        kept = self.rows[present] if present.any() else np.arange(min(1, self.matrix.shape[0]))
+        kept = self.rows[present]
+        if len(present) and not len(kept):  # some row stands for what all of them lack, as in any other source
+            kept = np.arange(min(1, self.matrix.shape[0]))
         lengths, nonzeros = (None if part is None else part[kept] for part in (self.lengths, self.nonzeros))
         rows = np.where(present, np.cumsum(present) - 1, -1)
         return replace(self, matrix=self.matrix[kept], rows=rows, lengths=lengths, nonzeros=nonzeros)
