@@ -54,7 +54,7 @@ BENCHMARK = Benchmark(
     " and what one says without looking",
     minutes=8,
     data=("cll", "mfeat"),
-    settings={"runs": 3, "sizes": (50, 200), "splits": 3, "resamples": 40, "refits": 8, "processes": 1},
+    settings={"runs": 3, "sizes": (50, 200), "splits": 3, "resamples": 20, "refits": 8, "processes": 1},
     quick={"runs": 2, "sizes": (50,), "splits": 2, "resamples": 2, "refits": 2, "processes": 2},
 )
 FIRST_SEED = 300
