@@ -29,7 +29,7 @@ def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) 
 
     known = np.flatnonzero(targets.counting)
     seed = int(rng.integers(2**31 - 1))
-    codes = targets.values[known, 0]
+    codes = targets.column(0)[known]
     n_held = max(1, round(fraction * len(known)))
     several = number_of_folds(len(known)) > 1
     kept = np.arange(0)  # rows that stay in training: a class of one row cannot be on both sides
