@@ -38,7 +38,7 @@ BENCHMARK = Benchmark(
     " how well BDWH knows its errors",
     minutes=8,
     data=("wikipedia", "bdgp"),
-    settings={"sets": ("bdgp", "wikipedia, counts"), "trials": 4, "processes": 2, "sizes": (50,), "rows": 0},
+    settings={"sets": ("bdgp", "wikipedia, counts"), "trials": 3, "processes": 1, "sizes": (50,), "rows": 0},
     quick={"sets": ("bdgp",), "trials": 2, "processes": 2, "sizes": (30,), "rows": 120},
 )
 TOPICS, TEST = 16, 500

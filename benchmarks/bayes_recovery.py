@@ -5,7 +5,7 @@ zero for all of them, which is the mean of the prior; the best constant is chose
 regressions of each feature on all others are what one does about couplings of binary features; their strength is chosen
 by cross-validation. Maximum likelihood is Adam with brief sampling until the pseudo-likelihood of held-out items stops
 rising (a fifth of the items, then all for as many steps); chains start where it ends, and are as long as `Langevin`
-makes them by default unless it says otherwise.
+makes them by default unless it says otherwise. "Empirical Bayes" is the default prior of `Langevin`.
 
 If chains were perfect and the prior the one that the truth was drawn from, 90 % intervals would cover 90 %, as an
 average over truths and data. So what the rows of the true prior lack is the fault of the chains, and what the others

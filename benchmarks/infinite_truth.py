@@ -163,7 +163,7 @@ def run(options: SimpleNamespace) -> Result:
     ]
     noise = [white_noise(options.items, seed, T) for seed in seeds]
     alphas = [alpha_row(alpha, range(FIRST_FRESH, FIRST_FRESH + 3)) for alpha in ALPHAS]
-    real = [row_of("real", n_features, options.items, seeds, T, False) for n_features in options.numbers]
+    real = [row_of("real", n_features, options.items, seeds[:1], T, False) for n_features in options.numbers]
     other_sizes = [
         row_of(kind, n_features, n_items, seeds[:1], T, False)
         for n_items in (options.fewer, options.many)

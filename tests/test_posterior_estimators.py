@@ -12,8 +12,10 @@ import harmonium
 from harmonium import (
     BDWH,
     BEFH,
+    AdjustedLangevin,
     BernoulliUnits,
     EmpiricalBayes,
+    ExactLikelihood,
     GaussianPrior,
     Langevin,
     MeanFieldCD,
@@ -162,6 +164,30 @@ def test_priors_by_view_and_what_they_do() -> None:
     model.fit(two_views())
     assert np.abs(model.parameters_["words.weights"]).max() < 0.01
     np.testing.assert_allclose(model.prior_["words"].variance, 1e-6, rtol=1e-5)
+
+
+def test_langevin_learns_the_scale_of_its_prior_unless_one_is_given() -> None:
+    default, learned, given = (
+        fitted(prior=prior).prior_["words"] for prior in (None, EmpiricalBayes(centred=True), GaussianPrior())
+    )
+    np.testing.assert_array_equal(default.variance, learned.variance)
+    np.testing.assert_array_equal(default.mean, 0)
+    assert (default.variance != given.variance).all()
+    without_warm_up = fitted(prior=None, n_warmup=0, step=0.05, precondition=False)
+    np.testing.assert_array_equal(without_warm_up.prior_["words"].variance, given.variance)
+    names_one_view = fitted(prior={"colour": GaussianPrior(scale=0.5)})
+    np.testing.assert_allclose(names_one_view.prior_["colour"].variance, 0.25, rtol=1e-6)
+    assert (names_one_view.prior_["words"].variance != given.variance).all()
+
+
+def test_other_drivers_take_the_prior_as_it_begins() -> None:
+    X = two_views()["words"]
+    for kind, objective in ((Metropolis, SampledCD()), (AdjustedLangevin, ExactLikelihood())):
+        of_default, of_given = (
+            BEFH(2, objective=objective, driver=kind(**QUICK, prior=prior), random_state=0).fit(X).prior_["view0"]
+            for prior in (None, GaussianPrior())
+        )
+        np.testing.assert_array_equal(of_default.variance, of_given.variance)
 
 
 @pytest.mark.parametrize("objective", [SampledCD(2), PersistentCD(), MeanFieldCD()], ids=repr)

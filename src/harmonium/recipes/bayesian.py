@@ -35,9 +35,9 @@ def BEFH(
     family : Family, optional
         Family of the view. By default it is inferred from the data.
     prior : Prior, optional
-        Prior of the weights. The default is `GaussianPrior()`, whose scale is that of the data. The paper has
-        ``EmpiricalBayes(per="input", begin="weights")``, which trusts a few items too much
-        (``benchmarks/bayes_recovery``).
+        Prior of the weights. The default is that of `Langevin`, ``EmpiricalBayes(centred=True)``, whose scale is
+        learned in the warm-up. The paper has ``EmpiricalBayes(per="input", begin="weights")``, which trusts a few items
+        too much (``benchmarks/bayes_recovery``).
     hidden : HiddenLayer, optional
         Hidden layer. The default is `GaussianUnits()`.
     **settings : object
@@ -78,8 +78,8 @@ def BDWH(
     families : dict of str to Family, optional
         Families of the views by name. By default they are inferred from the data.
     prior : Prior, or dict of str to Prior, optional
-        Prior of the weights, of all views or by view. The default is `GaussianPrior()`, whose scale is that of the
-        data.
+        Prior of the weights, of all views or by view. The default is that of `Langevin`,
+        ``EmpiricalBayes(centred=True)``, whose scale is learned in the warm-up.
     **settings : object
         Other parameters of `Harmonium`.
 

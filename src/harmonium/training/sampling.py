@@ -400,10 +400,20 @@ class Sampling(Driver):
         Returns
         -------
         Prior
-            The prior that is given for it; `GaussianPrior` if none is.
+            The prior that is given for it, or else that of `default_prior`.
         """
         given = as_part(Prior, self.prior.get(view) if isinstance(self.prior, Mapping) else self.prior)
-        return GaussianPrior() if given is None else given
+        return self.default_prior() if given is None else given
+
+    def default_prior(self) -> Prior:
+        """Return the prior of views for which none is given.
+
+        Returns
+        -------
+        Prior
+            `GaussianPrior`, unless the driver says otherwise.
+        """
+        return GaussianPrior()
 
     def _starter(self) -> Any:
         return Stochastic() if isinstance(self.start, str) and self.start == "likelihood" else self.start
