@@ -8,15 +8,15 @@ import numpy as np
 
 from harmonium.targets import Targets
 
-# Labelled rows below which one set of held-out rows is too small to choose by, and the number of folds there is then:
-# conventions.
-_MANY_ROWS = 3000
+#: labelled rows below which one set of held-out rows is too small to choose by: a convention
+MANY_ROWS = 3000
+# Number of folds there is then: a convention.
 _FOLDS = 3
 
 
 def number_of_folds(n_rows: int) -> int:
     """Return in how many ways rows are held out, given how many there are."""
-    return 1 if n_rows >= _MANY_ROWS else max(2, min(_FOLDS, n_rows))
+    return 1 if n_rows >= MANY_ROWS else max(2, min(_FOLDS, n_rows))
 
 
 def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
