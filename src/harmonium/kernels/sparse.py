@@ -45,8 +45,11 @@ class SparseRows:
         if len(blocks) == 1:
             return cls.from_columns(*blocks[0], n_rows)
         starts, rows, values = zip(*blocks, strict=True)
-        offsets = np.cumsum([0, *(len(part) for part in rows)])
-        indptr = np.concatenate([[0], *(start[1:] + offset for start, offset in zip(starts, offsets, strict=False))])
+        indptr = np.zeros(1 + sum(len(start) - 1 for start in starts), dtype=np.int64)
+        column, entry = 1, 0
+        for start in starts:
+            np.add(start[1:], entry, out=indptr[column : column + len(start) - 1])
+            column, entry = column + len(start) - 1, entry + int(start[-1])
         return cls.from_columns(indptr, np.concatenate(rows), np.concatenate(values), n_rows)
 
     @classmethod
