@@ -30,7 +30,10 @@ def test_limits_are_above_all_naturals() -> None:
     middle = (hidden.min(axis=0) + hidden.max(axis=0)) / 2
     reach = (hidden.max(axis=0) - hidden.min(axis=0)) / 2
     limits = np.empty(N_FEATURES, dtype=np.float32)
-    natural_limits(weights, bias, middle, reach, limits)
+    natural_limits(weights, bias, middle, reach, 1, limits)
+    every_third = np.empty(N_FEATURES // 3, dtype=np.float32)
+    natural_limits(weights, bias, middle, reach, 3, every_third)
+    np.testing.assert_array_equal(every_third, limits[::3])
     np.testing.assert_allclose(limits, bias + weights @ middle + np.abs(weights) @ reach, rtol=1e-5, atol=1e-5)
     assert (limits[:, None] > (bias[:, None] + weights @ hidden.T) - 1e-5).all()
 

@@ -24,7 +24,8 @@ class SparseRows:
     """
 
     def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int) -> None:
-        self.__dict__["_rows"] = (indptr, indices, data)
+        # one type for all, as kernels are compiled for each
+        self.__dict__["_rows"] = (indptr.astype(np.int64, copy=False), indices, data)
         self.shape = (len(indptr) - 1, n_columns)
         self.dtype = data.dtype
         self.n_stored = len(data)
