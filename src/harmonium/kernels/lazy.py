@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled, inlined
+from harmonium.kernels.compiling import compiled
 from harmonium.kernels.interrupts import uninterrupted
 from harmonium.kernels.threads import block_bounds, block_count, run_blocks
 from harmonium.kernels.updates import BLOCK, SMALLEST_FIRST, SMALLEST_SECOND, as_float32
@@ -84,16 +84,6 @@ def _catch_up(
         second[k] = v if v > SMALLEST_SECOND else np.float32(0)
 
 
-@inlined
-def _stepped(now, m, v, g, fade1, fade2, new1, new2, step, epsilon, decay):  # type: ignore[no-untyped-def]
-    """Return both moments after a step with gradient g, and the value."""
-    m = fade1 * m + new1 * g
-    v = fade2 * v + new2 * g * g
-    m = m if abs(m) > SMALLEST_FIRST else np.float32(0)
-    v = v if v > SMALLEST_SECOND else np.float32(0)
-    return m, v, now - (step * m / (np.sqrt(v) + epsilon) + decay * now)
-
-
 @compiled(fastmath=True, error_model="numpy")
 def _move_rows(
     value: np.ndarray,
@@ -110,26 +100,26 @@ def _move_rows(
     epsilon: np.float32,
     decay: np.float32,
 ) -> None:
-    # What `_catch_up` and then a step of `adam_update` do, in one pass over memory that is in no cache. The loops over
-    # units are not functions of their own: with rows of some dozens, calling them would take a quarter of the time.
+    # What `_catch_up` and then a step of `adam_update` do, in one pass over memory that is in no cache. The loop over
+    # units is not a function of its own: with rows of some dozens, calling it would take a quarter of the time.
     keep, move, fade1, fade2 = by_step
-    new1, new2 = np.float32(1) - beta1, np.float32(1) - beta2
     present = len(keep) - 1
     for row in range(len(value)):
         if touched[row]:
             p = since[row]
-            if p == present:  # rows that are touched often are up to date, which saves them a root and a division
-                for k in range(value.shape[1]):
-                    now, m, v, g = value[row, k], first[row, k], second[row, k], scale * gradient[row, k]
-                    m, v, now = _stepped(now, m, v, g, beta1, beta2, new1, new2, step, epsilon, decay)
-                    first[row, k], second[row, k], value[row, k], gradient[row, k] = m, v, now, 0
-            else:
-                kept, moved, faded1, faded2 = keep[p], move[p], beta1 * fade1[p], beta2 * fade2[p]
-                for k in range(value.shape[1]):
-                    m, v, g = first[row, k], second[row, k], scale * gradient[row, k]
-                    now = kept * value[row, k] - moved * m / (np.sqrt(v) + epsilon)
-                    m, v, now = _stepped(now, m, v, g, faded1, faded2, new1, new2, step, epsilon, decay)
-                    first[row, k], second[row, k], value[row, k], gradient[row, k] = m, v, now, 0
+            kept, moved, faded1, faded2 = keep[p], move[p], beta1 * fade1[p], beta2 * fade2[p]
+            for k in range(value.shape[1]):
+                g = scale * gradient[row, k]
+                m, v = first[row, k], second[row, k]
+                now = kept * value[row, k] - moved * m / (np.sqrt(v) + epsilon)
+                m = faded1 * m + (np.float32(1) - beta1) * g
+                v = faded2 * v + (np.float32(1) - beta2) * g * g
+                m = m if abs(m) > SMALLEST_FIRST else np.float32(0)
+                v = v if v > SMALLEST_SECOND else np.float32(0)
+                first[row, k] = m
+                second[row, k] = v
+                value[row, k] = now - (step * m / (np.sqrt(v) + epsilon) + decay * now)
+                gradient[row, k] = 0
             since[row] = present + 1
 
 
