@@ -11,6 +11,7 @@ so are all features if rows are few.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy import float32, int64, uint32
@@ -168,7 +169,8 @@ def _are_frequent(
 ) -> bool:
     """Tell from some of the features whether most of them are frequent."""
     limits = np.empty(-(-len(weights) // _EVERY), dtype=np.float32)
-    natural_limits(weights, bias, middle, reach, int64(_EVERY), limits)
+    every: Any = int64(_EVERY)
+    natural_limits(weights, bias, middle, reach, every, limits)
     return len(_frequent(limits, log2_factor)) >= _MOST * len(limits)
 
 
@@ -248,14 +250,16 @@ def _thinned(
         np.empty(room, dtype=np.float32),
         np.empty(room, dtype=np.float32),
     )
-    found = int64(0)  # a plain 0 is a type of its own, for which `_jump` would be compiled once more
+    # plain numbers are types of their own, for which kernels would be compiled once more
+    found: Any = int64(0)
+    reached: Any = int64(0)
+    every: Any = int64(1)
     frequent = np.arange(n_features)
     middle, reach = _range_of_units(hidden)
     log2_factor = np.float32(np.log2(factor))
     if n_rows >= _FEWEST_ROWS and not _are_frequent(weights, bias, middle, reach, log2_factor):
         limits = np.empty(n_features, dtype=np.float32)
-        natural_limits(weights, bias, middle, reach, int64(1), limits)
-        reached = int64(0)
+        natural_limits(weights, bias, middle, reach, every, limits)
         while reached < n_features:
             entries = _with_room(entries, found + n_rows)
             reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
