@@ -40,7 +40,7 @@ class Done:
     def result(self):
         return self.value
 
-    def cancel(self, force=False):
+    def release(self):
         pass
 
 
@@ -268,6 +268,17 @@ def cluster():
         yield one
 
 
+def wait_until_nothing_is_left(client):
+    deadline = time.monotonic() + 30  # the scheduler is told of what is released, and forgets it a little later
+    while client.run_on_scheduler(n_tasks) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert client.run_on_scheduler(n_tasks) == 0
+
+
+def n_tasks(dask_scheduler):
+    return len(dask_scheduler.tasks)
+
+
 def test_one_two_and_four_workers_and_a_killed_one_give_the_same_bits(cluster, tmp_path):
     flag, blocks = tmp_path / "flag", [VIEWS["words"][first : first + 40] for first in range(0, 240, 40)]
     shards = Shards([Deadly(block, str(flag)) for block in blocks], lengths=[40] * 6)
@@ -285,11 +296,32 @@ def test_one_two_and_four_workers_and_a_killed_one_give_the_same_bits(cluster, t
                 client.wait_for_workers(n_workers)
             found[n_workers] = [fitted(driver, shards).components_ for driver in drivers]
         assert not flag.exists()
-        deadline = time.monotonic() + 30  # the scheduler is told of what is released, and forgets it a little later
-        while client.who_has() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not client.who_has()  # nothing is left behind
+        wait_until_nothing_is_left(client)
     for several in found.values():
         for weights, expected in zip(several, found[1], strict=True):
             assert np.array_equal(weights, expected)
     assert not np.array_equal(*found[1])
+
+
+def test_an_interrupt_leaves_client_and_cluster_as_they_were(cluster, monkeypatch):
+    round_of, n_rounds = Distributed._round, 0
+
+    def interrupted(*arguments):
+        nonlocal n_rounds
+        n_rounds += 1
+        if n_rounds == 40:  # in the second epoch, with tasks on their way
+            raise KeyboardInterrupt
+        return round_of(*arguments)
+
+    monkeypatch.setattr(Distributed, "_round", interrupted)
+    driver = Distributed(Stochastic(max_iter=3, batch_size=5), n_lanes=2, n_steps=1)
+    model = Harmonium(3, driver=driver, random_state=0)
+    with distributed.Client(cluster) as client:
+        connection = client.scheduler_comm.comm
+        with pytest.raises(KeyboardInterrupt), pytest.warns(match="Training was interrupted after 1 epoch"):
+            model.fit(SHARDS)
+        assert model.n_iter_ == 1
+        assert client.submit(abs, -7).result(timeout=30) == 7
+        assert client.scheduler_comm.comm is connection  # the scheduler did not break off
+        assert not connection.closed()
+        wait_until_nothing_is_left(client)

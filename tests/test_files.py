@@ -87,6 +87,21 @@ def test_matrices_come_back(tmp_path: Path) -> None:
     assert read_data(tmp_path / "b.ldac").X.source("b").columns == ["sea", "sky", "sun"]
 
 
+def test_a_number_of_svmlight_is_the_same_column_in_every_file(tmp_path: Path) -> None:
+    (tmp_path / "a.svmlight").write_text("1 0:1 3:2\n")
+    (tmp_path / "b.svmlight").write_text("1 3:2\n")
+    for name in "ab":
+        assert read_data(tmp_path / f"{name}.svmlight").X.source(name).matrix.toarray()[0, 3] == 2
+
+
+def test_new_matrices_take_name_and_width_of_the_models_view(tmp_path: Path) -> None:
+    (tmp_path / "new.ldac").write_text("1 1:2\n")
+    new = read_data(tmp_path / "new.ldac").like("old", 4)
+    assert new.names == ["old"] and new.source("old").matrix.toarray().tolist() == [[0, 2, 0, 0]]
+    scipy.io.mmwrite(tmp_path / "new.mtx", MATRIX)  # a format that says how many columns there are
+    assert read_data(tmp_path / "new.mtx").like("old", 9).source("old").matrix.shape == MATRIX.shape
+
+
 def test_annotated_data_come_back(tmp_path: Path) -> None:
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(MATRIX.toarray(), obs=pd.DataFrame({"kind": ["a", "b"]}, index=["c1", "c2"]))

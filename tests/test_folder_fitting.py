@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.metrics import accuracy_score, f1_score, log_loss, mean_absolute_error, r2_score
 
 from harmonium import (
@@ -25,7 +26,10 @@ from harmonium.collection.choosing import MODELS, model_for, target_of
 from harmonium.collection.judging import split_rows, truth_of
 from harmonium.collection.measures import compared, measures_of
 from harmonium.collection.rivals import linear_predictions, trivial_predictions
+from harmonium.estimators.labels import read_classes
+from harmonium.given import read_given
 from harmonium.targets import Meaning
+from harmonium.views import Views
 
 RNG = np.random.default_rng(0)
 N = 160
@@ -124,7 +128,7 @@ def test_other_data_do_not_go_on_from_it() -> None:
     assert first != second and first == fitting._key(regressor(), FRAME.copy(), FRAME["stars"])
     assert first != fitting._key(regressor(n_jobs=2), FRAME, FRAME["stars"])
     matrix = np.eye(3)
-    one, same, other = (fitting._key(regressor(), {"x": x}, None) for x in (matrix, matrix.copy(), matrix[::-1]))
+    one, same, other = (fitting._key(regressor(), Views({"x": x}), None) for x in (matrix, matrix.copy(), matrix[::-1]))
     assert one == same != other
     assert fitting._key(regressor(), object(), None) != fitting._key(regressor(), object(), None)
 
@@ -212,3 +216,38 @@ def test_every_model_is_made_by_its_word_or_refused(name: str) -> None:
         assert made.random_state == 3
         assert bool(made.kinds) == (task is not None)
     assert model_for("auto", "class", 7).n_components == 7
+
+
+@pytest.mark.parametrize("form", ["dict", "list", "sparse", "array", "polars", "anndata"])
+def test_whatever_a_model_takes_can_be_held_out_and_recognised(form: str, tmp_path: Path) -> None:
+    matrix = np.stack([KIND, 1 - KIND, RNG.integers(0, 2, N)], axis=1).astype(np.float32)
+    rows: Any = {"dict": {"v": matrix}, "list": [matrix, matrix], "array": matrix}.get(form)
+    if form == "sparse":
+        rows = scipy.sparse.csc_array(matrix)
+    elif form == "polars":
+        rows = pytest.importorskip("polars").DataFrame({"text": FRAME["text"].tolist()})
+    elif form == "anndata":
+        rows = pytest.importorskip("anndata").AnnData(matrix)
+    model = HarmoniumRegressor(
+        2, head=EpsilonInsensitive(C=1.0), driver=Stochastic(max_iter=2), validation_fraction=0.0, random_state=0
+    )
+    folder = fit_folder(tmp_path / "made", model, rows, FRAME["stars"].to_numpy(), refit=False)
+    assert folder.scores["n_rows"] == 32 and len(folder) == N  # type: ignore[index]
+    keys = {fitting._key(model, fitting._as_rows(rows), None) for _ in range(2)}
+    assert len(keys) == 1
+
+
+def test_sparse_labels_stay_small_on_their_way() -> None:
+    tags = ["a|b", "b|c", "a|c", "a|b|c"] * 40
+    known = target_of(pd.DataFrame({"t": tags}), "t", "labels").y
+    some = target_of(pd.DataFrame({"t": [None, *tags[1:]]}), "t", "labels").y
+    assert isinstance(known.dtypes.iloc[0], pd.SparseDtype) and some.dtypes.iloc[0].itemsize == 2
+    assert read_given(known).values.dtype == np.int8
+    for y, n_unknown in ((known, 0), (some, 3)):
+        targets = read_classes(y, None).targets
+        assert targets.stored.dtype == np.int8 and np.isnan(targets.values).sum() == n_unknown
+        np.testing.assert_array_equal(targets.values[1:], np.asarray(known, dtype=float)[1:])
+        np.testing.assert_array_equal(np.vstack(list(targets.blocks())), targets.values)
+        np.testing.assert_array_equal(targets.column(1), targets.values[:, 1])
+        learned, held_out = split_rows(y, 0.2, seed=0)
+        assert len(held_out) == 32 and (n_unknown == 0 or 0 in learned)

@@ -30,19 +30,25 @@ def test_limits_are_above_all_naturals() -> None:
     middle = (hidden.min(axis=0) + hidden.max(axis=0)) / 2
     reach = (hidden.max(axis=0) - hidden.min(axis=0)) / 2
     limits = np.empty(N_FEATURES, dtype=np.float32)
-    natural_limits(weights, bias, middle, reach, limits)
+    natural_limits(weights, bias, middle, reach, 1, limits)
+    every_third = np.empty(N_FEATURES // 3, dtype=np.float32)
+    natural_limits(weights, bias, middle, reach, 3, every_third)
+    np.testing.assert_array_equal(every_third, limits[::3])
     np.testing.assert_allclose(limits, bias + weights @ middle + np.abs(weights) @ reach, rtol=1e-5, atol=1e-5)
     assert (limits[:, None] > (bias[:, None] + weights @ hidden.T) - 1e-5).all()
 
 
-@pytest.mark.parametrize(("gaussian", "n_rows"), [(False, N_ROWS), (True, N_ROWS), (False, 9)])
-def test_candidates_have_the_law_of_numbers_below_a_limit(gaussian: bool, n_rows: int) -> None:
+@pytest.mark.parametrize(
+    ("gaussian", "n_rows", "shift"), [(False, N_ROWS, 0), (True, N_ROWS, 0), (False, 9, 0), (False, N_ROWS, 4)]
+)
+def test_candidates_have_the_law_of_numbers_below_a_limit(gaussian: bool, n_rows: int, shift: float) -> None:
     """Every cell is found below its limit as often as a uniform number is, evenly, and with its own natural."""
     weights, bias, hidden = _model(1, gaussian)
-    hidden = hidden[:n_rows]  # few rows are all looked at
+    hidden = hidden[:n_rows]  # all cells of few rows are looked at, and all cells where most features are frequent
+    bias += np.float32(shift)
     natural = bias[:, None] + weights @ hidden.T
     limit = np.minimum(2.0 * np.exp(natural.astype(np.float64)), 1.0)
-    n_draws = 20_000
+    n_draws = 4_000 if shift else 20_000
     found, low = np.zeros((N_FEATURES, n_rows)), np.zeros((N_FEATURES, n_rows))
     rng = np.random.default_rng(2)
     for _ in range(n_draws):

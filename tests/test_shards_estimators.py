@@ -8,6 +8,7 @@ from harmonium import (
     EFH,
     IBP,
     LBFGS,
+    AdjustedLangevin,
     ExactLikelihood,
     FactorUnits,
     Harmonium,
@@ -17,6 +18,7 @@ from harmonium import (
     LabelView,
     Langevin,
     MeanFieldCD,
+    Metropolis,
     Shards,
     Stochastic,
 )
@@ -86,10 +88,30 @@ def test_the_exact_likelihood_is_that_of_data_in_memory():
     np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-3, atol=1e-4)
 
 
-def test_chains_of_langevin_go_over_shards():
-    driver = Langevin(n_draws=2, n_warmup=2, thin=1, n_chains=1, start=Stochastic(max_iter=1))
-    model = Harmonium(2, driver=driver, random_state=0).fit(SHARDS)
-    assert np.array_equal(model.transform(SHARDS), model.transform(VIEWS))
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"driver": Langevin(2, 2, 1, 2, start=None)},
+        {"driver": Langevin(2, 2, 1, 2, start=None, batch_size=150)},
+        {"driver": Langevin(2, 2, 1, 2, start=LBFGS(max_iter=3)), "objective": MeanFieldCD()},
+        {"driver": AdjustedLangevin(2, 2, 1, 2, start=LBFGS(max_iter=3)), "objective": ExactLikelihood()},
+        {"driver": Metropolis(2, 2, 1, 2, start=None), "hidden": "gaussian"},
+    ],
+    ids=["no start", "part of the rows", "start by sums", "adjusted", "Metropolis"],
+)
+def test_chains_from_the_same_start_make_the_same_draws(settings):
+    words = VIEWS["words"].toarray()[:, :6]
+    shards = Shards([words[:100], words[100:]])
+    found, expected = (Harmonium(2, random_state=0, **settings).fit(X) for X in (shards, words))
+    assert np.array_equal(found.components_, expected.components_)
+
+
+def test_chains_that_start_by_epochs_start_in_the_order_of_shards():
+    settings = {"driver": Langevin(2, 2, 1, 1, start=Stochastic(max_iter=1)), "random_state": 0}
+    found, again, elsewhere = (Harmonium(2, **settings).fit(X) for X in (SHARDS, SHARDS, VIEWS))
+    assert np.array_equal(found.components_, again.components_)
+    assert not np.array_equal(found.components_, elsewhere.components_)
+    assert np.array_equal(found.transform(SHARDS), found.transform(VIEWS))
 
 
 def test_layers_that_select_units_count_all_rows():

@@ -23,7 +23,7 @@ from harmonium import (
 )
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.base import Training
-from harmonium.training.path import Fold, Search, Stage
+from harmonium.training.stages import Fold, Search, Stage
 
 from .head_cases import labelled
 from .supervised_cases import (

@@ -178,4 +178,7 @@ def _column(column: nw.Series[Any]) -> tuple[np.ndarray, tuple[Any, ...] | None]
         values = np.empty(len(column), dtype=object)
         values[:] = column.to_list()
         return values, order
-    return np.asarray(column.to_native()), order
+    native = column.to_native()
+    # the fill value of sparse columns would make numbers wider
+    sparse = isinstance(getattr(native, "dtype", None), pd.SparseDtype)
+    return np.asarray(native, dtype=native.dtype.subtype if sparse else None), order

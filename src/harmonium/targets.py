@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,8 @@ import numpy as np
 Kind = Literal["class", "number", "label"]
 #: kinds of targets in words
 KINDS: dict[Kind, str] = {"class": "classes", "number": "numbers", "label": "several labels at once"}
+# Cells that are looked at together: for memory only.
+_CELLS_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -19,9 +21,9 @@ class Targets:
 
     Attributes
     ----------
-    values : ndarray of shape (rows, columns)
-        Class numbers (-1 where they are unknown), numbers, or zeros and ones (both NaN where they are unknown), as the
-        head takes them.
+    stored : ndarray of shape (rows, columns)
+        Class numbers (-1 where they are unknown) or numbers (NaN where they are unknown), as the head takes them.
+        Labels are zeros and ones, as such numbers, or as int8 (-1 where they are unknown) in an eighth of the memory.
     weight : ndarray of shape (rows,)
         Weight of each row: how often it counts, in losses, errors and probabilities.
     emphasis : ndarray of shape (rows,), optional
@@ -30,10 +32,25 @@ class Targets:
         What is added to the scores of the topics before the loss is taken: those of a direct path.
     """
 
-    values: np.ndarray
+    stored: np.ndarray
     weight: np.ndarray
     emphasis: np.ndarray | None = None
     offset: np.ndarray | None = None
+
+    @property
+    def values(self) -> np.ndarray:
+        """Class numbers (-1 where they are unknown), numbers, or zeros and ones (both NaN where they are unknown)."""
+        return _numbers(self.stored)
+
+    def column(self, number: int) -> np.ndarray:
+        """Return the values of one column."""
+        return _numbers(self.stored[:, number])
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the values of some rows at a time, at least once."""
+        size = max(1, _CELLS_AT_ONCE // self.stored.shape[1])
+        for first in range(0, max(len(self.stored), 1), size):
+            yield _numbers(self.stored[first : first + size])
 
     @property
     def loss_weight(self) -> np.ndarray:
@@ -43,7 +60,7 @@ class Targets:
     @property
     def known(self) -> np.ndarray:
         """Mask of the rows that have a target at all."""
-        unknown = self.values < 0 if np.issubdtype(self.values.dtype, np.integer) else np.isnan(self.values)
+        unknown = self.stored < 0 if np.issubdtype(self.stored.dtype, np.integer) else np.isnan(self.stored)
         return np.asarray(~unknown.all(axis=1))
 
     @property
@@ -54,7 +71,7 @@ class Targets:
     def take(self, rows: np.ndarray | slice) -> Targets:
         """Return some of the rows."""
         given = (self.emphasis, self.offset)
-        return Targets(self.values[rows], self.weight[rows], *(None if part is None else part[rows] for part in given))
+        return Targets(self.stored[rows], self.weight[rows], *(None if part is None else part[rows] for part in given))
 
     @classmethod
     def joined(cls, parts: Sequence[Targets]) -> Targets:
@@ -62,8 +79,17 @@ class Targets:
         emphasis = None
         if any(part.emphasis is not None for part in parts):
             emphasis = np.concatenate([part.loss_weight / np.where(part.weight, part.weight, 1) for part in parts])
-        values, weight = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "weight"))
+        values, weight = (np.concatenate([getattr(part, name) for part in parts]) for name in ("stored", "weight"))
         return cls(values, weight, emphasis)
+
+
+def _numbers(stored: np.ndarray) -> np.ndarray:
+    """Return targets as heads compute with them: labels that are stored in int8 as 0, 1 and NaN."""
+    if stored.dtype != np.int8:
+        return stored
+    values = stored.astype(np.float64)
+    values[stored < 0] = np.nan
+    return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,13 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
     table = getattr(model, "fitted_", None) and model.fitted_.table
     if table is None or not in_blocks(data):
         loaded = read_data(data)
-        yield loaded.X if table is None or not loaded.is_table else _columns(table, loaded.X, data, pictures)
+        if table is not None and loaded.is_table:
+            yield _columns(table, loaded.X, data, pictures)
+        elif loaded.named_after_file and len(model.fitted_.input_names) == 1:
+            (view,) = model.fitted_.input_names
+            yield loaded.like(view, model.families_[view].n_columns)
+        else:
+            yield loaded.X
         return
     for block in TableFile.surveyed(data).blocks():
         yield _columns(table, block, data, pictures)

@@ -229,9 +229,10 @@ def _tell(folder: ModelFolder, wish: Wish) -> None:
                 "as it takes all of them into memory."
             )
     say(f"{model.n_components_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
-    asks = [f"topics {folder.path}", f'search {folder.path} "…"']
-    if wish.target is not None:
-        asks.insert(0, f"predict {folder.path} NEW_DATA")
+    asks = [f"predict {folder.path} NEW_DATA"] if wish.target is not None else []
+    asks.append(f"topics {folder.path}")
+    asks.append(f'search {folder.path} "…"' if folder.has_words else f"search {folder.path} --like 0")
+    asks += [f"report {folder.path}", f"explore {folder.path}"]
     for ask in asks:
         say(f"  harmonium {ask}")
 

@@ -161,7 +161,8 @@ def _topic_lines(folder: ModelFolder, topic: dict[str, Any], outputs: list[str])
         )
     for item in topic["items"]:
         texts = [str(value) for value in folder.items.loc[item] if isinstance(value, str)]
-        lines.append(f"  [dim]item {item}: {cell(max(texts, key=len, default=''), 100)}[/dim]")
+        told = f": {cell(max(texts, key=len), 100)}" if texts else ""
+        lines.append(f"  [dim]item {item}{told}[/dim]")
     return "\n".join(lines)
 
 

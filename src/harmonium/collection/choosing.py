@@ -99,10 +99,14 @@ def target_of(frame: pd.DataFrame, name: str, task: str | None = None) -> Target
 
 
 def _labels(matrix: scipy.sparse.csr_array, present: np.ndarray, names: list[str]) -> pd.DataFrame:
-    """Return a column for each label; columns stay sparse, unless the labels of some rows are unknown."""
+    """Return a column for each label, which is sparse unless the labels of some rows are unknown.
+
+    Unknown cells are no zeros, and as sparse ones they would take eight bytes; 0, 1 and NaN go into two.
+    """
+    labels = matrix.astype(np.int8)
     if present.all():
-        return pd.DataFrame.sparse.from_spmatrix(matrix.astype(np.int8), columns=names)
-    values = matrix.toarray().astype(np.float32, copy=False)
+        return pd.DataFrame.sparse.from_spmatrix(labels, columns=names)
+    values = labels.toarray().astype(np.float16)
     values[~present] = np.nan
     return pd.DataFrame(values, columns=names)
 

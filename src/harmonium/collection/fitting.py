@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
 from sklearn.base import clone
 
 from harmonium.collection.columns import packed_columns
@@ -24,9 +25,11 @@ from harmonium.estimators import Harmonium
 from harmonium.estimators.target_columns import apart
 from harmonium.exceptions import ModelFileError
 from harmonium.persist import load_model
+from harmonium.tables.transformer import frame_of
 from harmonium.validation import check_real
-from harmonium.views import Views
+from harmonium.views import Shards, Views
 from harmonium.views.frames import is_frame
+from harmonium.views.reading import is_collection, read_collection
 from harmonium.views.sharding.joining import join_views
 
 # Rows that are held out of tables that do not fit into memory, and that the linear model to compare with learns from
@@ -114,6 +117,7 @@ def fit_folder(
         raise ValueError(f"holdout must be a share below 1; got {holdout}; 0.2 is usual.")
     shown = X if items is None and is_frame(X) else items
     rows, targets = (X, None) if y is None else apart(X, y)
+    rows = _as_rows(rows)
     work = _Unfinished(path, model, rows, targets)
     say = tell or (lambda words: None)
     seed = model.random_state if isinstance(model.random_state, int) else 0
@@ -129,7 +133,7 @@ def fit_folder(
             held_out = judged(fitted, fitted.as_views(rows), targets, learned, chosen, seed, most)
             held_out.scores["refitted"] = refit
     if fitted is None or refit:
-        say(f"Fitting on all {len(targets) if targets is not None else _length(rows):,} rows")
+        say(f"Fitting on all {_n_rows(rows):,} rows")
         fitted = work.fitted("final", model, rows, targets)
     say("Drawing a map of the items")
     if kept is not None:
@@ -197,10 +201,9 @@ def _arrays(part: Any) -> Iterator[tuple[str, np.ndarray]]:
     """Yield everything that data consist of; what cannot be looked into is like nothing else."""
     if isinstance(part, pd.Series):
         part = part.to_frame()
-    if isinstance(part, Mapping):
-        part = Views(part)
     if isinstance(part, pd.DataFrame):
-        yield from packed_columns(part)[1].items()
+        for number in range(part.shape[1]):
+            yield from packed_columns(part.iloc[:, [number]])[1].items()
     elif isinstance(part, Views):
         for _, rows in part.in_memory():
             for name in rows.names:
@@ -209,6 +212,8 @@ def _arrays(part: Any) -> Iterator[tuple[str, np.ndarray]]:
                 parts = ("data", "indices", "indptr") if source.is_sparse else ()
                 arrays = [getattr(source.matrix, part) for part in parts] or [source.matrix]
                 yield from ((name, array) for array in arrays)
+    elif scipy.sparse.issparse(part):
+        yield from (("", array) for array in (part.data, part.indices, part.indptr))
     elif isinstance(part, np.ndarray) and part.dtype != object:
         yield "", part
     elif part is not None:
@@ -221,14 +226,23 @@ def _gathered(rows: Any, kept: np.ndarray) -> Views:
     return join_views([part for _, part in views.in_memory()])
 
 
+def _as_rows(X: Any) -> Any:
+    """Return whatever a model takes as something of which rows can be taken: a pandas frame, views, or a matrix."""
+    if isinstance(X, Shards):
+        return X.views()
+    if is_frame(X):
+        return X if isinstance(X, pd.DataFrame) else frame_of(X).to_pandas()
+    if is_collection(X):
+        return read_collection(X)
+    return scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
+
+
 def _taken(X: Any, rows: np.ndarray) -> Any:
-    """Return some rows of anything that a model takes."""
+    """Return some rows."""
     if isinstance(X, pd.DataFrame | pd.Series):
         return X.iloc[rows].reset_index(drop=True)
-    if isinstance(X, Views):
-        return X[rows]
-    return Views(X)[rows] if isinstance(X, Mapping) else np.asarray(X)[rows]
+    return X[rows] if isinstance(X, Views) or scipy.sparse.issparse(X) else np.asarray(X)[rows]
 
 
-def _length(X: Any) -> int:
-    return len(next(iter(X.values())) if isinstance(X, Mapping) else X)
+def _n_rows(rows: Any) -> int:
+    return int(rows.shape[0]) if scipy.sparse.issparse(rows) else len(rows)

@@ -89,6 +89,11 @@ class ModelFolder:
         self.thumbnails: Thumbnails | None = contents.thumbnails
         self.held_out: HeldOut | None = contents.held_out
 
+    @property
+    def has_words(self) -> bool:
+        """Whether items have words or tags, which `search` takes as they are written."""
+        return self._contents.words is not None
+
     # ---- making and reading --------------------------------------------------------------------------------------
     @classmethod
     def create(

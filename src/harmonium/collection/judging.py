@@ -40,7 +40,8 @@ def split_rows(y: Any, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]
     (160, 40)
     """
     table = _table(y)
-    known = np.flatnonzero(table.notna().any(axis=1))
+    # column by column, as a frame of sparse columns would become one of Python objects
+    known = np.flatnonzero(np.logical_or.reduce([column.notna().to_numpy() for _, column in table.items()]))
     rng = np.random.default_rng(seed)
     held_out: list[int] = []
     for rows in _strata(table, known):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.kernels.threads import on_one_thread
 from harmonium.search import NearestNeighbours, unit_rows
 
-# Landmarks: a convention, for time. t-SNE of 2,000 takes some 10 s.
+# Landmarks: a convention, for time. t-SNE of 2,000 takes some 6 s.
 _LANDMARKS = 2000
 # Landmarks that an item lies among, and how fast their say falls with the distance: conventions.
 _AMONG = 5
@@ -53,7 +54,8 @@ def map_of(coordinates: np.ndarray, seed: int = 0) -> np.ndarray:
     landmarks = np.linspace(0, n_items - 1, min(n_items, _LANDMARKS)).astype(int)
     perplexity = min(_PERPLEXITY, len(landmarks) / 4)
     reduction = TSNE(2, init="pca", perplexity=perplexity, max_iter=_STEPS, random_state=seed)
-    places = _framed(reduction.fit_transform(unit[landmarks]))
+    with on_one_thread():
+        places = _framed(reduction.fit_transform(unit[landmarks]))
     return places if len(landmarks) == n_items else placed(unit, unit[landmarks], places)
 
 

@@ -277,11 +277,11 @@ class Harmonium(
         check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
         before = self._before() if self.warm_start else None
-        if self.driver is None:
-            plan = plan.where_data_are(X, layer)
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
+            if self.driver is None:
+                plan = replace(plan, driver=default_driver(layer, bool(self.kinds), len(data))).where_data_are(X, layer)
             plan.check_model(problem)
             rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             with reporting(self.verbose) as reporter:

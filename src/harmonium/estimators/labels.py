@@ -13,6 +13,9 @@ from harmonium.notices import notice
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.views.index import counts_rows, is_shuffled_count, names_of_items, row_names, rows_in_order
 
+# Cells of a matrix of labels that are looked at together: for memory only.
+_CELLS_AT_ONCE = 2**20
+
 
 def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = None) -> Labels:
     """Return classes (one or several columns) or an indicator matrix as `Labels`.
@@ -24,10 +27,10 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
     weight = _weights(sample_weight, len(values))
     if known is not None and values.ndim == 2 and np.array_equal(known, [np.arange(values.shape[1])]):
         known = None  # numbers of the columns of an indicator matrix
-    indicator = as_indicator(values) if values.ndim == 2 and _may_be_labels(known) else None
-    if indicator is not None:
-        labels = np.where(weight[:, None] > 0, indicator, np.nan)
-        _check_some_known(not np.isnan(labels).all())
+    labels = _label_codes(values) if values.ndim == 2 and _may_be_labels(known) else None
+    if labels is not None:
+        labels[weight <= 0] = -1
+        _check_some_known(bool((labels >= 0).any()))
         both = [np.array([0, 1])] * labels.shape[1]
         return Labels(Meaning("label", both, False, labels.shape[1], given.names), Targets(labels, weight))
     table = values[:, None] if values.ndim == 1 else values
@@ -155,17 +158,30 @@ def _may_be_labels(known: list[np.ndarray] | None) -> bool:
 
 def as_indicator(values: np.ndarray) -> np.ndarray | None:
     """Return a matrix of labels as 0, 1 and NaN; None if it holds anything else."""
-    unknown = pd.isna(values)
-    seen = plain(values[~unknown])
-    if seen.ndim != 1 or seen.dtype.kind not in "biuf":
-        return None
-    distinct = set(np.unique(seen).tolist())
-    if not distinct <= {-1, 0, 1} or distinct in ({-1}, {-1, 1}, set()):
+    codes = _label_codes(values)
+    return None if codes is None else Targets(codes, np.ones(len(codes))).values
+
+
+def _label_codes(values: np.ndarray) -> np.ndarray | None:
+    """Return a matrix of labels as 0, 1 and -1 where they are unknown; None if it holds anything else."""
+    codes = np.full(values.shape, -1, dtype=np.int8)
+    distinct: set[Any] = set()
+    width = max(1, _CELLS_AT_ONCE // max(len(values), 1))
+    for first in range(0, values.shape[1], width):
+        columns = slice(first, first + width)
+        known = ~np.asarray(pd.isna(values[:, columns]))
+        seen = plain(values[:, columns][known])
+        if seen.ndim != 1 or seen.dtype.kind not in "biuf":
+            return None
+        distinct |= set(np.unique(seen).tolist())
+        if not distinct <= {-1, 0, 1}:
+            return None
+        codes[:, columns][known] = seen
+    if distinct in ({-1}, {-1, 1}, set()):
         return None
     if distinct == {-1, 0, 1}:
         _warn_about_minus_one()
-    indicator = np.where(unknown, np.nan, values).astype(np.float64)
-    return np.where(indicator < 0, np.nan, indicator)
+    return codes
 
 
 def _codes(column: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,9 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
+
+from harmonium.views import Views
 
 # endings of files that are compressed, and what opens them
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": BZ2File, ".xz": lzma.open}
@@ -47,11 +50,18 @@ class Loaded:
         Columns to show, and to take targets from, a row for each item; the table itself if it is one.
     y : ndarray, optional
         Targets that the format itself sets apart.
+    named_after_file : bool, default=False
+        Whether the format gives its only view no name, so that the file's is taken.
+    grows : bool, default=False
+        Whether the format does not say how many columns there are, so that there are as many as the largest number
+        needs.
     """
 
     X: Any
     items: pd.DataFrame
     y: np.ndarray | None = None
+    named_after_file: bool = False
+    grows: bool = False
 
     @property
     def is_table(self) -> bool:
@@ -60,6 +70,29 @@ class Loaded:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def like(self, view: str, n_columns: int) -> Any:
+        """Return a matrix that is named after its file as another view, one that a model knows.
+
+        Parameters
+        ----------
+        view : str
+            Name of that view.
+        n_columns : int
+            Number of its columns.
+
+        Returns
+        -------
+        Views
+            The matrix under that name; if it grows, columns that it lacks are zeros.
+        """
+        (name,) = self.X.names
+        source = self.X.source(name)
+        matrix, names = source.matrix, source.columns
+        if self.grows and matrix.shape[1] < n_columns:
+            parts = (matrix.data, matrix.indices, matrix.indptr)
+            matrix, names = scipy.sparse.csr_array(parts, shape=(matrix.shape[0], n_columns)), None
+        return Views({view: matrix}, feature_names=None if names is None else {view: names})
 
 
 def refuse(path: Path, must: str, found: str, remedy: str, cause: BaseException | None = None) -> NoReturn:

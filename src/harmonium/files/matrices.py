@@ -28,7 +28,7 @@ def read_npz(path: Path) -> Loaded:
                 arrays = {name: archive[name] for name in archive.files}
             if {"format", "shape", "data"} <= set(arrays):  # as SciPy writes sparse matrices
                 file.seek(0)
-                arrays = {_stem(path): scipy.sparse.csr_array(scipy.sparse.load_npz(file))}
+                return one_view(path, scipy.sparse.csr_array(scipy.sparse.load_npz(file)))
         except FAULTS as error:
             refuse(
                 path, "An archive must hold arrays of numbers", f"does not ({one_line(error)})", "save it anew", error
@@ -51,12 +51,16 @@ def read_npz(path: Path) -> Loaded:
 
 
 def read_svmlight(path: Path) -> Loaded:
-    """Return a matrix as a view named after the file, and its targets."""
+    """Return a matrix as a view named after the file, and its targets.
+
+    Columns are counted from 0, so that a number means the same column in every file; where numbers begin with 1, the
+    first column is empty.
+    """
     from sklearn.datasets import load_svmlight_file  # late, for a quick start
 
     with opened(path) as file:
         try:
-            matrix, target = load_svmlight_file(file, zero_based="auto")
+            matrix, target = load_svmlight_file(file, zero_based=True)
         except FAULTS as error:
             refuse(
                 path,
@@ -65,7 +69,7 @@ def read_svmlight(path: Path) -> Loaded:
                 "correct it",
                 error,
             )
-    return one_view(path, scipy.sparse.csr_array(matrix), target)
+    return one_view(path, scipy.sparse.csr_array(matrix), target, grows=True)
 
 
 def read_lda_c(path: Path) -> Loaded:
@@ -94,7 +98,7 @@ def read_lda_c(path: Path) -> Loaded:
     if width > 50_000_000 or (names is not None and len(names) < width):
         refuse(path, "Words must have numbers of a vocabulary", f"has number {width - 1}", "correct it")
     matrix = scipy.sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, width))
-    return one_view(path, matrix, names=names)
+    return one_view(path, matrix, names=names, grows=names is None)
 
 
 def _vocabulary(path: Path) -> list[str] | None:
@@ -102,13 +106,16 @@ def _vocabulary(path: Path) -> list[str] | None:
     return place.read_text("utf-8", "replace").splitlines() if place.is_file() else None
 
 
-def one_view(path: Path, matrix: Any, y: np.ndarray | None = None, names: list[str] | None = None) -> Loaded:
+def one_view(
+    path: Path, matrix: Any, y: np.ndarray | None = None, names: list[str] | None = None, grows: bool = False
+) -> Loaded:
     """Return a matrix as a view named after its file."""
     if matrix.ndim != 2 or 0 in matrix.shape:
         refuse(path, "A matrix must have rows and columns", f"has shape {matrix.shape}", "see to it")
     view = _stem(path).replace(".", "_")
     items = pd.DataFrame({"item": np.arange(matrix.shape[0])} if y is None else {"target": y})
-    return Loaded(Views({view: matrix}, feature_names={view: names} if names else None), items, y)
+    views = Views({view: matrix}, feature_names={view: names} if names else None)
+    return Loaded(views, items, y, named_after_file=True, grows=grows)
 
 
 def _stem(path: Path) -> str:

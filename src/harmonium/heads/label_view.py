@@ -69,7 +69,7 @@ class LabelView(Head):
 
     def bind(self, labels: Labels) -> Self:
         """Return a copy that knows its number of scores, and the scale of numbers."""
-        meaning, values = labels.meaning, labels.targets.values
+        meaning = labels.meaning
         if meaning.kind == "class" and len(meaning.classes) > 1:
             raise ValueError(
                 f"LabelView takes one column of classes; got {len(meaning.classes)}; fit a model for each, or use "
@@ -81,16 +81,16 @@ class LabelView(Head):
                 "sums over classes; change it."
             )
         if meaning.kind == "number":
-            return self._with_outputs("number", NumberOutputs.standard(values), meaning.n_columns)
+            return self._with_outputs("number", NumberOutputs.standard(labels.targets.values), meaning.n_columns)
         if meaning.kind == "label":
-            return self._with_outputs("label", LabelOutputs.of(values), len(meaning.classes))
+            return self._with_outputs("label", LabelOutputs.counted(labels.targets.blocks()), len(meaning.classes))
         return self._with_outputs("class", ClassOutputs(meaning.n_classes), sum(meaning.n_classes))
 
     def with_more(self, labels: Labels) -> Self:
         """Return a copy whose frequencies of labels are those of more rows."""
         if not isinstance(self.outputs_, LabelOutputs):
             return self
-        return self._with_outputs("label", self.outputs_.with_more(labels.targets.values), self.n_outputs_)
+        return self._with_outputs("label", self.outputs_.with_more(labels.targets), self.n_outputs_)
 
     def _with_outputs(self, kind: Kind, outputs: Outputs, n_outputs: int) -> Self:
         return self.with_fitted(_kind=kind, outputs_=outputs, n_outputs_=n_outputs)

@@ -97,11 +97,11 @@ class MultiLabelHinge(LinearHead):
 
     def bind(self, labels: Labels) -> Self:
         """Return a copy that knows how frequent each label is."""
-        return self._with_outputs(LabelOutputs.of(labels.targets.values, self.measure))
+        return self._with_outputs(LabelOutputs.counted(labels.targets.blocks(), self.measure))
 
     def with_more(self, labels: Labels) -> Self:
         """Return a copy whose frequencies are those of more rows."""
-        return self._with_outputs(self.outputs_.with_more(labels.targets.values))
+        return self._with_outputs(self.outputs_.with_more(labels.targets))
 
     def _with_outputs(self, outputs: LabelOutputs) -> Self:
         return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.frequency))

@@ -6,7 +6,7 @@ are taken as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,8 +145,14 @@ class LabelOutputs(Outputs):
     @classmethod
     def of(cls, values: np.ndarray, measure: Measure = "accuracy") -> LabelOutputs:
         """Return what training rows show about the labels: 0, 1, or NaN where they are unknown."""
-        n_known = (~np.isnan(values)).sum(axis=0).astype(np.float64)
-        return cls(np.nansum(values, axis=0) / np.maximum(n_known, 1), n_known, measure)
+        return cls.counted([values], measure)
+
+    @classmethod
+    def counted(cls, blocks: Iterable[np.ndarray], measure: Measure = "accuracy") -> LabelOutputs:
+        """Return what training rows show about the labels, some rows at a time."""
+        counts = [((~np.isnan(values)).sum(axis=0), np.nansum(values, axis=0)) for values in blocks]
+        n_known, n_present = np.array(counts, dtype=np.float64).sum(axis=0)
+        return cls(n_present / np.maximum(n_known, 1), n_known, measure)
 
     @classmethod
     def restored(cls, constants: Constants, n_labels: int, measure: Measure = "accuracy") -> LabelOutputs:
@@ -160,9 +166,9 @@ class LabelOutputs(Outputs):
         """Return the arrays that a file has to keep."""
         return {"frequency": self.frequency, "n_known": self.n_known}
 
-    def with_more(self, values: np.ndarray) -> LabelOutputs:
+    def with_more(self, targets: Targets) -> LabelOutputs:
         """Return what these and more training rows show."""
-        more = LabelOutputs.of(values)
+        more = LabelOutputs.counted(targets.blocks())
         n_known = self.n_known + more.n_known
         n_present = self.frequency * self.n_known + more.frequency * more.n_known
         return LabelOutputs(n_present / np.maximum(n_known, 1), n_known, self.measure)

@@ -40,11 +40,12 @@ def add_statistic_times_weights(statistic: Matrix, weights: np.ndarray, out: np.
     """Compute out += statistic @ weights, in blocks of rows."""
     n_rows = statistic.shape[0]
     if isinstance(statistic, SparseRows):
-        n_blocks = _blocks(n_rows, _SPARSE_COST * statistic.n_stored / max(n_rows, 1) * weights.shape[1])
+        n_blocks = _blocks(n_rows, 2 * _SPARSE_COST * statistic.n_stored / max(n_rows, 1) * weights.shape[1])
+        indptr, indices, data = statistic.indptr, statistic.indices, statistic.data
 
         def sparse_task(block: int) -> None:
             first, last = block_bounds(n_rows, n_blocks, block)
-            add_rows_times_dense(statistic.indptr, statistic.indices, statistic.data, weights, out, first, last)
+            add_rows_times_dense(indptr, indices, data, weights, out, first, last)
 
         run_blocks(sparse_task, n_blocks)
         return
@@ -120,27 +121,28 @@ def add_sums(
     """
     n_features = len(outer)
     work = 0.0
-    for statistic, hidden, _ in terms:
+    sparse, dense = [], []
+    for statistic, hidden, sign in terms:
         if isinstance(statistic, SparseRows):
             work += _SPARSE_COST * statistic.n_stored * hidden.shape[1] / n_features
+            columns = statistic.by_column
+            sparse.append((columns.indptr, columns.indices, columns.data, hidden, sign))
         else:
             work += hidden.size
-    by_feature = [(_by_column(statistic), hidden, sign) for statistic, hidden, sign in terms]
+            dense.append((statistic.T, hidden, sign))
     # a block of the result stays in the cache while all terms are added to it
     n_blocks = max(_blocks(n_features, work), min(outer.nbytes // _CACHED_BYTES, 64))
 
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
-        for statistic, hidden, sign in by_feature:
-            if isinstance(statistic, SparseRows):
-                arrays = (statistic.indptr, statistic.indices, statistic.data, hidden)
-                add_sums_of_rows(*arrays, sign, outer, totals, touched, first, last)
-            else:
-                part = statistic[first:last]
-                with np.errstate(invalid="ignore"):  # see above
-                    outer[first:last] += part @ hidden
-                totals[first:last] += sign * part.sum(axis=1)
-                touched[first:last] = True
+        for term in sparse:
+            add_sums_of_rows(*term, outer, totals, touched, first, last)
+        for by_feature, hidden, sign in dense:
+            part = by_feature[first:last]
+            with np.errstate(invalid="ignore"):  # see above
+                outer[first:last] += part @ hidden
+            totals[first:last] += sign * part.sum(axis=1)
+            touched[first:last] = True
 
     run_blocks(task, n_blocks)
 
@@ -158,7 +160,3 @@ def add_column_totals(statistic: Matrix, sign: float, out: np.ndarray) -> None:
         add_row_totals(columns.indptr, columns.data, sign, out)
     else:
         out += sign * statistic.sum(axis=0)
-
-
-def _by_column(statistic: Matrix) -> Matrix:
-    return statistic.by_column if isinstance(statistic, SparseRows) else statistic.T

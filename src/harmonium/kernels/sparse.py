@@ -24,7 +24,8 @@ class SparseRows:
     """
 
     def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int) -> None:
-        self.__dict__["_rows"] = (indptr, indices, data)
+        # one type for all, as kernels are compiled for each
+        self.__dict__["_rows"] = (indptr.astype(np.int64, copy=False), indices, data)
         self.shape = (len(indptr) - 1, n_columns)
         self.dtype = data.dtype
         self.n_stored = len(data)
@@ -45,8 +46,11 @@ class SparseRows:
         if len(blocks) == 1:
             return cls.from_columns(*blocks[0], n_rows)
         starts, rows, values = zip(*blocks, strict=True)
-        offsets = np.cumsum([0, *(len(part) for part in rows)])
-        indptr = np.concatenate([[0], *(start[1:] + offset for start, offset in zip(starts, offsets, strict=False))])
+        indptr = np.zeros(1 + sum(len(start) - 1 for start in starts), dtype=np.int64)
+        column, entry = 1, 0
+        for start in starts:
+            np.add(start[1:], entry, out=indptr[column : column + len(start) - 1])
+            column, entry = column + len(start) - 1, entry + int(start[-1])
         return cls.from_columns(indptr, np.concatenate(rows), np.concatenate(values), n_rows)
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -68,8 +68,18 @@ class Cluster:
 
     def release(self) -> None:
         """Let go of everything that was put on the cluster."""
-        self._client.cancel(self._kept, force=True)
+        let_go(self._kept)
         self._kept, self._parts = [], None
+
+
+def let_go(futures: Iterable[Any]) -> None:
+    """Tell the scheduler that nobody wants some results any more, whoever else still knows of them.
+
+    Tasks that only they needed are dropped with them. To cancel them by force would make the scheduler give up its
+    connection to the client wherever tasks depend on them whose own results nobody has asked for.
+    """
+    for future in futures:
+        future.release()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.training.base import Driver, Training, Watch
 from harmonium.training.checkpoint import NOWHERE, Checkpoint, CheckpointPath
-from harmonium.training.cluster import Cluster, session
+from harmonium.training.cluster import Cluster, let_go, session
 from harmonium.training.lanes import (
     Piece,
     State,
@@ -261,7 +261,7 @@ class Distributed(Driver):
                 await_sign()
             found: State = state.result()
         except BaseException:
-            state.cancel(force=True)
+            let_go([held, state, *(sign for sign, _ in signs)])
             raise
         training.parameters, training.slots = dict(found.parameters), found.slots
         training.n_updates = found.n_updates

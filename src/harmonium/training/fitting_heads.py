@@ -19,9 +19,10 @@ from harmonium.training.initialise import initial_training
 from harmonium.training.linear_search import LinearSearch, linear_search
 from harmonium.training.mixing import linear_alone, may_help, mixture
 from harmonium.training.monitor import cost_of_description
-from harmonium.training.path import Fold, Search, Stage, of_stage, search
+from harmonium.training.path import Path, of_stage
 from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
+from harmonium.training.stages import Fold, Search, Stage
 from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
@@ -106,20 +107,8 @@ def fit_head(
                     return linear is None or not head.sees_inputs or may_help(linear, scores)
 
                 begun = partial(start, state.seed)
-                search(
-                    found,
-                    problem,
-                    plan,
-                    known,
-                    nats,
-                    state.rows,
-                    begun,
-                    weights,
-                    is_worth_it,
-                    state.rng,
-                    reporter,
-                    checkpoint,
-                )
+                path = Path(problem, plan, known, nats, state.rows, begun, weights, is_worth_it)
+                path.search(found, state.rng, reporter, checkpoint)
                 if head.is_uneven(targets) and not head.is_solved and not found.given_up:
                     state.finish = finish(problem, known, state.rows, found.trained, found.scores)
                 found.folds = []  # what it takes to go on with them is no longer needed

@@ -8,15 +8,15 @@ import numpy as np
 
 from harmonium.targets import Targets
 
-# Labelled rows below which one set of held-out rows is too small to choose by, and the number of folds there is then:
-# conventions.
-_MANY_ROWS = 3000
+#: labelled rows below which one set of held-out rows is too small to choose by: a convention
+MANY_ROWS = 3000
+# Number of folds there is then: a convention.
 _FOLDS = 3
 
 
 def number_of_folds(n_rows: int) -> int:
     """Return in how many ways rows are held out, given how many there are."""
-    return 1 if n_rows >= _MANY_ROWS else max(2, min(_FOLDS, n_rows))
+    return 1 if n_rows >= MANY_ROWS else max(2, min(_FOLDS, n_rows))
 
 
 def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -29,7 +29,7 @@ def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) 
 
     known = np.flatnonzero(targets.counting)
     seed = int(rng.integers(2**31 - 1))
-    codes = targets.values[known, 0]
+    codes = targets.column(0)[known]
     n_held = max(1, round(fraction * len(known)))
     several = number_of_folds(len(known)) > 1
     kept = np.arange(0)  # rows that stay in training: a class of one row cannot be on both sides

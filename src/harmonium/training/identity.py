@@ -47,7 +47,7 @@ def identity(
     for view in data.spaced(_KNOWN_ROWS, energy.families).views.values():
         arrays += [*arrays_of(view.statistic), view.size, view.missing]
     if data.targets is not None:
-        arrays += [data.targets.values, data.targets.weight]
+        arrays += [data.targets.stored, data.targets.weight]
     begun: list[np.ndarray | None] = [] if before is None else [np.array([before.n_iter]), *before.parameters.values()]
     return {
         "settings": _digest([_described({**settings, **parts, "head": problem.head}).encode()]),

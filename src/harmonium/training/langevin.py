@@ -150,8 +150,9 @@ class Langevin(Sampling):
         return self.step == "auto" or self.precondition
 
     def default_prior(self) -> Prior:
-        """Return a prior whose scale is learned in the warm-up, or as it would begin if there is none.
+        """Return a prior whose scale is learned in the warm-up.
 
+        Without a warm-up it has the scale from which learning would begin.
         On truths that no benchmark shows, its intervals cover more nearly what they claim than those of
         `GaussianPrior`, whose scale comes from the size of items (docs/how_it_works/langevin.md).
         """

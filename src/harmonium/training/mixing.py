@@ -7,6 +7,7 @@ rows, within one standard error of the differences: when in doubt, the linear mo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,15 +60,10 @@ def mixture(search: LinearSearch, scores: list[np.ndarray]) -> Mixture:
     ``scores`` are those of the topics for the held-out rows of each fold, by models that have not seen them.
     """
     topics = np.concatenate(scores)
-    everyone = np.arange(len(topics))
-    best = _choice(search, topics, everyone)
-    # held-out rows that help to choose look better than new ones, so each fold is mixed as the others would
-    held_out = best.scores(topics)
-    if len(scores) > 1:
-        ends = np.cumsum([len(part) for part in scores])
-        for end, part in zip(ends, scores, strict=True):
-            fold = everyone[end - len(part) : end]
-            held_out[fold] = _choice(search, topics, np.setdiff1d(everyone, fold)).scores(topics)[fold]
+    best = _choice(search, topics, np.arange(len(topics)))
+    held_out = _by_other_folds(
+        [len(part) for part in scores], lambda rows: _choice(search, topics, rows).scores(topics)
+    )
     if best.share == 1:
         return Mixture(None, np.zeros(topics.shape[1]), 1.0, held_out)
     path, bias = search.path(best.linear, (1 - best.share) * best.factor)
@@ -76,14 +72,22 @@ def mixture(search: LinearSearch, scores: list[np.ndarray]) -> Mixture:
 
 def linear_alone(search: LinearSearch) -> Mixture:
     """Return the best direct path with a share of zero for the topics, of which not all folds have scores."""
-    best, rows = search.best(), np.arange(len(search.targets.weight))
-    held_out, first = best.scores.copy(), 0
-    if len(search.folds) > 1:
-        for _, held in search.folds:
-            fold = rows[first : first + len(held)]
-            held_out[fold] = search.best(np.setdiff1d(rows, fold)).scores[fold]
-            first += len(held)
+    best = search.best()
+    held_out = _by_other_folds([len(held) for _, held in search.folds], lambda rows: search.best(rows).scores)
     return Mixture(*search.path(best, np.ones(held_out.shape[1])), 0.0, held_out)
+
+
+def _by_other_folds(sizes: list[int], scores_of_best: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return scores of held-out rows, those of each fold by what is best on the others.
+
+    Rows that help to choose look better than new ones.
+    """
+    rows = np.arange(sum(sizes))
+    scores = scores_of_best(rows).copy()
+    if len(sizes) > 1:
+        for fold in np.split(rows, np.cumsum(sizes)[:-1]):
+            scores[fold] = scores_of_best(np.setdiff1d(rows, fold))[fold]
+    return scores
 
 
 def may_help(search: LinearSearch, scores: np.ndarray) -> bool:

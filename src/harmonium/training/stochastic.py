@@ -46,8 +46,8 @@ _LARGEST_DECAY = 0.5
 _LARGEST_SHARE = 4.0
 # Rows by which it is measured how far a step moves naturals: a convention.
 _SAMPLE = 100
-# A running average spans this many epochs, and at least this many updates: conventions.
-_HORIZON_EPOCHS, _HORIZON_UPDATES = 2, 200
+# A running average spans this many epochs, and at least this share of the updates that are planned: conventions.
+_HORIZON_EPOCHS, _HORIZON_SHARE = 2, 2 / 15
 # Neither the average nor the prior of the units needs to see every update: a convention.
 _TIMES_AN_EPOCH = 10
 _CRITERIA = {"reconstruction": "validation_reconstruction", "free_energy_gap": "free_energy_gap"}
@@ -69,8 +69,7 @@ class Stochastic(Driver):
     Parameters
     ----------
     max_iter : int, optional
-        Number of epochs. Default: enough for about 3,000 updates, between 10 and 300 epochs; with ``average``, for half
-        as many, and at most 100 epochs.
+        Number of epochs. Default: enough for ``updates``, between 10 and 300 epochs, or 100 with ``average``.
     batch_size : int or float, default=100
         Number of rows in a batch. A number below 1 is a share of the rows; batches then have 10 rows at least and 100
         at most.
@@ -92,8 +91,9 @@ class Stochastic(Driver):
         Every update also takes step size * l1 off the absolute values of the weights of views, down to zero, so that
         topics are made of fewer features. It is done ten times in an epoch, for all updates since the last time.
     average : bool, default=False
-        Whether to keep a running average of the parameters over about the last two epochs (or 200 updates, if these are
-        more) and take it for the result. It does at any epoch what a step size that falls to zero does at the end.
+        Whether to keep a running average of the parameters over about the last two epochs (or two fifteenths of
+        ``updates``, if these are more) and take it for the result. It does at any epoch what a step size that falls to
+        zero does at the end.
     early_stopping : {"reconstruction", "free_energy_gap"}, optional
         Stop, judged by rows held out from training, once the reconstruction no longer improves, or once the free
         energies of held-out rows exceed those of training rows by too much, which is overfitting. The result is the
@@ -110,6 +110,9 @@ class Stochastic(Driver):
         File to which the state of the fit is written every half minute, at the end of an epoch. A fit with the same
         settings, data and ``random_state`` that finds the file resumes from there, exactly as if it had not ended, and
         removes it at the end. Fits that run at the same time need different files.
+    updates : int, optional
+        Number of updates that the number of epochs follows from, unless ``max_iter`` says it. Default: 3,000; with
+        ``average`` 1,500.
 
     Notes
     -----
@@ -145,6 +148,7 @@ class Stochastic(Driver):
         "tol": Number(inclusive=True, remedy="1e-4 is usual"),
         "largest_gap": Number(inclusive=True, remedy="0.1 is usual"),
         "checkpoint": CheckpointPath(),
+        "updates": Whole(remedy="None chooses it by the number of rows", also=(None,)),
     }
 
     def __init__(
@@ -164,6 +168,7 @@ class Stochastic(Driver):
         tol: float = 1e-4,
         largest_gap: float = 0.1,
         checkpoint: str | os.PathLike[str] | None = None,
+        updates: int | None = None,
     ) -> None:
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -180,14 +185,22 @@ class Stochastic(Driver):
         self.tol = tol
         self.largest_gap = largest_gap
         self.checkpoint = checkpoint
+        self.updates = updates
 
     def epochs(self, n_rows: int) -> int:
         """Return ``max_iter``, or enough epochs for the usual number of updates."""
         if self.max_iter is not None:
             return self.max_iter
         fewest, most = _EPOCHS
-        updates, most = (_UPDATES_AVERAGED, _MOST_AVERAGED) if self.average else (_UPDATES, most)
-        return int(np.clip(np.ceil(updates * self.rows_of_batch(n_rows) / n_rows), fewest, most))
+        most = _MOST_AVERAGED if self.average else most
+        return int(np.clip(np.ceil(self._updates * self.rows_of_batch(n_rows) / n_rows), fewest, most))
+
+    @property
+    def _updates(self) -> int:
+        """Number of updates that are planned, as far as they make 10 epochs and no more than there may be."""
+        if self.updates is not None:
+            return self.updates
+        return _UPDATES_AVERAGED if self.average else _UPDATES
 
     def planned_rows(self, n_rows: int, last: int | None = None) -> int:
         """Return the number of epochs times that of rows not held out to stop early."""
@@ -420,7 +433,8 @@ class Stochastic(Driver):
                 statistics.counts, n_counted = 0.0, 0
                 training.n_settled += 1
                 if self.average:
-                    self.add_to_average(training, max(_HORIZON_EPOCHS * n_batches, _HORIZON_UPDATES) / every)
+                    horizon = max(_HORIZON_EPOCHS * n_batches, _HORIZON_SHARE * self._updates)
+                    self.add_to_average(training, horizon / every)
             reporter.batch(batch.n_rows)
         settle()
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
