@@ -64,7 +64,7 @@ BENCHMARK = Benchmark(
     " CorrLDA, MedLDA; average KL",
     minutes=6,
     data=("wikipedia", "bdgp"),
-    settings={"trials": 3, "rows": 200, "test_rows": 600, "iterations": 20, "processes": 1},
+    settings={"trials": 3, "rows": 200, "test_rows": 600, "iterations": 100, "processes": 1},
     quick={"trials": 1, "rows": 60, "test_rows": 60, "iterations": 3, "processes": 1},
 )
 TOPICS, TRUNCATION, COMPONENTS = 10, 40, 50
