@@ -5,10 +5,10 @@ feature moves 20 of them by 2.4 to 4.8, three in four upwards. Dense: binary col
 all by standard normal numbers. Gaussian: real columns, a feature moves all by standard normal numbers, noise 1. Also
 white noise, real and binary, and real-valued features (a normal number for each item that has one).
 
-The algorithm was developed on draws 1 and 2 of the same generators; all draws shown here begin at 100 and were looked
-at only in this table. Everything runs with default settings. Nats are -log p(x | inferred features) on 1,000 items not
-trained on; Gaussian columns count with their true noise. The model told K has as many binary units from a random start,
-at the better of two learning rates, judged by the same held-out items, which favours it.
+The algorithm was developed on draws 1 and 2 of the same generators; all draws shown here begin at 100. Everything runs
+with default settings. Nats are -log p(x | inferred features) on 1,000 items not trained on; Gaussian columns count with
+their true noise. The model told K has as many binary units from a random start, at the better of two learning rates,
+judged by the same held-out items, which favours it.
 """
 
 from __future__ import annotations
