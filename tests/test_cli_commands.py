@@ -95,7 +95,10 @@ def test_search_by_words_columns_and_items(model: Path, data: Path) -> None:
 
 
 def test_topics_info_and_explain(model: Path, data: Path) -> None:
-    assert len(json.loads(run("topics", model, "--json"))) == 4
+    topics = json.loads(run("topics", model, "--json"))
+    assert len(topics) == 4
+    different = sum(topic["same_as"] is None for topic in topics)
+    assert sum(line.startswith("topic ") for line in run("topics", model).splitlines()) == different
     assert "topic" in run("topics", model) and "item" in run("topics", model)
     assert json.loads(run("info", model, "--json"))["items"]["n"] == N
     assert "HarmoniumClassifier" in run("info", model) and "held out" in run("info", model)
@@ -120,6 +123,7 @@ def test_topics_info_and_explain(model: Path, data: Path) -> None:
         (["fit", "{data}", "--model", "nothing"], "correct the name"),
         (["fit", "{data}", "--model", "dwh", "--target", "stars"], "does not suit"),
         (["fit", "{data}", "--others", "all"], "infer or drop"),
+        (["fit", "{data}", "--text", "text", "--model", "befh", "--epochs", "3"], "takes draws"),
         (["fit", "{data}", "--seed", "-1"], "--seed"),
         (["fit", "{data}", "--config", "{data}"], "TOML"),
         (["predict", "{model}", "nowhere.csv"], "does not exist"),

@@ -66,6 +66,14 @@ def test_a_service_with_two_workers_answers_and_stops(rooms: ModelFolder) -> Non
         assert process.wait(timeout=60) in (0, -signal.SIGTERM)
 
 
+def test_ctrl_c_is_how_people_end_the_explorer(rooms: ModelFolder) -> None:
+    process, address = start("explore", str(rooms.path), "--port", "0", "--no-browser")
+    assert b"rooms" in ask(address)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 0
+    assert process.stderr is not None and process.stderr.read() == ""
+
+
 def test_the_report_is_written_or_printed_as_json(rooms: ModelFolder, tmp_path: Path) -> None:
     runner = CliRunner()
     written = runner.invoke(app, ["report", str(rooms.path), "--output", str(tmp_path / "report.html")])

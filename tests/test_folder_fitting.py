@@ -28,6 +28,7 @@ from harmonium.collection.measures import compared, measures_of
 from harmonium.collection.rivals import linear_predictions, trivial_predictions
 from harmonium.estimators.labels import read_classes
 from harmonium.given import read_given
+from harmonium.notices import notice
 from harmonium.targets import Meaning
 from harmonium.views import Views
 
@@ -235,6 +236,23 @@ def test_whatever_a_model_takes_can_be_held_out_and_recognised(form: str, tmp_pa
     assert folder.scores["n_rows"] == 32 and len(folder) == N  # type: ignore[index]
     keys = {fitting._key(model, fitting._as_rows(rows), None) for _ in range(2)}
     assert len(keys) == 1
+
+
+def test_an_interrupt_says_nothing_of_models_that_nobody_gets(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    class Stopped(HarmoniumRegressor):
+        def fit(self, X: Any, y: Any = None, **given: Any) -> Any:
+            notice("Training was interrupted after 4 epochs; fit again with warm_start=True to go on.")
+            raise KeyboardInterrupt
+
+    model = Stopped(2, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        fit_folder(tmp_path / "stars", model, FRAME[["price"]], FRAME["stars"])
+    assert not recwarn.list
+
+
+def test_a_model_in_closed_form_is_kept_like_others(tmp_path: Path) -> None:
+    model = model_for("clusters", None, 2, views=TableViews({"text": "words"}))
+    assert fit_folder(tmp_path / "spaces", model, FRAME[["text"]]).coordinates.shape == (N, 2)
 
 
 def test_sparse_labels_stay_small_on_their_way() -> None:

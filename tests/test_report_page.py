@@ -16,7 +16,7 @@ from harmonium.report.page import render_report, write_report
 from harmonium.report.summary import summarise
 from harmonium.report.summary.curves import calibration, number_calibration, precision_recall
 from harmonium.report.summary.places import colouring
-from harmonium.report.summary.topics import _same_as
+from harmonium.report.summary.topics import same_topics
 from tests.explore_cases import SCRIPT, WORDS
 
 
@@ -125,7 +125,7 @@ def test_topics_that_say_the_same_are_found() -> None:
     rng = np.random.default_rng(3)
     one, other = rng.normal(size=(2, 100))
     coordinates = np.stack([one, other, 2 * one + 0.01 * other, -one], axis=1)
-    assert _same_as(coordinates, [0, 1, 2, 3]) == {0: None, 1: None, 2: 0, 3: None}
+    assert same_topics(coordinates, [0, 1, 2, 3]) == {0: None, 1: None, 2: 0, 3: None}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,9 @@ def test_reports_of_numbers_and_of_models_without_a_target(tmp_path: Path) -> No
     )
     summary = summarise(made)
     assert summary["held_out"]["mistakes"][0]["card"]["title"] == "n7"
-    assert "+0.100 (+0.000 to +0.200)" in render_report(summary)
+    page = render_report(summary)
+    assert "this model" in page and "linear model" in page
+    assert '+0.100 <span class="breaks">(+0.000 to +0.200)</span>' in page
     plain = Harmonium(2, **fit).fit({"x": table[["a", "b"]].to_numpy()})
     summary = summarise(ModelFolder.create(tmp_path / "plain", plain, {"x": table[["a", "b"]].to_numpy()}))
     assert summary["held_out"] is None

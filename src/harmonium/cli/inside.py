@@ -19,6 +19,7 @@ from harmonium.collection.summary import model_summary, topic_summaries
 from harmonium.exceptions import ModelFileError
 from harmonium.persist import load_model
 from harmonium.queries.explain import output_names
+from harmonium.report.summary.topics import same_topics
 from harmonium.targets import KINDS
 
 
@@ -135,20 +136,26 @@ def print_topics(folder: ModelFolder, n_features: int, n_items: int, n_topics: i
     n_items : int
         Number of typical items.
     n_topics : int
-        Number of topics, those that differ most between items first.
+        Number of topics, those that differ most between items first; people see those that say the same once.
     as_json : bool
         Whether to print JSON.
     """
     topics = topic_summaries(folder, n_features, n_items)
-    order = sorted(range(len(topics)), key=lambda number: -topics[number]["spread"])[:n_topics]
+    order = sorted(range(len(topics)), key=lambda number: -topics[number]["spread"])
+    same_as = same_topics(folder.coordinates, order)
     if as_json:
-        put_json([topics[number] for number in order])
+        put_json([{**topics[number], "same_as": same_as[number]} for number in order[:n_topics]])
         return
     outputs = output_names(folder.model.fitted_) if folder.model.fitted_.meaning is not None else []
-    for number in order:
-        Console().print(_topic_lines(folder, topics[number], outputs), soft_wrap=True, highlight=False)
-    if len(topics) > n_topics:
-        say(f"{n_topics} of {len(topics)} topics, those that differ most between items; ask for more with -n.")
+    different = [number for number in order if same_as[number] is None]
+    for number in different[:n_topics]:
+        others = [str(other) for other in order if same_as[other] == number]
+        lines = _topic_lines(folder, topics[number], outputs)
+        if others:
+            lines += f"\n  [dim]{len(others)} more say the same: {', '.join(others)}[/dim]"
+        Console().print(lines, soft_wrap=True, highlight=False)
+    if len(different) > n_topics:
+        say(f"{n_topics} of {len(different)} topics, those that differ most between items; ask for more with -n.")
 
 
 def _topic_lines(folder: ModelFolder, topic: dict[str, Any], outputs: list[str]) -> str:

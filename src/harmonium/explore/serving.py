@@ -8,6 +8,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -124,7 +125,8 @@ def run(
         if workers == 1:
             server = uvicorn.Server(uvicorn.Config(make_app(folder, settings), **common))
             tell(_address(host, taken, settings.token))
-            server.run(sockets=[listening])
+            with suppress(KeyboardInterrupt):  # which is how people end it
+                server.run(sockets=[listening])
             return
     # the port is free; processes of a service share a socket that the first of them makes
     del folder
@@ -133,7 +135,8 @@ def run(
         tell(_address(host, taken, settings.token))
         try:
             name = f"{__name__}:{told_app.__name__}"
-            uvicorn.run(name, factory=True, workers=workers, host=host, port=taken, **common)
+            with suppress(KeyboardInterrupt):
+                uvicorn.run(name, factory=True, workers=workers, host=host, port=taken, **common)
         finally:
             del os.environ[_TOLD]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
@@ -17,6 +18,7 @@ from typing import NoReturn
 
 # beyond this age a leftover has no living writer, wherever that was: a convention
 _OLD = 24 * 60 * 60.0
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _PARTIAL = re.compile(r"\.harmonium-(?P<target>[0-9a-f]{16})-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{12}\.partial")
 
 
@@ -116,7 +118,8 @@ def _mode_of(target: Path, path: Path) -> int | None:
 def refuse(path: Path, error: Exception) -> NoReturn:
     """Raise the error of the system again, in one sentence and with its number."""
     number = getattr(error, "errno", None)
-    reason = str(error) if number is None else f"{path} cannot ({os.strerror(number)}); choose another path"
+    room = ", or make room" if number in _NO_ROOM else ""
+    reason = str(error) if number is None else f"{path} cannot ({os.strerror(number)}); choose another path{room}"
     kind = type(error) if isinstance(error, OSError) else OSError
     refusal = kind(f"A file is saved to a path that can be written; {reason}.")
     refusal.errno = number

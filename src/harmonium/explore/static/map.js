@@ -148,17 +148,36 @@ export class ItemMap extends EventTarget {
     return Math.round(2 * wanted) / 2; // discs of whole and half pixels are round
   }
 
-  // One picture in each cell of the page that has one, the same while one pans.
+  // At most one picture in each cell of the page, none over another; by cells, they are the same while one pans.
   drawPictures() {
     const cell = CELL * this.ratio;
     const size = cell - 6 * this.ratio;
-    const taken = new Set();
     const step = cell / this.view.scale;
+    const cellOf = (point) => [Math.floor(this.cloud.x[point] / step), Math.floor(this.cloud.y[point] / step)];
+    const firsts = new Map();
     for (const point of this.visible()) {
       if ((this.cloud.picked !== null && !this.cloud.picked[point]) || this.pictureless.has(point)) continue;
-      const key = `${Math.floor(this.cloud.x[point] / step)},${Math.floor(this.cloud.y[point] / step)}`;
-      if (taken.has(key)) continue;
-      taken.add(key);
+      const key = cellOf(point).join();
+      if (!(firsts.get(key) < point)) firsts.set(key, point);
+    }
+    const drawn = new Map();
+    const isCovered = (point, column, row) => {
+      for (const across of [-1, 0, 1])
+        for (const down of [-1, 0, 1]) {
+          const other = drawn.get(`${column + across},${row + down}`);
+          if (other === undefined) continue;
+          const apart = Math.max(
+            Math.abs(this.cloud.x[point] - this.cloud.x[other]),
+            Math.abs(this.cloud.y[point] - this.cloud.y[other]),
+          );
+          if (apart * this.view.scale < size) return true;
+        }
+      return false;
+    };
+    for (const point of [...firsts.values()].sort((one, other) => one - other)) {
+      const [column, row] = cellOf(point);
+      if (isCovered(point, column, row)) continue;
+      drawn.set(`${column},${row}`, point);
       const picture = this.pictureOf(point);
       if (!picture.complete || !picture.naturalWidth) continue;
       const [x, y] = this.pixelOf(point);

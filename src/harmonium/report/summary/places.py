@@ -14,6 +14,8 @@ from harmonium.report.summary.cards import Cards
 # Points of a map in a page without scripts, and pictures along each side: as many as a page bears.
 _POINTS = 3000
 _PICTURES_ALONG = 16
+# Side of a picture as a share of that of the map, as the template draws it.
+_PICTURE_SIDE = 44 / 980
 #: classes with colours of their own
 MOST_CLASSES = 10
 
@@ -91,13 +93,15 @@ def map_summary(folder: ModelFolder, cards: Cards) -> dict[str, Any]:
 
 
 def _pictures(places: np.ndarray, cards: Cards) -> list[dict[str, Any]]:
-    """Return the picture nearest to the middle of each cell of a grid, so that they do not cover each other."""
+    """Return the pictures nearest to the middle of cells of a grid, without those that would cover others."""
     cells = np.minimum((places * _PICTURES_ALONG).astype(int), _PICTURES_ALONG - 1)
     off = np.abs(places * _PICTURES_ALONG - cells - 0.5).max(axis=1)
     nearest: dict[tuple[int, ...], int] = {}
     for row in np.argsort(off, kind="stable").tolist():
         if cards.picture(row) is not None:
             nearest.setdefault(tuple(cells[row].tolist()), row)
-    return [
-        {"x": float(places[row, 0]), "y": float(places[row, 1]), **cards.with_picture(row)} for row in nearest.values()
-    ]
+    shown: list[int] = []
+    for row in nearest.values():
+        if not len(shown) or np.abs(places[shown] - places[row]).max(axis=1).min() >= _PICTURE_SIDE:
+            shown.append(row)
+    return [{"x": float(places[row, 0]), "y": float(places[row, 1]), **cards.with_picture(row)} for row in shown]

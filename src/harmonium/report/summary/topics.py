@@ -59,7 +59,7 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     layer = folder.model.energy_.layer(folder.model.parameters_)
     idle = layer.idle(folder.coordinates.astype(np.float64).std(axis=0))
     order = sorted(range(len(shares)), key=lambda topic: (idle[topic], -shares[topic]))
-    same_as = _same_as(folder.coordinates, [topic for topic in order if not idle[topic]])
+    same_as = same_topics(folder.coordinates, [topic for topic in order if not idle[topic]])
     labels = _labels(folder, same_as)
     profiles = _profiles(folder)
     number = max(n_items, _PICTURES if folder.thumbnails is not None else 0)
@@ -78,8 +78,26 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     return [found[topic] for topic in order]
 
 
-def _same_as(coordinates: np.ndarray, order: list[int]) -> dict[int, int | None]:
-    """Return, for each topic, an earlier one of the order that says the same; None if there is none."""
+def same_topics(coordinates: np.ndarray, order: list[int]) -> dict[int, int | None]:
+    """Return, for each topic, an earlier one that says the same: it is strong in the same items.
+
+    Parameters
+    ----------
+    coordinates : ndarray of shape (n_items, n_topics)
+        E[h | x] of the items.
+    order : list of int
+        Topics, those that others may be said to be like first.
+
+    Returns
+    -------
+    dict of int to int or None
+        The number of the other topic, or None if there is none.
+
+    Examples
+    --------
+    >>> same_topics(np.array([[0.0, 1.0, 0.1], [1.0, 0.0, 0.9], [0.0, 0.9, 0.0]]), [0, 1, 2])
+    {0: None, 1: None, 2: 0}
+    """
     found: dict[int, int | None] = dict.fromkeys(range(coordinates.shape[1]))
     if len(coordinates) < 2:
         return found
