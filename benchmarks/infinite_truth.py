@@ -28,7 +28,7 @@ from harmonium import IBP, Bernoulli, BernoulliUnits, Gaussian, Harmonium, Harmo
 BENCHMARK = Benchmark(
     title="Known truth: from 3 to 40 features",
     claim="3 to 40 known features: how many IBP finds on fresh draws, of three kinds, in 1,000 to 10,000 items; α",
-    minutes=12,
+    minutes=8,
     settings={
         "numbers": (3, 6, 12, 24, 40),
         "items": 2000,
