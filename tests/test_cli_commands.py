@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from typer.testing import CliRunner
 
 from harmonium import ModelFolder
@@ -144,6 +145,13 @@ def test_refusals_are_one_sentence_on_stderr(model: Path, data: Path, arguments:
     assert result.exit_code == 2, result.output
     assert says in result.stderr and result.stdout == "" and "Traceback" not in result.stderr
     assert_one_sentence(result.stderr.strip().splitlines()[-1].replace(str(data.parent), "folder"))
+
+
+def test_a_matrix_is_no_table(model: Path, tmp_path: Path) -> None:
+    scipy.sparse.save_npz(tmp_path / "m.npz", scipy.sparse.eye_array(3, 10, format="csr"))
+    result = RUNNER.invoke(app, ["predict", str(model), str(tmp_path / "m.npz")])
+    assert result.exit_code == 2 and result.stdout == ""
+    assert_one_sentence(result.stderr.strip().splitlines()[-1])
 
 
 def test_a_fault_of_the_library_says_so_and_ends_with_1(monkeypatch: pytest.MonkeyPatch, model: Path) -> None:

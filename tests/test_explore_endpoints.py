@@ -200,6 +200,22 @@ def test_bodies_that_cannot_be_read_are_refused(client: TestClient, path: str, b
     assert (response.status_code, "error" in response.json()) == (status, True), response.text
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/annotate?column.price=much",
+        "/annotate?what=1",
+        "/search?column.price=much",
+        "/search?n=no",
+        "/topics/99",
+        "/items/999",
+    ],
+)
+def test_pages_tell_what_cannot_be_answered(client: TestClient, path: str) -> None:
+    response = client.get(path)
+    assert 400 <= response.status_code < 500 and 'role="alert"' in response.text
+
+
 def test_halves_of_characters_and_long_texts_are_read(client: TestClient) -> None:
     body = json.dumps({"items": [{"review": "clean \ud800"}, {"review": "dirty " * 50_000}]})
     found = client.post("/predict.json", content=body)
@@ -210,7 +226,8 @@ def test_nothing_can_be_written(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     for method in ("PUT", "DELETE", "PATCH"):
         for path in paths:
-            assert client.request(method, path.replace("{topic}", "0").replace("{row}", "0")).status_code in (404, 405)
+            answer = client.request(method, path.replace("{topic}", "0").replace("{row}", "0"))
+            assert answer.status_code in (404, 405) and "/openapi.json" in answer.json()["error"]
 
 
 def test_openapi_describes_what_answers(client: TestClient) -> None:

@@ -45,7 +45,7 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
         loaded = read_data(data)
         if table is not None and loaded.is_table:
             yield _columns(table, loaded.X, data, pictures)
-        elif loaded.named_after_file and len(model.fitted_.input_names) == 1:
+        elif table is None and loaded.named_after_file and len(model.fitted_.input_names) == 1:
             (view,) = model.fitted_.input_names
             yield loaded.like(view, model.families_[view].n_columns)
         else:

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from harmonium.cli.printing import put_json, say, shown
 from harmonium.cli.refusing import Refusal
 from harmonium.collection import ModelFolder, Thumbnails, fit_folder
-from harmonium.collection.choosing import Target, model_for, target_of
+from harmonium.collection.choosing import Target, check_model, model_for, target_of
 from harmonium.collection.streaming import StreamedTable
 from harmonium.files import Loaded, endings, in_blocks, is_large, read_data
 from harmonium.files.pictures import pictures_of
@@ -74,6 +74,7 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
     output = _output(wish)
     if not 0 <= wish.seed < 2**32:
         raise Refusal(f"--seed must be a whole number from 0 to {2**32 - 1}; got {wish.seed}; 0 is usual.")
+    check_model(wish.model)
     silent = quiet or as_json
     prepared = _streamed(wish, output, silent) if _streams(wish) else _in_memory(wish, silent)
     task = None if prepared.target is None else prepared.target.task

@@ -124,6 +124,23 @@ def _classes(column: Column) -> pd.Series:
     return pd.Series(column.texts, name=column.name, dtype=object)
 
 
+def check_model(name: str) -> None:
+    """Refuse a word that asks for no model.
+
+    Parameters
+    ----------
+    name : str
+        "auto", or the name of a recipe in small letters.
+
+    Raises
+    ------
+    ValueError
+        If there is no such model.
+    """
+    if name != "auto" and name not in MODELS:
+        raise ValueError(f"The model must be auto or one of {', '.join(MODELS)}; got {name!r}; correct the name.")
+
+
 def model_for(name: str, task: Task | None, n_topics: int | None = None, seed: int = 0, **settings: Any) -> Harmonium:
     """Return the estimator that a word asks for.
 
@@ -162,8 +179,7 @@ def model_for(name: str, task: Task | None, n_topics: int | None = None, seed: i
         if task is None:
             return recipes.TopicModel(**topics, **settings)
         return (HarmoniumRegressor if task == "number" else HarmoniumClassifier)(**topics, **settings)
-    if name not in MODELS:
-        raise ValueError(f"The model must be auto or one of {', '.join(MODELS)}; got {name!r}; correct the name.")
+    check_model(name)
     recipe = MODELS[name]
     accepted = list(inspect.signature(recipe).parameters)
     if n_topics is not None:

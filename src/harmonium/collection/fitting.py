@@ -25,10 +25,8 @@ from harmonium.collection.thumbnails import Thumbnails
 from harmonium.estimators import Harmonium
 from harmonium.estimators.target_columns import apart
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
-from harmonium.parts import as_part
 from harmonium.persist import load_model
 from harmonium.tables.transformer import frame_of
-from harmonium.training import Driver
 from harmonium.validation import check_real
 from harmonium.views import Shards, Views
 from harmonium.views.frames import is_frame
@@ -181,19 +179,15 @@ class _Unfinished:
             except ModelFileError:
                 done.unlink()
         self._place.mkdir(exist_ok=True)
-        fresh, checkpoint = clone(model), str(self._place / f"{name}-{self._key}.checkpoint")
-        # a driver in closed form takes no epochs that could be gone on from
-        driver = as_part(Driver, fresh.driver)
-        goes_on = driver is None or "checkpoint" in driver.get_params()
-        if goes_on:
-            fresh.set_params(driver__checkpoint=checkpoint)
+        fresh, driver = clone(model), clone(model.driver_for(_n_rows(X)))
+        if "checkpoint" in driver.get_params():  # a driver in closed form takes no epochs that could be gone on from
+            driver.set_params(checkpoint=str(self._place / f"{name}-{self._key}.checkpoint"))
+        fresh.set_params(driver=driver)
         with warnings.catch_warnings():
             # who calls again goes on from the checkpoint; the model so far is given up
             warnings.filterwarnings("ignore", "Training was interrupted", HarmoniumWarning)
             fitted = fresh.fit(X) if y is None else fresh.fit(X, y)
-        fitted.set_params(verbose=0)
-        if goes_on:
-            fitted.set_params(driver__checkpoint=None)
+        fitted.set_params(driver=model.driver, verbose=0)
         fitted.save(done)
         return fitted
 

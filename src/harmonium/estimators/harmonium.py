@@ -281,7 +281,7 @@ class Harmonium(
             views = read(self, X, reset=before is None)
             problem, data = self._problem(views, labels, layer, before)
             if self.driver is None:
-                plan = replace(plan, driver=default_driver(layer, bool(self.kinds), len(data))).where_data_are(X, layer)
+                plan = replace(plan, driver=self.driver_for(len(data))).where_data_are(X, layer)
             plan.check_model(problem)
             rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             with reporting(self.verbose) as reporter:
@@ -368,12 +368,33 @@ class Harmonium(
 
     def _default_part(self, name: str) -> Part:
         if name == "driver":
-            return default_driver(self._layer(), bool(self.kinds))
+            return self.driver_for(None)
         return BernoulliUnits() if name == "hidden" else SampledCD()
 
     def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
         """Return the head that predicts such labels."""
         raise NotImplementedError
+
+    def driver_for(self, n_rows: int | None) -> Driver:
+        """Return the driver that is given, or the default for a number of rows.
+
+        Parameters
+        ----------
+        n_rows : int or None
+            Number of training rows; None stands for many.
+
+        Returns
+        -------
+        Driver
+            What a fit to as many rows is trained by.
+
+        Examples
+        --------
+        >>> Harmonium().driver_for(1000)
+        Stochastic()
+        """
+        given = as_part(Driver, self.driver)
+        return default_driver(self._layer(), bool(self.kinds), n_rows) if given is None else given
 
     # ---- using ---------------------------------------------------------------------------------------------------
     # scikit-learn wraps only methods of the class itself for set_output

@@ -94,7 +94,11 @@ class _Application:
 
         names = sorted({endpoint.path for endpoint in self.endpoints} | {e.page_path for e in self.endpoints if e.page})
         self.counters = Counters([*names, "/pictures/{row}.png", "/static/{name}"], self.settings.counts)
-        app = Starlette(routes=self.routes(), middleware=[Middleware(GZipMiddleware, minimum_size=1000)])
+        app = Starlette(
+            routes=self.routes(),
+            middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
+            exception_handlers={405: self.other_method},
+        )
         hosts = self.settings.hosts
         return Guards(
             app, self.counters, self.settings.token, None if hosts is None else set(hosts), self.settings.rate
@@ -212,6 +216,14 @@ class _Application:
         if name not in _STATIC:
             return await self.nothing(request)
         return Response(_STATIC[name].read_bytes(), media_type=_KINDS[_STATIC[name].suffix])
+
+    async def other_method(self, request: Any, error: Any) -> Any:
+        """Tell that an address takes other methods, which the headers name."""
+        takes = error.headers["Allow"]
+        sentence = f"This address takes {takes}; got {request.method}; see /openapi.json."
+        answer = _json(_encoded({"error": sentence}), 405)
+        answer.headers["Allow"] = takes
+        return answer
 
     async def nothing(self, request: Any) -> Any:
         """Tell that there is nothing at an address."""

@@ -21,6 +21,9 @@ from harmonium.extras import require
 _TOLD = "HARMONIUM_SERVES"
 # seconds that requests have to end when the server is stopped
 _GRACE = 30
+# seconds without a sign of life after which a process is replaced: loading a model on a busy machine may take some, and
+# uvicorn's 5 s end it before it has begun
+_SIGN_OF_LIFE = 120
 
 
 def is_loopback(host: str) -> bool:
@@ -120,7 +123,7 @@ def run(
     listening = _listening(host, port)
     taken = listening.getsockname()[1]
     tell = ready or (lambda address: None)
-    common = {"log_level": "warning", "timeout_graceful_shutdown": _GRACE, "server_header": False}
+    common = {"log_level": "warning", "timeout_graceful_shutdown": _GRACE, "server_header": False, "lifespan": "off"}
     with listening:
         if workers == 1:
             server = uvicorn.Server(uvicorn.Config(make_app(folder, settings), **common))
@@ -135,8 +138,9 @@ def run(
         tell(_address(host, taken, settings.token))
         try:
             name = f"{__name__}:{told_app.__name__}"
+            common |= {"workers": workers, "timeout_worker_healthcheck": _SIGN_OF_LIFE}
             with suppress(KeyboardInterrupt):
-                uvicorn.run(name, factory=True, workers=workers, host=host, port=taken, **common)
+                uvicorn.run(name, factory=True, host=host, port=taken, **common)
         finally:
             del os.environ[_TOLD]
 

@@ -5,6 +5,7 @@ import { palettes } from "./palette.js";
 
 const SPAN = 65535; // places are whole numbers from 0 to this
 const CELL = 44; // pixels of the page between thumbnails
+const TRIED = 8; // items of a cell that are tried until one covers no other
 const MOST_ZOOM = 400;
 const CLICK = 4; // a pointer that moves less than this has clicked
 
@@ -154,11 +155,12 @@ export class ItemMap extends EventTarget {
     const size = cell - 6 * this.ratio;
     const step = cell / this.view.scale;
     const cellOf = (point) => [Math.floor(this.cloud.x[point] / step), Math.floor(this.cloud.y[point] / step)];
-    const firsts = new Map();
+    const tried = new Map();
     for (const point of this.visible()) {
       if ((this.cloud.picked !== null && !this.cloud.picked[point]) || this.pictureless.has(point)) continue;
       const key = cellOf(point).join();
-      if (!(firsts.get(key) < point)) firsts.set(key, point);
+      if (!tried.has(key)) tried.set(key, []);
+      if (tried.get(key).length < TRIED) tried.get(key).push(point);
     }
     const drawn = new Map();
     const isCovered = (point, column, row) => {
@@ -174,9 +176,9 @@ export class ItemMap extends EventTarget {
         }
       return false;
     };
-    for (const point of [...firsts.values()].sort((one, other) => one - other)) {
+    for (const point of [...tried.values()].flat().sort((one, other) => one - other)) {
       const [column, row] = cellOf(point);
-      if (isCovered(point, column, row)) continue;
+      if (drawn.has(`${column},${row}`) || isCovered(point, column, row)) continue;
       drawn.set(`${column},${row}`, point);
       const picture = this.pictureOf(point);
       if (!picture.complete || !picture.naturalWidth) continue;
