@@ -32,6 +32,8 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 _COOKIE = "harmonium_token"
+# seconds whose requests may come at once: a page with pictures asks for all of them; a convention
+_SECONDS_AT_ONCE = 6
 # clients whose rates are remembered
 _MOST_CLIENTS = 10_000
 
@@ -53,8 +55,8 @@ class Guards:
         machine is kept out by it.
     rate : float, default=0
         Requests a second that a client may go on making; 0 sets no limit.
-    burst : int, default=600
-        Requests that a client may make at once.
+    burst : int, optional
+        Requests that a client may make at once. Default: those of six seconds.
     """
 
     def __init__(
@@ -64,13 +66,13 @@ class Guards:
         token: str | None = None,
         hosts: set[str] | None = None,
         rate: float = 0.0,
-        burst: int = 600,
+        burst: int | None = None,
     ) -> None:
         self.app = app
         self.counters = counters
         self.token = token
         self.hosts = hosts
-        self.rates = Rates(rate, burst) if rate else None
+        self.rates = Rates(rate, burst or max(1, round(_SECONDS_AT_ONCE * rate))) if rate else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""

@@ -24,7 +24,9 @@ def command(
     open_to_all: Annotated[
         bool, typer.Option("--no-token", help="Let everyone in, as something else stands before the service.")
     ] = False,
-    rate: Annotated[float, typer.Option(min=0, help="Requests a second of a client; 0 sets no limit.")] = 0.0,
+    rate: Annotated[
+        float, typer.Option(min=0, help="Requests a second of a client, those of six seconds at once; 0 sets no limit.")
+    ] = 0.0,
 ) -> None:
     """Serve the JSON endpoints of the explorer, with /healthz, /metrics and /openapi.json, until it is stopped."""
     with in_one_sentence():
