@@ -50,7 +50,6 @@ class Energy:
         check_normalisable(families, hidden)
         self.families = families
         self.hidden = hidden
-        self._pulls: dict[tuple[str, type], tuple[np.ndarray | None, np.ndarray | None]] = {}
 
     # ---- naturals ------------------------------------------------------------------------------------------------
     def hidden_natural(self, parameters: Parameters, batch: Batch, with_bias: bool = True) -> np.ndarray:
@@ -61,7 +60,7 @@ class Energy:
             natural += bias
         for name, view in batch.views.items():
             weights = parameters[weights_of(name)]
-            pull = self._pull(name, view.size, natural.dtype.type)
+            pull = self.families[name].pull(view.size)
             total = natural if pull is None else np.zeros_like(natural)
             if view.projection is not None:
                 total += view.projection
@@ -71,7 +70,7 @@ class Energy:
                 rows, values = view.fill
                 total[rows] += values @ weights
             if pull is not None:
-                natural += total * pull
+                natural += _times_rows(total, pull)
         return natural
 
     def view_natural(
@@ -86,20 +85,8 @@ class Energy:
 
         Whatever else has a row for each row of the view and a column for each unit is multiplied likewise.
         """
-        pull = self._pull(view, size, hidden.dtype.type)
-        return hidden if pull is None else hidden * pull
-
-    def _pull(self, view: str, size: np.ndarray | None, dtype: type) -> np.ndarray | None:
-        """Return the pulls of the rows of a view as a column, if any.
-
-        A step asks for those of the same sizes half a dozen times, so the last ones are kept.
-        """
-        kept = self._pulls.get((view, dtype))
-        if kept is None or kept[0] is not size:
-            pull = self.families[view].pull(size)
-            kept = size, None if pull is None else pull[:, None].astype(dtype, copy=False)
-            self._pulls[view, dtype] = kept
-        return kept[1]
+        pull = self.families[view].pull(size)
+        return hidden if pull is None else _times_rows(hidden, pull)
 
     def own(self, parameters: Parameters, view: str) -> dict[str, np.ndarray]:
         """Return the own parameters of a view's family."""
@@ -152,6 +139,11 @@ class Energy:
             log_partition = family.log_partition(natural, self.own(parameters, name), size)
             total += log_partition.sum(axis=1, dtype=np.float64)
         return total
+
+
+def _times_rows(values: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Return each row of an array of real numbers times its factor, in the precision of the array."""
+    return values * factors[:, None].astype(values.dtype, copy=False)
 
 
 def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
