@@ -124,7 +124,7 @@ def test_topics_info_and_explain(model: Path, data: Path) -> None:
         (["fit", "{data}", "--model", "nothing"], "correct the name"),
         (["fit", "{data}", "--model", "dwh", "--target", "stars"], "does not suit"),
         (["fit", "{data}", "--others", "all"], "infer or drop"),
-        (["fit", "{data}", "--text", "text", "--model", "befh", "--epochs", "3"], "takes draws"),
+        (["fit", "{data}", "--text", "text", "--model", "befh", "--epochs", "3"], "takes none"),
         (["fit", "{data}", "--seed", "-1"], "--seed"),
         (["fit", "{data}", "--config", "{data}"], "TOML"),
         (["predict", "{model}", "nowhere.csv"], "does not exist"),

@@ -81,8 +81,8 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
     verbose = int(not silent and sys.stderr.isatty())
     model = model_for(wish.model, task, wish.topics, wish.seed, views=prepared.views, verbose=verbose)
     if wish.epochs is not None:
-        if model.driver is not None and "driver__max_iter" not in model.get_params():
-            raise Refusal(f"--epochs is a number of passes over the data; {wish.model} takes draws; leave it out.")
+        if "max_iter" not in model.driver_for(None).get_params():
+            raise Refusal(f"--epochs is a number of passes over the data; {wish.model} takes none; leave it out.")
         model.set_params(driver__max_iter=wish.epochs)
     folder = fit_folder(
         output,

@@ -54,9 +54,7 @@ class Guards:
         Names that the server may be addressed by; None allows all. A page of elsewhere whose name was pointed to this
         machine is kept out by it.
     rate : float, default=0
-        Requests a second that a client may go on making; 0 sets no limit.
-    burst : int, optional
-        Requests that a client may make at once. Default: those of six seconds.
+        Requests a second that a client may go on making, those of six seconds at once; 0 sets no limit.
     """
 
     def __init__(
@@ -66,13 +64,12 @@ class Guards:
         token: str | None = None,
         hosts: set[str] | None = None,
         rate: float = 0.0,
-        burst: int | None = None,
     ) -> None:
         self.app = app
         self.counters = counters
         self.token = token
         self.hosts = hosts
-        self.rates = Rates(rate, burst or max(1, round(_SECONDS_AT_ONCE * rate))) if rate else None
+        self.rates = Rates(rate, max(1, round(_SECONDS_AT_ONCE * rate))) if rate else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""

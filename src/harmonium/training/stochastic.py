@@ -148,7 +148,7 @@ class Stochastic(Driver):
         "tol": Number(inclusive=True, remedy="1e-4 is usual"),
         "largest_gap": Number(inclusive=True, remedy="0.1 is usual"),
         "checkpoint": CheckpointPath(),
-        "updates": Whole(remedy="None chooses it by the number of rows", also=(None,)),
+        "updates": Whole(remedy="None is 3,000, or 1,500 with an average", also=(None,)),
     }
 
     def __init__(
@@ -197,7 +197,7 @@ class Stochastic(Driver):
 
     @property
     def _updates(self) -> int:
-        """Number of updates that are planned, as far as they make 10 epochs and no more than there may be."""
+        """Number of updates that are planned; there may be more or fewer, as epochs are whole and have limits."""
         if self.updates is not None:
             return self.updates
         return _UPDATES_AVERAGED if self.average else _UPDATES
