@@ -31,6 +31,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
+from benchmarks.rivals.prepared import trivial
 from harmonium import (
     IBP,
     Bernoulli,
@@ -120,9 +121,20 @@ def trial_of(job: tuple[str, str, str, tuple[str, ...], int]) -> tuple[Any, list
         begin = time.perf_counter()
         guess, units = predicted(model, kind, name, {v: train[v] for v in used}, y, {v: test[v] for v in used}, trial)
         seconds = time.perf_counter() - begin
-    result = [float(np.mean(guess == truth)), float(f1_score(truth, guess, average="macro")), units, seconds]
+    result = [*measures(truth, guess), units, seconds]
     print(job, [round(value, 3) for value in result], flush=True)
     return (name, model, kind, used), result
+
+
+def measures(truth: np.ndarray, guess: np.ndarray) -> list[float]:
+    """Return accuracy and macro F1."""
+    return [float(np.mean(guess == truth)), float(f1_score(truth, guess, average="macro"))]
+
+
+def without_looking(name: str, trial: int) -> list[float]:
+    """Return what the most frequent class gives."""
+    _, y, _, truth = split(name, trial)
+    return [*measures(truth, trivial(y, len(truth), classes=True).predicted), 0, 0.0]
 
 
 def sensitivity_of(job: tuple[str, str, float]) -> tuple[Any, list[float]]:
@@ -165,7 +177,10 @@ def run(options: SimpleNamespace) -> Result:
         for trial in range(trials[name])
     ]
     curves = [(CURVES, what, value) for what, values in (("alpha", ALPHAS), ("C", STRENGTHS)) for value in values]
-    results: dict[Any, list[list[float]]] = {}
+    results: dict[Any, list[list[float]]] = {
+        (name, "most frequent class", "–", ()): [without_looking(name, trial) for trial in range(trials[name])]
+        for name in LOADERS
+    }
     with ProcessPoolExecutor(options.processes) as pool:
         for key, result in pool.map(trial_of, jobs):
             results.setdefault(key, []).append(result)
@@ -185,7 +200,7 @@ def report(results: dict[Any, list[list[float]]], sensitivity: dict[Any, list[fl
             if of == name:
                 accuracy, f1, units, seconds = (list(column) for column in zip(*found, strict=True))
                 means = [float(np.mean(units)), float(np.mean(seconds))]
-                rows.append([" + ".join(used), kind, model, with_error(accuracy), with_error(f1), *means])
+                rows.append([" + ".join(used) or "–", kind, model, with_error(accuracy), with_error(f1), *means])
         result.heading(name)
         result.table(name, columns, rows)
     result.heading(f"Settings of iMMH, {CURVES}, both views, mean of {CURVE_TRIALS} trials")

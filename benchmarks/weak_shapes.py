@@ -55,7 +55,7 @@ BEGIN = "middle"
 CHOSEN_C = {
     ("latent SVM", "0/1"): 0.001,
     ("latent SVM", "overlap"): 1.0,
-    ("iterative latent SVM", "0/1"): 0.01,
+    ("iterative latent SVM", "0/1"): 1.0,
     ("iterative latent SVM", "overlap"): 1.0,
     ("dissimilarity", "0/1"): 0.1,
     ("dissimilarity", "overlap"): 1.0,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.exclusive import Exclusive
@@ -141,12 +140,13 @@ class Categorical(Exclusive):
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Return the log-sum-exp of each block."""
-        blocks = [logsumexp(block, axis=1) for block in self._blocks(natural)]
-        return np.stack(blocks, axis=1).astype(natural.dtype, copy=False)
+        largest, _, totals = self._exponentials(natural)
+        return largest + np.log(totals)
 
     def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Return the softmax of each block."""
-        return np.exp(natural - self.spread(self.log_partition(natural)))
+        _, powers, totals = self._exponentials(natural)
+        return powers / self.spread(totals)
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
@@ -165,6 +165,14 @@ class Categorical(Exclusive):
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return the log-probabilities."""
         return np.log(np.maximum(mean, 1e-6))
+
+    def _exponentials(self, natural: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the largest natural of each block, e to the power of how far all are below it, and sums of blocks."""
+        # all blocks at once: training with small batches and missing codes calls this ten times for each
+        starts = self.groups_[:-1]
+        largest = np.maximum.reduceat(natural, starts, axis=1)
+        powers = np.exp(natural - self.spread(largest))
+        return largest, powers, np.add.reduceat(powers, starts, axis=1)
 
     def _blocks(self, values: np.ndarray) -> list[np.ndarray]:
         return [values[:, start:stop] for start, stop in zip(self.groups_[:-1], self.groups_[1:], strict=True)]
