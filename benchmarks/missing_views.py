@@ -28,6 +28,7 @@ from benchmarks.measuring import median, with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.mofa import factor_expectations
+from benchmarks.rivals.prepared import rows_of
 from harmonium import (
     Bernoulli,
     BernoulliUnits,
@@ -60,10 +61,6 @@ DEFAULTS = '`HarmoniumClassifier()` (a), `Harmonium(hidden="factor")` (b)'
 MAX_MARGIN = "MMH (ours), its settings chosen"
 OURS = (DEFAULTS, MAX_MARGIN)
 Views = dict[str, np.ndarray]
-
-
-def rows_of(views: Views, rows: np.ndarray) -> Views:
-    return {name: view[rows] for name, view in views.items()}
 
 
 def without_target(views: Views) -> Views:

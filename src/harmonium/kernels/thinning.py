@@ -255,15 +255,16 @@ def _thinned(
     reached: Any = int64(0)
     every: Any = int64(1)
     frequent = np.arange(n_features)
-    middle, reach = _range_of_units(hidden)
     log2_factor = np.float32(np.log2(factor))
-    if n_rows >= _FEWEST_ROWS and not _are_frequent(weights, bias, middle, reach, log2_factor):
-        limits = np.empty(n_features, dtype=np.float32)
-        natural_limits(weights, bias, middle, reach, every, limits)
-        while reached < n_features:
-            entries = _with_room(entries, found + n_rows)
-            reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
-        frequent = _frequent(limits, log2_factor)
+    if n_rows >= _FEWEST_ROWS:
+        middle, reach = _range_of_units(hidden)
+        if not _are_frequent(weights, bias, middle, reach, log2_factor):
+            limits = np.empty(n_features, dtype=np.float32)
+            natural_limits(weights, bias, middle, reach, every, limits)
+            while reached < n_features:
+                entries = _with_room(entries, found + n_rows)
+                reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
+            frequent = _frequent(limits, log2_factor)
     for begin in range(0, len(frequent), len(packed)):
         chosen = frequent[begin : begin + len(packed)]
         number = len(chosen)
