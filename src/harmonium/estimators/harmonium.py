@@ -99,7 +99,7 @@ class Harmonium(
     objective : Objective or str, optional
         Where gradients come from. Default: `SampledCD`.
     driver : Driver or str, optional
-        How parameters move. Default: `Stochastic`; for layers that select units with a step of 0.09 and batches of a
+        How parameters move. Default: `Stochastic`; for layers that select units with a step of 0.01 and batches of a
         twentieth of the rows, between 10 and 100; for `FactorUnits` `Spectral`, which takes no steps.
     output : {"mean", "natural", "coordinates", "directions"}, default="mean"
         What `transform` returns: E[h | x]; its natural parameter; Wᵀx alone, which is best for retrieval by cosine; or

@@ -62,8 +62,9 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         default. `LabelView` makes the number one more view.
     driver : Driver or str, optional
         How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of features / rows
-        (at most 0.5), an average of the parameters, and batches of a hundredth of the rows, between 10 and 100; for
-        layers that select units with a step of 0.03 and a decay of 1/6.
+        (at most 0.5), an average of the parameters, and batches of a hundredth of the rows, between 10 and 100; below
+        3,000 rows with a step of 0.02, batches of a thirty-third, and a third of the updates; for layers that select
+        units with a step of 0.03 and a decay of 1/6.
     validation_fraction : float, default=0.15
         Share of the labelled rows held out to choose C and the number of epochs, and for the intervals of `predict`.
         Below 3,000 labelled rows three-fold cross-validation takes its place; below 10 nothing is held out, and "auto"
