@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from harmonium import (
 )
 from harmonium.heads.footing import Footing
 from harmonium.heads.linear_models import fit_numbers, separate_classes, separate_labels, weigh_classes
+from harmonium.heads.resemblance import Resemblance
 from harmonium.report import decision_table
 from harmonium.training.linear_search import linear_search
 from harmonium.views.data import Data
@@ -163,3 +165,53 @@ def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifi
 def test_settings_are_checked() -> None:
     with pytest.raises(ValueError, match="direct 'auto', 'linear' or False; got True"):
         classifier(head=Hinge(direct=True)).fit(X, Y)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="solver='alternate' has topics alone; got direct='linear'"):
+        classifier(head=Hinge(direct="linear", solver="alternate")).fit(X, Y)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_rows_that_lack_a_view_are_predicted_as_they_were_judged(dense: bool) -> None:
+    views = Views(
+        {"words": WORDS.toarray() if dense else WORDS, "colour": COLOUR},
+        present={"words": Y != 0},  # to lack the view tells the class
+    )
+    model = classifier(head=Hinge(direct="linear")).fit(views, Y)
+    problem, rows = model.fitted_.problem, np.arange(N_ROWS)
+    data = Data(views, model.head_.targets(_labels()))
+    search = linear_search(problem, data, [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])])
+    best = search.best()
+    path, bias = search.path(best, np.ones(3))
+    scores = path.scores(problem.energy.families, data.batch(rows, problem.energy.families)) + bias
+    features = search.views.joined(best.settings.preparation, best.settings.weights)
+    weights, intercept = search._solve(best.settings, features, rows)
+    np.testing.assert_allclose(scores, features @ weights + intercept, atol=1e-5)
+    assert np.mean(scores.argmax(axis=1)[Y == 0] == 0) > 0.9
+
+
+def test_means_are_those_of_what_is_observed(model: HarmoniumClassifier) -> None:
+    family, colour = model.families_["colour"], COLOUR + 5
+    colour[::3] = np.nan
+    batch = Views({"colour": colour}).batch(np.arange(N_ROWS), {"colour": family}).views["colour"]
+    found = Footing.learned(family, [batch], by_rarity=True).features(family, batch)
+    np.testing.assert_allclose(found[batch.observed_rows].mean(axis=0), 0, atol=1e-5)
+    assert np.square(found[batch.observed_rows]).sum(axis=1).mean() == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("by_resemblance", [True, False])
+def test_rows_may_be_sparse_where_training_rows_were_dense(by_resemblance: bool, model: HarmoniumClassifier) -> None:
+    family = model.families_["words"]
+    dense, sparse = (
+        Views({"words": words}).batch(np.arange(N_ROWS), {"words": family}).views["words"]
+        for words in (WORDS.toarray(), WORDS)
+    )
+    footing = Footing.learned(family, [dense], by_rarity=False)
+    if by_resemblance:
+        footing = replace(footing, resemblance=Resemblance.learned(footing.features(family, dense)[:50], 0.5))
+    np.testing.assert_allclose(footing.features(family, sparse), footing.features(family, dense), atol=1e-6)
+
+
+def test_a_fold_may_lack_all_values_of_a_column() -> None:
+    numbers = np.stack([COLOUR[:, 0], np.full(N_ROWS, np.nan)], axis=1)
+    for smoothing in (None, 0.1):
+        weights, bias = fit_numbers(COLOUR, numbers, np.ones(N_ROWS), C=1.0, smoothing=smoothing)
+        assert weights[:, 0].any() and not weights[:, 1].any() and bias[1] == 0

@@ -134,10 +134,17 @@ def test_conditional_gradient_by_finite_differences(hidden: str) -> None:
         assert np.abs(gradient[key]).max() > 1e-3
 
 
-def test_conditional_loss_is_the_weighted_log_probability_of_known_classes() -> None:
+@pytest.mark.parametrize("complete", [True, False])
+def test_conditional_loss_is_the_weighted_log_probability_of_known_classes(complete: bool) -> None:
     problem, parameters, batch = label_problem("BernoulliUnits")
     assert batch.targets is not None
-    natural = natural_without(problem.energy, parameters, batch, LABEL)
+    label, given = batch.views[LABEL], batch
+    if not complete:  # what rows lack is inferred as for a prediction, which does not know the label
+        lacking = np.tile(np.arange(batch.n_rows)[:, None] % 2 == 0, 3)
+        batch.views["a"] = ViewBatch(np.where(lacking, 0, batch.views["a"].statistic), missing=lacking)
+        nothing = ViewBatch(np.zeros_like(label.statistic), missing=np.ones_like(label.missing))
+        given = problem.complete(parameters, Batch({**batch.views, LABEL: nothing}, batch.n_rows))
+    natural = natural_without(problem.energy, parameters, given, LABEL)
     scores = class_scores(problem.energy, parameters, natural, LABEL)
     log_probability = scores - logsumexp(scores, axis=1, keepdims=True)
     classes = batch.targets.values[:, 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn.base import clone
 from sklearn.svm import LinearSVC, LinearSVR
 
 from harmonium import (
+    IBP,
     LBFGS,
     EpsilonInsensitive,
     HarmoniumClassifier,
@@ -21,6 +23,7 @@ from harmonium import (
     SampledCD,
     Stochastic,
 )
+from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.base import Training
 from harmonium.training.stages import Fold, Search, Stage
@@ -179,3 +182,32 @@ def test_alternating_head_with_early_stopping_and_choice_of_the_weight() -> None
     driver = Stochastic(8, 20, 0.1, early_stopping="reconstruction", patience=1)
     model = HarmoniumClassifier(5, head=Hinge(ridge=0.02, solver="alternate"), driver=driver, random_state=0).fit(X, Y)
     assert model.score(FRESH, Y_FRESH) > 0.9
+
+
+@pytest.mark.parametrize("driver", [Stochastic(max_iter=6, batch_size=50), LBFGS(max_iter=30)])
+def test_epochs_that_are_asked_for_are_not_cut(driver: Any) -> None:
+    objective = MeanFieldCD() if isinstance(driver, LBFGS) else SampledCD()
+    head = Hinge(C=1.0, direct=False)
+    model = HarmoniumClassifier(3, objective=objective, head=head, driver=driver, random_state=0).fit(X, Y)
+    assert max(model.validation_["epoch"]) == driver.epochs(len(Y))
+
+
+def test_the_prior_of_units_goes_on_from_stage_to_stage() -> None:
+    begun = []
+    driver = Stochastic(max_iter=6, batch_size=20, learning_rate=0.03, reach=1.5, schedule="constant")
+    model = HarmoniumClassifier(hidden=IBP(truncation=6), head=Hinge(direct=False), driver=driver, random_state=0)
+    with patch.object(UsefulUnits, "begin", lambda self, parameters: begun.append(1)):
+        model.fit(X, Y)
+    stages = len(set(model.validation_["C"]))
+    assert stages > 1 and len(begun) == 1 + 2 + 1  # the first fold, the others and all rows, each once
+
+
+def test_streams_decay_by_all_rows_that_they_have_seen() -> None:
+    driver = Stochastic(weight_decay="auto", learning_rate=0.01)
+    model = HarmoniumClassifier(3, head=Hinge(C=1.0), driver=driver, random_state=0)
+    seen: list[int] = []
+    with patch.object(Stochastic, "_decay", lambda self, problem, n_rows: seen.append(n_rows) or 0.0):
+        for first in (0, 20, 40):
+            rows = slice(first, first + 20)
+            model.partial_fit({name: view[rows] for name, view in X.items()}, Y[rows], classes=np.unique(Y))
+    assert seen == [20, 40, 60]

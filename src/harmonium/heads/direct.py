@@ -35,7 +35,7 @@ class DirectPath:
     weights : dict of str to ndarray of shape (features, outputs)
         U, by view.
     typical : dict of str to ndarray of shape (outputs,)
-        Mean over training rows of what each view adds to the scores, which stands for a view that a row lacks.
+        What each view adds to the scores of a row that lacks it.
     """
 
     footings: dict[str, Footing]
@@ -43,14 +43,14 @@ class DirectPath:
     typical: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, footings: dict[str, Footing], weights: np.ndarray, means: Mapping[str, np.ndarray]) -> Self:
+    def of(cls, footings: dict[str, Footing], weights: np.ndarray, lacking: Mapping[str, np.ndarray]) -> Self:
         """Return the path with weights of all features, those of the views one after the other.
 
-        ``means`` are those of the features of each view, before they are multiplied by weights.
+        ``lacking`` are the features of a row that lacks each view, before they are multiplied by weights.
         """
         ends = np.cumsum([footing.n_features for footing in footings.values()])
         by_view = dict(zip(footings, np.split(weights, ends[:-1]), strict=True))
-        return cls(footings, by_view, {name: means[name] @ part for name, part in by_view.items()})
+        return cls(footings, by_view, {name: lacking[name] @ part for name, part in by_view.items()})
 
     def scores(self, families: Mapping[str, Family], batch: Batch) -> np.ndarray:
         """Return x̃ U for each row of a batch, in float64."""

@@ -66,23 +66,25 @@ class Footing:
         have not; ``own_scale`` for columns that vary as much as they do in the user's units.
         """
         counted, sparse = family.counts_something, True
-        n_rows, present, total, square = 0, *np.zeros((3, family.n_features_))
+        observed, present, total, square = np.zeros((4, family.n_features_))
         for batch in batches:
             cells = entries(batch.statistic)
             values = _logarithms(cells.values) if counted else cells.values
-            n_rows += batch.statistic.shape[0]
+            observed += batch.statistic.shape[0]
+            if batch.missing is not None:
+                observed -= family.spread(batch.missing).sum(axis=0)
             present += cells.column_totals(cells.values != 0)
             total += cells.column_totals(values.astype(np.float64))
             square += cells.column_totals(np.square(values, dtype=np.float64))
             sparse &= is_sparse(batch.statistic)
         if counted and by_rarity:
             # the idf of scikit-learn, which keeps words that all rows have
-            idf = np.log((1 + n_rows) / (1 + present)) + 1
+            idf = np.log((1 + observed) / (1 + present)) + 1
             return cls(np.zeros(family.n_features_), idf, counted, unit_rows=True)
-        n_rows = max(n_rows, 1)
-        centre = np.zeros(family.n_features_) if sparse else total / n_rows
+        observed = np.maximum(observed, 1)
+        centre = np.zeros(family.n_features_) if sparse else total / observed
         units = family.footing() if own_scale else np.ones(family.n_features_)
-        spread = float((square / n_rows - np.square(centre)) @ np.square(units))
+        spread = float((square / observed - np.square(centre)) @ np.square(units))
         return cls(centre, units / np.sqrt(spread) if spread > 0 else units, counted, unit_rows=False)
 
     @property
@@ -93,7 +95,8 @@ class Footing:
     def features(self, family: Family, view: ViewBatch) -> Features:
         """Return the features of the rows of a view, in float64; what is missing is zero, which stands for the mean."""
         statistic = view.statistic
-        if is_sparse(statistic):
+        # rows of a view that was dense in training may be sparse now
+        if is_sparse(statistic) and self.resemblance is None and not self.centre.any():
             starts, columns, values = arrays_of(statistic)
             values = values.astype(np.float64)
             values = (_logarithms(values) if self.counted else values) * self.scale[columns]

@@ -66,7 +66,8 @@ class Hinge(LinearHead):
     direct : {"auto", "linear", False}, default="auto"
         Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
         penalty and its share on held-out rows, and needs some; where rows are few, it may go by resemblance to training
-        rows. "linear" keeps it linear in the inputs; False leaves the topics alone, as the paper does.
+        rows. "linear" keeps it linear in the inputs; False leaves the topics alone, as the paper does, and so does
+        ``solver="alternate"``.
 
     Attributes
     ----------

@@ -87,6 +87,15 @@ class LinearHead(Head):
         self.ridge = ridge
         self.solver = solver
 
+    def check(self) -> None:
+        """Refuse a direct path that the solver cannot have, too."""
+        super().check()
+        if self.direct == "linear" and self.is_solved:
+            raise ValueError(
+                f"{type(self).__name__} with solver='alternate' has topics alone; got direct='linear'; pass "
+                "direct=False, or solver='joint'."
+            )
+
     @property
     def first_C(self) -> float:
         """C, or the first value that "auto" tries."""

@@ -141,6 +141,8 @@ def fit_numbers(
         return model.coef_.T.reshape(-1, values.shape[1]), model.intercept_
     weights, bias = np.zeros((features.shape[1], values.shape[1])), np.zeros(values.shape[1])
     for column, known in enumerate(~np.isnan(values).T):
+        if not known.any():  # a fold may lack all values of a column; zero is the mean of what is standardised
+            continue
         part, numbers = features[known], values[known, column]
         factors = np.ones(features.shape[1])
         if smoothing is not None:

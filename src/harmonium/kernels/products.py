@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -27,7 +28,7 @@ _SPARSE_COST = 16
 _CACHED_BYTES = 2**19
 # BLAS kernels for small arrays may read memory beyond the arrays and discard what they compute from it. If that memory
 # happens to hold an infinity, NumPy warns about an invalid value in a product that has none.
-_without_false_alarm = np.errstate(invalid="ignore")
+_without_false_alarm = partial(np.errstate, invalid="ignore")
 
 
 def _blocks(items: int, work_per_item: float) -> int:
@@ -51,10 +52,10 @@ def add_statistic_times_weights(statistic: Matrix, weights: np.ndarray, out: np.
         return
     n_blocks = _blocks(n_rows, weights.size)
 
-    @_without_false_alarm
     def dense_task(block: int) -> None:
         rows = slice(*block_bounds(n_rows, n_blocks, block))
-        out[rows] += statistic[rows] @ weights
+        with _without_false_alarm():
+            out[rows] += statistic[rows] @ weights
 
     run_blocks(dense_task, n_blocks)
 
@@ -69,10 +70,10 @@ def hidden_times_weights(hidden: np.ndarray, weights: np.ndarray, bias: np.ndarr
     result = np.empty((weights.shape[0], len(hidden)), dtype=np.result_type(weights, hidden))
     n_blocks = feature_blocks(weights, len(hidden))
 
-    @_without_false_alarm
     def task(block: int) -> None:
         features = slice(*block_bounds(len(weights), n_blocks, block))
-        np.dot(weights[features], hidden.T, out=result[features])
+        with _without_false_alarm():
+            np.dot(weights[features], hidden.T, out=result[features])
         result[features] += bias[features, None]
 
     run_blocks(task, n_blocks)
@@ -91,11 +92,11 @@ def sum_over_features(
     n_blocks = block_count(n_features * n_rows * dtype.itemsize, _CACHED_BYTES)
     totals = np.zeros((n_blocks, n_rows))
 
-    @_without_false_alarm
     def task(block: int) -> None:
         features = slice(*block_bounds(n_features, n_blocks, block))
         product = scratch("product", (features.stop - features.start, n_rows), dtype.type)
-        np.dot(weights[features], hidden.T, out=product)
+        with _without_false_alarm():
+            np.dot(weights[features], hidden.T, out=product)
         product += bias[features, None]
         function(product).sum(axis=0, dtype=np.float64, out=totals[block])
 
@@ -139,7 +140,7 @@ def add_sums(
             add_sums_of_rows(*term, outer, totals, touched, first, last)
         for by_feature, hidden, sign in dense:
             part = by_feature[first:last]
-            with np.errstate(invalid="ignore"):  # see above
+            with _without_false_alarm():
                 outer[first:last] += part @ hidden
             totals[first:last] += sign * part.sum(axis=1)
             touched[first:last] = True

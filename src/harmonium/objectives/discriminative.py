@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.batch import Batch
+from harmonium.batch import Batch, ViewBatch
 from harmonium.heads.label_view import class_scores, natural_without
 from harmonium.kernels.products import add_outer_products
 from harmonium.kernels.rows import dense
@@ -89,11 +90,11 @@ class Discriminative(Objective):
 
     def _add_conditional(self, problem: Problem, parameters: Parameters, batch: Batch, into: Statistics) -> None:
         energy = problem.energy
-        batch = problem.complete(parameters, batch)
         assert problem.head is not None
         name_of_label = problem.head.class_view
         assert name_of_label is not None
         label = batch.views[name_of_label]
+        batch = _completed_blindly(problem, parameters, batch, name_of_label)
         weight = np.ones(batch.n_rows) if label.missing is None else (~label.missing[:, 0]).astype(np.float64)
         if batch.targets is not None:
             weight = weight * batch.targets.loss_weight
@@ -122,3 +123,14 @@ class Discriminative(Objective):
                 rows, values = view.fill
                 pairs.append((values, pulling[rows]))
             add_outer_products(pairs, into.gradient[weights_of(name)])
+
+
+def _completed_blindly(problem: Problem, parameters: Parameters, batch: Batch, name_of_label: str) -> Batch:
+    """Return the batch with what its other views lack inferred as for a prediction, which does not know the label."""
+    others = [view for name, view in batch.views.items() if name != name_of_label]
+    if not any(view.missing is not None and view.missing.any() for view in others):
+        return batch
+    label = batch.views[name_of_label]
+    unknown = np.ones((batch.n_rows, problem.energy.families[name_of_label].n_sites), dtype=bool)
+    blind = ViewBatch(np.zeros_like(dense(label.statistic)), label.size, unknown)
+    return problem.complete(parameters, replace(batch, views={**batch.views, name_of_label: blind}))

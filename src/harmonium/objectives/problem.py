@@ -41,11 +41,15 @@ class Problem:
     view_weights: Mapping[str, float] = field(default_factory=dict)
 
     def complete(self, parameters: Parameters, batch: Batch) -> Batch:
-        """Return the batch with its missing part inferred.
+        """Return the batch with its missing part inferred, for a gradient.
 
-        Three mean-field steps: a convention, as a gradient needs less precision than a prediction, which takes 10.
+        Three mean-field steps: a convention, as a gradient needs less precision than a prediction.
         """
         return fill_missing(self.energy, parameters, batch, self.reference, n_iterations=3)
+
+    def complete_to_predict(self, parameters: Parameters, batch: Batch) -> Batch:
+        """Return the batch with its missing part inferred as it is by a fitted model."""
+        return fill_missing(self.energy, parameters, batch, self.reference)
 
     def data_term(
         self, parameters: Parameters, batch: Batch, into: Statistics, with_loss: bool = False

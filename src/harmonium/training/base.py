@@ -186,6 +186,8 @@ class Driver(Part):
         File to which the state of a fit is written now and then; None for drivers that have no such setting.
     unit : str
         What ``n_iter_`` counts, in a word.
+    epochs_are_given : bool
+        Whether the user says how many epochs there are, so that a search for settings may not have fewer.
     weighs_views : bool
         Whether views can weigh more or less while the driver trains a model.
 
@@ -207,6 +209,8 @@ class Driver(Part):
     checkpoint: str | os.PathLike[str] | None = None
     #: what `Training.n_iter` counts
     unit: str = "epoch"
+    #: whether the user says how many epochs there are, so that a search for settings may not have fewer
+    epochs_are_given: bool = True
     #: whether views can weigh more or less while it trains a model
     weighs_views: bool = False
 

@@ -184,6 +184,11 @@ class Distributed(Driver):
         """Return the number of epochs that are planned, those of ``local``."""
         return self._local.epochs(n_rows)
 
+    @property
+    def epochs_are_given(self) -> bool:  # type: ignore[override]
+        """Whether ``local`` has a number of epochs."""
+        return self._local.epochs_are_given
+
     def planned_rows(self, n_rows: int, last: int | None = None) -> int:
         """Return the number of rows that a run visits at most, that of ``local``."""
         return self._local.planned_rows(n_rows, last)

@@ -80,7 +80,9 @@ def _means(problem: Problem, data: Data, parameters: Parameters) -> np.ndarray:
     layer = energy.layer(parameters)
     return np.concatenate(
         [
-            layer.mean(energy.hidden_natural(parameters, problem.complete(parameters, batch)).astype(np.float64))
+            layer.mean(
+                energy.hidden_natural(parameters, problem.complete_to_predict(parameters, batch)).astype(np.float64)
+            )
             for batch in Data(data.views).blocks(energy.families)
         ]
     )

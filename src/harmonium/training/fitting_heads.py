@@ -10,7 +10,7 @@ import numpy as np
 from harmonium.heads import Head
 from harmonium.objectives.problem import Problem
 from harmonium.targets import Targets
-from harmonium.training.base import Training, is_second
+from harmonium.training.base import INTERRUPTED, Training, is_second
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.finishing import Finish, finish
 from harmonium.training.fitted import FittedModel
@@ -168,6 +168,7 @@ def _train(
             training.mark(always=True)
             # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
             training.slots, training.n_updates, training.dual = None, 0, None
+            training.stopped = Training.stopped
     return _of_all_rows(problem, known, nats, state, linear)
 
 
@@ -209,6 +210,8 @@ def _best_so_far(
     candidate = state.found.best_so_far(problem.head.first_C)
     planned = sum(stage.epochs for stage in _stages(problem, state))
     training = state.training
+    if training is not None and state.n_done == len(_stages(problem, state)):  # no epoch is cut short
+        training.stopped = INTERRUPTED
     n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
     if n_records and (candidate is None or n_records >= _ENOUGH * planned):
         return _of_all_rows(problem, known, nats, state, linear)

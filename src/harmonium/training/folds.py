@@ -23,7 +23,7 @@ def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) 
     """Return (training rows, held-out rows) of each fold.
 
     Only rows with a target are held out. Classes are held out in proportion, as far as they have rows: of those with a
-    few rows some are held out in each fold, and classes with a single row are not held out.
+    few rows some are held out in each fold. If there is one fold, classes with a single row are not held out.
     """
     from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 

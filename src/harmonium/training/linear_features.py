@@ -52,6 +52,7 @@ class PreparedViews:
 
     data: Data
     families: Mapping[str, Family]
+    _lacking: dict[str, int] = field(default_factory=dict)
     _footings: dict[Preparation, dict[str, Footing]] = field(default_factory=dict)
     _features: dict[Preparation, dict[str, Features]] = field(default_factory=dict)
 
@@ -86,6 +87,18 @@ class PreparedViews:
         parts = self.by_view(preparation)
         return side_by_side([part if weights[name] == 1 else part * weights[name] for name, part in parts.items()])
 
+    def of_lacking(self, preparation: Preparation) -> dict[str, np.ndarray]:
+        """Return the features of a row that lacks each view.
+
+        They are those that such a row has in training, as a model learns from it what it means to lack the view; where
+        no row does, the mean of all.
+        """
+        found = {}
+        for name, part in self.by_view(preparation).items():
+            rows = part if name not in self._lacking else part[[self._lacking[name]]]
+            found[name] = np.asarray(rows.mean(axis=0)).ravel()
+        return found
+
     def _make(self, preparation: Preparation) -> None:
         if preparation in self._features:
             return
@@ -116,9 +129,14 @@ class PreparedViews:
 
     def _of(self, footings: dict[str, Footing]) -> dict[str, Features]:
         blocks: dict[str, list[Features]] = {name: [] for name in footings}
+        n_before = 0
         for batch in self.data.blocks(self.families):
             for name, footing in footings.items():
-                blocks[name].append(footing.features(self.families[name], batch.views[name]))
+                view = batch.views[name]
+                blocks[name].append(footing.features(self.families[name], view))
+                if name not in self._lacking and not view.observed_rows.all():
+                    self._lacking[name] = n_before + int(np.argmin(view.observed_rows))
+            n_before += batch.n_rows
         return {
             name: scipy.sparse.csr_array(scipy.sparse.vstack(parts, format="csr"))
             if scipy.sparse.issparse(parts[0])

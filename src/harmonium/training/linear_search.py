@@ -157,9 +157,7 @@ class LinearSearch:
         footings = self.views.footings(settings.preparation)
         by_view = [np.full(footing.n_features, settings.weights[name]) for name, footing in footings.items()]
         weights = np.concatenate(by_view)[:, None] * weights * factor
-        parts = self.views.by_view(settings.preparation)
-        means = {name: np.asarray(part.mean(axis=0)).ravel() for name, part in parts.items()}
-        return DirectPath.of(footings, weights, means), bias * factor
+        return DirectPath.of(footings, weights, self.views.of_lacking(settings.preparation)), bias * factor
 
     def run(self) -> None:
         """Choose preparation, loss and C, then the weights of the views, each on top of what was chosen before."""

@@ -2,9 +2,9 @@
 
 The first value of C makes mostly a model of the label. Smaller ones, which make more and more a model of the views, are
 tried as long as held-out errors fall; if the first of them is already worse, larger ones are. Each value goes on from
-where the best one before it was best, and all but the first have half as many epochs. Where a linear model would weigh
-views unevenly, the first value is tried with even weights and with those, each from the start. If classes are uneven,
-their weights are softened last.
+where the best one before it was best, and has half of the planned epochs (if rows are few, so has the first). Where a
+linear model would weigh views unevenly, the first value is tried with even weights and with those, each from the start.
+If classes are uneven, their weights are softened last.
 
 All that is chosen on the first fold. The others, which small data have, do again what was chosen, so that there are
 scores of all rows by models that have not seen them; unless the first fold says that the topics add nothing to a linear
@@ -113,19 +113,22 @@ class Path:
                 reporter.ahead(self._rows_after(found, stage))
                 part, last = staged.take(train), stage.epochs
                 driver.run(weighted, self.plan.objective, part, fold.training, rng, reporter, None, last, checkpoint)
-                fold.best, fold.training = copy_parameters(fold.training.result), None
+                fold.best, fold.n_settled = copy_parameters(fold.training.result), fold.training.n_settled
+                fold.training = None
                 fold.n_repeated += 1
             assert fold.best is not None
             found.scores.append(held_out_scores(self.problem, self.data.take(held_out), Training(fold.best)))
 
     @property
     def _share(self) -> float:
-        """Share of the planned epochs that a stage which begins anew may have."""
-        return SHARE_OF_FEW if len(self.rows) > 1 else 1.0
+        """Share of the planned epochs that a stage which begins anew may have: all that the user asks for."""
+        return SHARE_OF_FEW if len(self.rows) > 1 and not self.plan.driver.epochs_are_given else 1.0
 
     def _begun(self, fold: Fold, stage: Stage) -> Training:
         """Return the training of a stage as it begins: anew, or where the best one before it was best."""
-        return self.start() if stage.after < 0 or fold.best is None else Training(copy_parameters(fold.best))
+        if stage.after < 0 or fold.best is None:
+            return self.start()
+        return Training(copy_parameters(fold.best), n_settled=fold.n_settled)
 
     def _of_stage(self, stage: Stage) -> tuple[Problem, Data]:
         """Return the problem and the data of a stage, with its weights of views."""
@@ -162,7 +165,7 @@ def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndar
     blind = Data(data.views.without(*head.view_names))
     return np.concatenate(
         [
-            head.scores(energy, training.result, problem.complete(training.result, batch))
+            head.scores(energy, training.result, problem.complete_to_predict(training.result, batch))
             for batch in blind.blocks(energy.families)
         ]
     )

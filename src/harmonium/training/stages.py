@@ -90,13 +90,15 @@ class Fold:
     waited : int
         Number of epochs since then.
     n_iter : int
-        Number of epochs of all stages until then.
+        Number of epochs of this stage until then.
     parameters : dict of str to ndarray, optional
         Parameters of that epoch.
     scores : ndarray of shape (rows, outputs), optional
         Scores of the held-out rows at that epoch.
     best : dict of str to ndarray, optional
         Parameters that the next stage goes on from: those of the best stage.
+    n_settled : int
+        How often the prior of the hidden units has followed the data by then.
     n_repeated : int
         Number of chosen stages that it has done again, if it is not the first fold.
     """
@@ -109,6 +111,7 @@ class Fold:
     parameters: Parameters | None = None
     scores: np.ndarray | None = None
     best: Parameters | None = None
+    n_settled: int = 0
     n_repeated: int = 0
 
     def note(self, error: float, scores: np.ndarray, training: Training) -> None:
@@ -128,7 +131,8 @@ class Fold:
     def end(self, improved: bool) -> None:
         """Leave a stage; what it found is kept for the next one if it ``improved``."""
         if improved:
-            self.best = self.parameters
+            assert self.training is not None
+            self.best, self.n_settled = self.parameters, self.training.n_settled
         self.training = None
         self.curve, self.lowest, self.waited, self.parameters, self.scores = [], np.inf, 0, None, None
 

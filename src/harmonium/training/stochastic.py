@@ -196,6 +196,11 @@ class Stochastic(Driver):
         return int(np.clip(np.ceil(self._updates * self.rows_of_batch(n_rows) / n_rows), fewest, most))
 
     @property
+    def epochs_are_given(self) -> bool:  # type: ignore[override]
+        """Whether ``max_iter`` is a number."""
+        return self.max_iter is not None
+
+    @property
     def _updates(self) -> int:
         """Number of updates that are planned; there may be more or fewer, as epochs are whole and have limits."""
         if self.updates is not None:
@@ -390,9 +395,10 @@ class Stochastic(Driver):
         n_batches = len(pieces)
         every = max(1, n_batches // self._times_an_epoch)
         moving = problem.moving(training.parameters)
-        decay = self._decay(problem, len(rows))
-        # layers that select units add to the gradient of all rows, and a mean item is kept by looking at all weights
-        may_wait = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed
+        decay = self._decay(problem, training.n_items)
+        # layers that select units add to the gradient of all rows, a mean item is kept by looking at all weights, and
+        # nothing waits that is settled after every update
+        may_wait = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed and every > 1
         n_counted, way = 0, 0.0
 
         def settle() -> None:
