@@ -3,9 +3,9 @@
 Wikipedia keeps its own test rows, and each of 3 trials trains on a random 75 % of its training rows; BDGP has 3 random
 stratified halves; for time its text alone is left out, and models with a head are fitted to both of its views, with
 binary units. Latent spaces learned without labels have a linear SVM behind them whose C is chosen by 3-fold
-cross-validation on training rows; MMH and iMMH choose C and epochs in `fit`, from training rows. Finite models have 50
-units, infinite ones T=100. "Real" is GaussianUnits for finite models. Variances of real-valued views are learned, as in
-the paper.
+cross-validation on training rows; MMH and iMMH choose C and epochs in `fit`, from training rows, and predict by their
+topics alone. Finite models have 50 units, infinite ones T=100. "Real" is GaussianUnits for finite models. Variances of
+real-valued views are learned, as in the paper.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def predicted(
     y: np.ndarray,
     test: Views,
     seed: int,
-    head: Any = None,
+    C: float | str = "auto",
     **prior: Any,
 ) -> tuple[np.ndarray, int]:
     """Classes of the test rows, and the number of units."""
@@ -102,7 +102,7 @@ def predicted(
         "n_jobs": 1,
     }
     if model.endswith("MMH"):
-        fitted = HarmoniumClassifier(UNITS, head=head, **settings).fit(train, y)
+        fitted = HarmoniumClassifier(UNITS, head=Hinge(C, direct=False), **settings).fit(train, y)
         return fitted.predict(test), fitted.n_components_
     latent = Harmonium(UNITS, **settings).fit(train)
     svm = GridSearchCV(
@@ -144,10 +144,10 @@ def sensitivity_of(job: tuple[str, str, float]) -> tuple[Any, list[float]]:
     results = []
     for trial in range(CURVE_TRIALS):
         train, y, test, truth = split(name, trial)
-        head = Hinge(C=value) if what == "C" else None
+        C = value if what == "C" else "auto"
         prior = {"alpha": value} if what == "alpha" else {}
         with threadpool_limits(1):
-            guess, units = predicted("iMMH", "binary", name, train, y, test, trial, head, **prior)
+            guess, units = predicted("iMMH", "binary", name, train, y, test, trial, C, **prior)
         results.append([float(np.mean(guess == truth)), units])
     print(job, results, flush=True)
     return job, np.mean(results, axis=0).tolist()
@@ -219,8 +219,8 @@ def usage_pictures(folder: Path) -> None:
     """Draw the average expectation of each unit, and its spread among classes, as in Fig. 5-6."""
     for name in LOADERS:
         train, y, _, _ = split(name, 0)
-        model = HarmoniumClassifier(views=families(name, train), hidden=IBP(truncation=TRUNCATION), random_state=0).fit(
-            train, y
-        )
+        model = HarmoniumClassifier(
+            views=families(name, train), hidden=IBP(truncation=TRUNCATION), head=Hinge(direct=False), random_state=0
+        ).fit(train, y)
         display = UsageDisplay.from_estimator(model, train, y)
         display.figure_.savefig(folder / f"infinite_usage_{name}.png", dpi=120)
