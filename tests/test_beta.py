@@ -151,7 +151,15 @@ def test_means_that_no_distribution_has_get_a_finite_natural() -> None:
 
 @pytest.mark.parametrize(
     ("shapes", "share"),
-    [((3, 2), 2 / 3), ((2, 1), 0.99), ((1, 2), 0.01), ((0.5, 3), 0.01), ((0.3, 0.2), 0.99), ((1, 1), 0.5)],
+    [
+        ((3, 2), 2 / 3),
+        ((2, 1), 0.99),
+        ((1, 2), 0.01),
+        ((0.5, 3), 0.01),
+        ((0.3, 0.2), 0.99),
+        ((0.3, 0.3), 0.01),
+        ((1, 1), 0.5),
+    ],
 )
 def test_modes(shapes: tuple[float, float], share: float) -> None:
     """The peak, or the end that has the larger density, as far as the margin."""

@@ -155,6 +155,7 @@ def test_a_process_may_be_killed_at_any_moment(whole: dict[str, Any], tmp_path: 
         ({"driver": Stochastic(5, 20)}, "settings"),
         ({"driver": Langevin()}, "settings"),
         ({"views": {"words": harmonium.Binomial(2)}}, "settings"),
+        ({"view_weights": {"words": 3.0}}, "settings"),
     ],
     ids=str,
 )

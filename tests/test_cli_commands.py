@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from harmonium import ModelFolder
 from harmonium.cli import app
 from harmonium.cli.commands import COMMANDS
+from harmonium.cli.printing import put_json_list
+from harmonium.cli.writing import write_frames
 
 from .bad_input_cases import assert_one_sentence
 
@@ -126,6 +128,8 @@ def test_topics_info_and_explain(model: Path, data: Path) -> None:
         (["fit", "{data}", "--others", "all"], "infer or drop"),
         (["fit", "{data}", "--text", "text", "--model", "befh", "--epochs", "3"], "takes none"),
         (["fit", "{data}", "--seed", "-1"], "--seed"),
+        (["fit", "{matrix}", "--text", "name"], "holds views"),
+        (["fit", "{matrix}", "--model", "rbm"], "needs 0 or 1"),
         (["fit", "{data}", "--config", "{data}"], "TOML"),
         (["predict", "{model}", "nowhere.csv"], "does not exist"),
         (["predict", "nowhere", "{data}"], "nothing at"),
@@ -141,10 +145,21 @@ def test_topics_info_and_explain(model: Path, data: Path) -> None:
     ],
 )
 def test_refusals_are_one_sentence_on_stderr(model: Path, data: Path, arguments: list[str], says: str) -> None:
-    result = RUNNER.invoke(app, [argument.format(model=model, data=data) for argument in arguments])
+    matrix = data.parent / "counts.npz"
+    scipy.sparse.save_npz(matrix, 3 * scipy.sparse.eye_array(30, format="csr"))
+    result = RUNNER.invoke(app, [argument.format(model=model, data=data, matrix=matrix) for argument in arguments])
     assert result.exit_code == 2, result.output
     assert says in result.stderr and result.stdout == "" and "Traceback" not in result.stderr
     assert_one_sentence(result.stderr.strip().splitlines()[-1].replace(str(data.parent), "folder"))
+
+
+def test_small_numbers_keep_their_digits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.DataFrame({"prediction": [3.3e-12, np.nan], "kind": ["a", None]})
+    expected = [{"prediction": 3.3e-12, "kind": "a"}, {"prediction": None, "kind": None}]
+    write_frames([frame], tmp_path / "x.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()] == expected
+    put_json_list([frame])
+    assert json.loads(capsys.readouterr().out) == expected
 
 
 def test_a_matrix_is_no_table(model: Path, tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from harmonium import ExactLikelihood, Harmonium, Stochastic
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.families import Bernoulli, Gaussian
+from harmonium.families import Bernoulli, Gaussian, NegativeBinomial
 from harmonium.families.exclusive import Exclusive
 from harmonium.hidden import BernoulliUnits, GaussianUnits, SpikeSlab
 from harmonium.inference.ais import annealed_log_partition
@@ -307,3 +308,26 @@ def test_learned_gaussian_variance_enters_every_formula() -> None:
         ]
         slope = (exact_log_partition(energy, moved[0]) - exact_log_partition(energy, moved[1])) / (2 * step)
         assert expected[i] == pytest.approx(slope, rel=1e-5)
+
+
+def test_variances_that_are_given_stay() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    driver = Stochastic(max_iter=20, learning_rate=0.01)
+    model = Harmonium(1, views=Gaussian(), hidden=BernoulliUnits(), objective=ExactLikelihood(), driver=driver).fit(X)
+    assert not model.parameters_["view0.log_variance"].any()
+
+
+def test_units_that_vary_less_than_the_grid_can_tell_are_refused() -> None:
+    wide, narrow = (
+        Energy({"x": Bernoulli().restore(3, {})}, GaussianUnits(variance).bind(2)) for variance in (1.0, 0.01)
+    )
+    assert np.isfinite(exact_log_partition(wide, make_parameters(wide, 0)))
+    with pytest.raises(ValueError, match=r"standard deviation given the views is at least 0\.19; got 0\.1"):
+        exact_log_partition(narrow, make_parameters(narrow, 0))
+
+
+@pytest.mark.parametrize("mean", [0.3, 90.0, 1100.0, 5000.0])
+def test_variances_of_counts_are_those_of_their_law(mean: float) -> None:
+    for r in (0.1, 1.0, 10.0):
+        family = NegativeBinomial(r).restore(1, {})
+        assert family.statistic_variance(np.array([mean]))[0] == pytest.approx(mean + mean**2 / r, rel=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -10,6 +11,7 @@ from starlette.testclient import TestClient
 from harmonium import ModelFolder
 from harmonium.explore import Settings, make_app, settings_for
 from harmonium.explore.guards import Rates
+from harmonium.explore.serving import _address
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +113,9 @@ def test_only_this_machine_goes_without_a_token() -> None:
     assert len(settings_for("0.0.0.0", None, pages=True, rate=0).token or "") > 20
     assert settings_for("192.168.0.7", "mine", pages=True, rate=0).token == "mine"
     assert settings_for("0.0.0.0", None, pages=False, rate=0, open_to_all=True).token is None
+    # behind a proxy, which asks by the name that it has itself
+    assert settings_for("127.0.0.1", None, pages=False, rate=0, open_to_all=True).hosts is None
+    assert parse_qs(urlsplit(_address("::1", 80, "a+b/c==")).query) == {"token": ["a+b/c=="]}
 
 
 def test_faults_show_no_insides(folder: ModelFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

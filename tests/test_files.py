@@ -19,6 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import DataFileError, read_data
+from harmonium.files.blocks import TableFile
 from harmonium.files.pictures import pictures_of
 
 from .bad_input_cases import assert_one_sentence
@@ -48,6 +49,37 @@ def test_a_file_that_is_not_utf8_is_told(tmp_path: Path) -> None:
 def test_texts_that_pandas_takes_for_missing_stay(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("code,n\nNA,1\nNone,2\n,3\n")
     assert read_data(tmp_path / "x.csv").X["code"].tolist()[:2] == ["NA", "None"]
+
+
+def test_names_of_columns_are_texts_as_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,007,1e3,1,01,\na,1,2,3,4,\n")
+    assert list(read_data(tmp_path / "x.csv").X.columns) == ["id", "007", "1e3", "1", "01"]
+    (tmp_path / "y.csv").write_bytes(b"\xef\xbb\xbfname,n\n\xc4nne,1\n")
+    with pytest.warns(HarmoniumWarning, match="Windows-1252"):
+        assert list(read_data(tmp_path / "y.csv").X.columns) == ["name", "n"]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_empty_lines_of_a_single_column_are_missing_values(tmp_path: Path, rows: int) -> None:
+    (tmp_path / "x.csv").write_text("text\nred wine\n\n\nwhite wine\n\n\n")
+    expected = ["red wine", None, None, "white wine"]
+    whole = read_data(tmp_path / "x.csv").X["text"]
+    assert whole.where(whole.notna(), None).tolist() == expected
+    table = TableFile.surveyed(tmp_path / "x.csv", rows)
+    assert table.n_rows == 4
+    assert [value for block in table.blocks() for value in block["text"].tolist()] == expected
+
+
+def test_separators_at_the_end_of_lines_are_no_columns(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b,,\n1,2,,\n3,4,,\n")
+    assert (
+        list(TableFile.surveyed(tmp_path / "x.csv").types)
+        == list(read_data(tmp_path / "x.csv").X.columns)
+        == ["a", "b"]
+    )
+    (tmp_path / "x.csv").write_text("a,b,,\n1,2,5,\n3,4,,6\n")
+    with pytest.raises(DataFileError, match="'' twice"):
+        TableFile.surveyed(tmp_path / "x.csv")
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".json", ".parquet", ".jsonl.gz", ".csv.gz", ".csv.xz"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -124,10 +125,28 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_result(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stars"]
 
 
+def test_another_share_of_rows_is_learned_from_anew(tmp_path: Path) -> None:
+    X, fits = FRAME[["text", "price", "stars"]], []
+
+    def fit(self: HarmoniumRegressor, X: Any, y: Any) -> Any:
+        fits.append(len(y))
+        if len(fits) == 2:
+            raise KeyboardInterrupt
+        return whole(self, X, y)
+
+    whole = HarmoniumRegressor.fit
+    with patch.object(HarmoniumRegressor, "fit", fit):
+        with pytest.raises(KeyboardInterrupt):
+            fit_folder(tmp_path / "stars", regressor(), X, "stars", holdout=0.2)
+        fit_folder(tmp_path / "stars", regressor(), X, "stars", holdout=0.5)
+    assert fits == [N - N // 5, N, N // 2, N]
+
+
 def test_other_data_do_not_go_on_from_it() -> None:
     first, second = (fitting._key(regressor(), FRAME, FRAME["stars"] + shift) for shift in (0, 1))
     assert first != second and first == fitting._key(regressor(), FRAME.copy(), FRAME["stars"])
     assert first != fitting._key(regressor(n_jobs=2), FRAME, FRAME["stars"])
+    assert first != fitting._key(regressor(), FRAME.rename(columns={"price": "cost"}), FRAME["stars"])
     matrix = np.eye(3)
     one, same, other = (fitting._key(regressor(), Views({"x": x}), None) for x in (matrix, matrix.copy(), matrix[::-1]))
     assert one == same != other

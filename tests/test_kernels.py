@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import scipy.sparse
 from scipy import stats
 from scipy.special import expit
 
+from harmonium import Binomial, NegativeBinomial, Poisson
 from harmonium.kernels import rows, threads
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
@@ -328,6 +328,11 @@ def test_entries_of_sparse_and_dense_matrices_answer_alike() -> None:
         np.testing.assert_allclose(cells.moments(centre), moments, atol=1e-12)
         np.testing.assert_array_equal(cells.extremes(), [full.min(axis=0), full.max(axis=0)])
         assert cells.mean_distance(centre) == pytest.approx(np.abs(full - centre).sum(axis=1).mean())
+        nothing = np.zeros((6, 4))  # rows that are missing hold nothing
+        partly, gone = np.where(np.arange(6)[:, None] < 2, nothing, full), np.tile(np.arange(6)[:, None] < 2, 4)
+        other = rows.entries(SparseRows.from_dense(partly) if matrix is sparse else partly)
+        expected_distance = np.abs(partly - centre)[2:].sum() / 6
+        assert other.mean_distance(centre, gone) == pytest.approx(expected_distance)
         assert cells.mean_square_distance(centre) == pytest.approx(np.square(full - centre).sum(axis=1).mean())
         row, column, value = cells.first(cells.values < 0)
         assert (row, column) == tuple(np.argwhere(full < 0)[0]) and value == full[row, column]
@@ -357,28 +362,30 @@ def test_rows_are_added_to_dense_matrices_and_go_beside_sparse_ones() -> None:
     assert beside is not None and beside[0].tolist() == [1] and beside[1].tolist() == [[0.5, 0.5]]
 
 
-def inverted_in_numpy(uniform: np.ndarray, zero: np.ndarray, ratio: Callable[[int], np.ndarray]) -> np.ndarray:
-    counts, term, survival, k = np.zeros(len(uniform), dtype=np.float32), zero, 1.0 - zero, 0
-    active = survival > uniform
-    while active.any():
-        counts += active
-        k += 1
-        term = term * ratio(k)
-        survival = survival - term
-        active &= (survival > uniform) & (term > 1e-12 * survival)
-    return counts
-
-
-def test_inversion_of_survival_functions() -> None:
+@pytest.mark.parametrize("largest", [1.0, 30.0, 49.0, 400.0])
+def test_inversion_of_survival_functions(largest: float) -> None:
     rng = np.random.default_rng(0)
-    uniform = np.r_[rng.random(2000), 1e-8, 1 - 1e-7].astype(np.float32)
-    rate, p, odds = rng.gamma(0.5, 8.0, 2002).clip(0, 50), rng.uniform(0, 0.9, 2002), rng.random(2002)
+    # not where sums in double precision cannot tell on which side of a step a number is
+    uniform = np.r_[rng.random(2000), 1e-6, 1 - 1e-6].astype(np.float32)
+    rate = rng.uniform(0, largest, 2002)
     found = invert_survival(uniform, np.exp(-rate), rate, 0.0, 2.0)
-    np.testing.assert_array_equal(found, inverted_in_numpy(uniform, np.exp(-rate), lambda k: rate / k))
-    r, zero = 2.3, np.exp(2.3 * np.log1p(-p))
-    found = invert_survival(uniform, zero, p, 1.0, r)
-    np.testing.assert_array_equal(found, inverted_in_numpy(uniform, zero, lambda k: p * (k + r - 1.0) / k))
-    n, zero = 6, np.exp(-6 * np.log1p(odds))
-    found = invert_survival(uniform, zero, odds, -1.0, n + 2.0)
-    np.testing.assert_array_equal(found, inverted_in_numpy(uniform, zero, lambda k: odds * max(n - k + 1, 0) / k))
+    np.testing.assert_array_equal(found, stats.poisson.isf(uniform, rate))
+    r = 12.3
+    p = rate / (rate + r)
+    found = invert_survival(uniform, np.exp(r * np.log1p(-p)), p, 1.0, r)
+    np.testing.assert_array_equal(found, stats.nbinom.isf(uniform, r, 1 - p))
+    n, odds = int(largest) + 5, rng.random(2002)
+    found = invert_survival(uniform, np.exp(-n * np.log1p(odds)), odds, -1.0, n + 2.0)
     np.testing.assert_array_equal(found, stats.binom.isf(uniform, n, odds / (1 + odds)))
+
+
+@pytest.mark.parametrize("mean", [0.5, 20.0, 40.0, 300.0, 3000.0])
+def test_sparse_draws_of_counts_have_the_mean_of_their_law(mean: float) -> None:
+    families = (Poisson(), Binomial(4000), NegativeBinomial(10.0), NegativeBinomial(500.0))
+    for family in (one.restore(1, {}) for one in families):
+        natural = family.natural_from_mean(np.array([mean])).astype(np.float32)
+        drawn = family.sample_sparsely(np.zeros((1, 1), np.float32), natural, np.zeros((4000, 1), np.float32), RNG)
+        assert drawn is not None
+        values = rows.dense(drawn.statistic)
+        deviation = float(np.sqrt(family.law().variance(natural.astype(np.float64))[0]))
+        assert abs(values.mean() - mean) < 5 * deviation / np.sqrt(4000), family

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,9 +19,11 @@ from harmonium import (
     BernoulliUnits,
     EmpiricalBayes,
     ExactLikelihood,
+    FactorUnits,
     Gaussian,
     GaussianPrior,
     GaussianUnits,
+    Harmonium,
     IncompatiblePartsError,
     Langevin,
     Metropolis,
@@ -45,6 +48,7 @@ from harmonium.training.progress import Silent
 from harmonium.views import Sequences, Views
 from harmonium.views.data import Data
 
+from .checkpoint_cases import interrupting
 from .conftest import compatible_pairs, make_family, make_hidden, make_parameters, random_batch
 from .posterior_cases import QUICK
 
@@ -303,3 +307,25 @@ def test_alignment_changes_no_density_and_undoes_what_is_arbitrary(hidden: str) 
         "hidden.bias": reference["hidden.bias"][order],
     }
     np.testing.assert_allclose(align(energy, turned, reference)["x.weights"], reference["x.weights"], atol=1e-9)
+
+
+def test_alignment_turns_the_covariance_of_factors_too() -> None:
+    energy = Energy({"x": make_family("Bernoulli")}, FactorUnits().bind(2))
+    reference, other = make_parameters(energy, 0), make_parameters(energy, 1)
+    other["hidden.covariance"] = np.array([[1.0, 0.3], [0.3, 0.4]])
+    batch = random_batch(energy, reference, 8)
+    aligned = align(energy, other, reference)
+    assert np.abs(aligned["x.weights"] - other["x.weights"]).max() > 0.01
+    np.testing.assert_allclose(energy.free_energy(other, batch), energy.free_energy(aligned, batch), atol=1e-9)
+
+
+def test_chains_that_go_on_after_an_interrupt_know_where_they_are() -> None:
+    X = (np.random.default_rng(0).random((20, 4)) < 0.5).astype(float)
+    driver = AdjustedLangevin(n_draws=6, n_warmup=6, thin=10, n_chains=2, start=None)
+    model = Harmonium(2, objective=ExactLikelihood(), driver=driver, warm_start=True, random_state=0)
+    with interrupting(AdjustedLangevin, "move", 2 * (6 + 25)), pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    recalled = []
+    with patch.object(AdjustedLangevin, "recall", lambda *given: recalled.append(given[-1])):
+        model.fit(X)
+    assert len(recalled) == 2

@@ -78,3 +78,12 @@ def test_refusals(words):
         model.topics(by="frequency")
     with pytest.raises(ValueError, match="'positive' or 'negative'"):
         model.topics(side="both")
+
+
+def test_signs_that_are_turned_leave_no_lifts_of_the_other_end():
+    X = (np.random.default_rng(0).random((60, 8)) < 0.4).astype(float)
+    model = Harmonium(6, driver=Stochastic(max_iter=3), random_state=0).fit(X)
+    weights = model.components_.copy()
+    model.canonical_signs()
+    turned = np.sign((weights * model.components_).sum(axis=1)) < 0
+    assert turned.any() and model.lifts().equals(model.effects())

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score
+from starlette.testclient import TestClient
 
-from harmonium import Harmonium, HarmoniumRegressor, HeldOut, ModelFolder, Stochastic
+from harmonium import Harmonium, HarmoniumRegressor, HeldOut, ModelFolder, Stochastic, TableViews, fit_folder
+from harmonium.explore import make_app
 from harmonium.report.page import render_report, write_report
 from harmonium.report.summary import summarise
 from harmonium.report.summary.curves import calibration, number_calibration, precision_recall
@@ -189,3 +191,15 @@ def test_reports_of_numbers_and_of_models_without_a_target(tmp_path: Path) -> No
     summary = summarise(ModelFolder.create(tmp_path / "plain", plain, {"x": table[["a", "b"]].to_numpy()}))
     assert summary["held_out"] is None
     assert "columns that the model was fitted on" in render_report(summary)  # why nothing is said about shares
+
+
+def test_several_targets_have_a_report_and_pages(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    table["sum"], table["difference"] = table["a"] + table["b"], table["a"] - table["b"]
+    model = HarmoniumRegressor(2, views=TableViews(), driver=Stochastic(max_iter=2), random_state=0)
+    folder = fit_folder(tmp_path / "two", model, table, ["sum", "difference"])
+    page = render_report(summarise(folder))
+    assert "40</b>rows held out" in page
+    asked = TestClient(make_app(folder)).get("/annotate", params={"column.a": "0.5"})
+    assert asked.status_code == 200 and "difference" in asked.text and "Predictions" in asked.text

@@ -250,3 +250,11 @@ def test_idle_units_are_reported() -> None:
     X = np.tile(np.array([[1.0, 0.0, 1.0]]), (20, 1))  # rows that do not differ leave units nothing to tell apart
     with pytest.warns(HarmoniumWarning, match="hidden units are the same for all training rows"):
         Harmonium(2, views=Bernoulli(), driver=Stochastic(max_iter=2), random_state=0).fit(X)
+
+
+def test_schedules_go_by_epochs_whatever_they_are_cut_into() -> None:
+    for schedule, expected in (("linear", 1 - 2.5 / 5), ("inverse", 1 / 3.5), ("constant", 1.0)):
+        driver = Stochastic(schedule=schedule)
+        assert driver._share(0.5, (2, 5)) == pytest.approx(expected)
+        # the same place in rounds, of which ten make an epoch
+        assert driver._share(0.0, (25, 50, 10)) == pytest.approx(expected)

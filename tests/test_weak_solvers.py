@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -302,6 +304,32 @@ def test_learned_posterior_lowers_its_objective_and_gathers_at_right_predictions
     # predictions of a wrong label leave only the diversity: the distribution stays wide
     wide, _, _ = conditional.learn(problem, zero, Selection((labels + 1) % 3, truth), settings, rng)
     assert problem.loss.diversity(problem.posterior(wide)).mean() > 0.75
+
+
+def test_known_candidates_do_not_make_steps_larger() -> None:
+    problem = make_problem("overlap", n_samples=40)
+    problem.known[:36] = 0
+    selection, zero = problem.infer(np.zeros(problem.n_weights)), np.zeros(problem.n_latent_weights)
+    gradient, part = conditional.sample_gradient(problem, zero, 38, problem.loss.against(selection), 0.3)
+    given: list[np.ndarray] = []
+    rng: Any = SimpleNamespace(permutation=lambda samples: [38])
+    with patch.object(conditional, "objective", lambda problem, theta, *_: given.append(theta.copy()) or 0.0):
+        conditional.learn(problem, zero, selection, conditional.Settings(1.0, 0.3, 1), rng)
+    # the objective is a mean over all samples, of which the steps see a tenth
+    np.testing.assert_allclose(given[1][part], -gradient * 4 / 40)
+
+
+def test_convex_problems_are_solved_until_they_gain_nothing() -> None:
+    problem = make_problem("overlap", seed=1, n_samples=30)
+    expected = problem.loss.expected(random_posterior(problem))
+    steps = []
+    for tolerance in (0.005, 0.05):
+        plane = CuttingPlane(problem, 5.0, tolerance=tolerance)
+        plane.set_losses(expected)
+        found = concave_convex(plane, np.zeros(problem.n_weights), np.zeros(30, dtype=int), 50).objectives
+        steps.append(len(found))
+        assert len(found) > 2 and (found[-2] - found[-1]) / 5.0 < tolerance
+    assert steps[0] >= steps[1]
 
 
 def test_concave_convex_never_increases_and_bounds_the_loss() -> None:

@@ -28,7 +28,8 @@ _MAGNITUDE_MASK = np.int32(0x7FFFFFFF)
 class NearestNeighbours:
     """Search for items whose latent coordinates point in a similar direction.
 
-    Similarities are computed in float32. Items of equal similarity are returned in the order of their index.
+    Similarities are computed in float32. Items of equal similarity are returned in the order of their index,
+    unless rounding tells copies apart.
 
     Parameters
     ----------

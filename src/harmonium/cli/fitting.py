@@ -79,7 +79,9 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
     prepared = _streamed(wish, output, silent) if _streams(wish) else _in_memory(wish, silent)
     task = None if prepared.target is None else prepared.target.task
     verbose = int(not silent and sys.stderr.isatty())
-    model = model_for(wish.model, task, wish.topics, wish.seed, views=prepared.views, verbose=verbose)
+    # a matrix is of the family that the model is about; the columns of a table have theirs by their roles
+    read = {} if prepared.views is None else {"views": prepared.views}
+    model = model_for(wish.model, task, wish.topics, wish.seed, verbose=verbose, **read)
     if wish.epochs is not None:
         if "max_iter" not in model.driver_for(None).get_params():
             raise Refusal(f"--epochs is a number of passes over the data; {wish.model} takes none; leave it out.")
@@ -109,7 +111,9 @@ def _in_memory(wish: Wish, silent: bool) -> Prepared:
     loaded = read_data(wish.data)
     target = _target(loaded.items, wish)
     frame, thumbnails = _with_pictures(loaded, wish)
-    views: Any = "infer"
+    views: Any = None
+    if not loaded.is_table and (wish.roles or wish.others or wish.pictures):
+        raise Refusal(f"Roles are those of the columns of a table; {wish.data.name} holds views; leave them out.")
     if loaded.is_table:
         frame = frame.drop(columns=[wish.target] if wish.target else [])
         frame, views = _shown_before(frame, _reader(wish), silent)

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harmonium.cli.writing import write_frames
+from harmonium.collection.columns import records
 
 # Rows that are shown at a terminal, and letters of a cell: conventions.
 _ROWS = 20
@@ -67,7 +68,7 @@ def put_json_list(frames: Iterable[pd.DataFrame]) -> None:
     """Print the rows of a table as one list of JSON objects, part by part."""
     between = "[\n"
     for frame in frames:
-        for record in json.loads(frame.to_json(orient="records")):
+        for record in records(frame):
             said = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
             sys.stdout.write(between + "  " + said.replace("\n", "\n  "))
             between = ",\n"

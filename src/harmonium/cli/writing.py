@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from harmonium.cli.refusing import Refusal
+from harmonium.collection.columns import records
 from harmonium.extras import require
 from harmonium.storage.replacing import replace_file
 
@@ -56,7 +58,8 @@ def _csv(frames: Iterable[pd.DataFrame]) -> Iterator[bytes]:
 
 def _jsonl(frames: Iterable[pd.DataFrame]) -> Iterator[bytes]:
     for frame in frames:
-        yield frame.to_json(orient="records", lines=True, force_ascii=False).encode()
+        for record in records(frame):
+            yield (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def _parquet(frames: Iterable[pd.DataFrame]) -> Iterator[bytes]:

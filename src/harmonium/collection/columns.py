@@ -166,3 +166,26 @@ def _unpacked_texts(content: np.ndarray, ends: np.ndarray, there: np.ndarray, n_
         whole[start:end].decode("utf-8") if known else None
         for start, end, known in zip(starts.tolist(), ends.tolist(), there.tolist(), strict=True)
     ]
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as plain values.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+
+    Returns
+    -------
+    list of dict
+        A dict for each row, which ``json.dumps`` takes, with all digits of its numbers.
+
+    Examples
+    --------
+    >>> records(pd.DataFrame({"x": [1e-12, np.nan], "y": ["a", None]}))
+    [{'x': 1e-12, 'y': 'a'}, {'x': None, 'y': None}]
+    """
+    names = [str(name) for name in table.columns]
+    columns = [table.iloc[:, number].tolist() for number in range(len(names))]
+    return [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in zip(*columns, strict=True)]

@@ -119,7 +119,7 @@ def fit_folder(
     shown = X if items is None and is_frame(X) else items
     rows, targets = (X, None) if y is None else apart(X, y)
     rows = _as_rows(rows)
-    work = _Unfinished(path, model, rows, targets)
+    work = _Unfinished(path)
     say = tell or (lambda words: None)
     seed = model.random_state if isinstance(model.random_state, int) else 0
     held_out, fitted = None, None
@@ -166,13 +166,13 @@ def unfinished_place(path: str | os.PathLike[str]) -> Path:
 class _Unfinished:
     """What a fit has done so far, in a folder beside the one that it makes."""
 
-    def __init__(self, path: str | os.PathLike[str], model: Harmonium, X: Any, y: Any) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self._place = unfinished_place(path)
-        self._key = _key(model, X, y)
 
     def fitted(self, name: str, model: Harmonium, X: Any, y: Any) -> Any:
         """Return the fitted model: the one that is there, or a new one, which goes on from a checkpoint."""
-        done = self._place / f"{name}-{self._key}.safetensors"
+        key = _key(model, X, y)
+        done = self._place / f"{name}-{key}.safetensors"
         if done.exists():
             try:
                 return load_model(done)
@@ -181,7 +181,7 @@ class _Unfinished:
         self._place.mkdir(exist_ok=True)
         fresh, driver = clone(model), clone(model.driver_for(_n_rows(X)))
         if "checkpoint" in driver.get_params():  # a driver in closed form takes no epochs that could be gone on from
-            driver.set_params(checkpoint=str(self._place / f"{name}-{self._key}.checkpoint"))
+            driver.set_params(checkpoint=str(self._place / f"{name}-{key}.checkpoint"))
         fresh.set_params(driver=driver)
         with warnings.catch_warnings():
             # who calls again goes on from the checkpoint; the model so far is given up
@@ -211,6 +211,7 @@ def _arrays(part: Any) -> Iterator[tuple[str, np.ndarray]]:
         part = part.to_frame()
     if isinstance(part, pd.DataFrame):
         for number in range(part.shape[1]):
+            yield f"column {part.columns[number]!r}", np.zeros(0)
             yield from packed_columns(part.iloc[:, [number]])[1].items()
     elif isinstance(part, Views):
         for _, rows in part.in_memory():

@@ -57,7 +57,7 @@ def measures_of(meaning: Meaning) -> list[Measure]:
     if meaning.kind == "number":
         return [Measure("R²", True, _explained), Measure("mean absolute error", False, _absolute_error)]
     if meaning.kind == "label":
-        return [Measure("F1", True, _f1), Measure("log loss", False, _label_log_loss)]
+        return [Measure("F1 at 0.5", True, _f1), Measure("log loss", False, _label_log_loss)]
     ends = np.cumsum(meaning.n_classes)
     columns = [slice(int(end) - number, int(end)) for end, number in zip(ends, meaning.n_classes, strict=True)]
 
@@ -160,7 +160,10 @@ def _log_loss(truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> f
 
 
 def _f1(truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> float:
-    """Return F1 over all cells; a label is predicted if its probability is at least one half."""
+    """Return F1 over all cells, for all models alike if their probability is at least one half.
+
+    What `predict` of a classifier returns is cut where the F1 of its held-out rows is largest.
+    """
     guess = weight[:, None] * (predicted >= 0.5) * ~np.isnan(truth)
     right, found, there = (guess * (truth == 1)).sum(), guess.sum(), (weight[:, None] * (truth == 1)).sum()
     return float(2 * right / max(found + there, 1e-300))

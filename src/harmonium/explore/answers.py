@@ -11,12 +11,12 @@ import pandas as pd
 
 from harmonium._version import __version__
 from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
+from harmonium.collection.columns import plain, records
 from harmonium.explore.cells import as_cells, as_number
 from harmonium.explore.colours import colourings, colours_of, pixel_places
 from harmonium.explore.reading import BadRequest
 from harmonium.explore.selecting import selected
-from harmonium.explore.telling import records, refused, told
+from harmonium.explore.telling import refused, told
 from harmonium.report.latent import latent_means
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.rows import picture_columns

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harmonium.explore.reading import BadRequest, shown
+from harmonium.explore.reading import LARGEST_NUMBER, BadRequest, shown
 
 
 def as_cells(pictures: Sequence[str], item: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,6 +30,9 @@ def _picture(name: str, value: Any) -> bytes | None:
 def as_number(name: str, value: str) -> float:
     """Return a number that somebody wrote."""
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
         raise BadRequest(f"{name} must be a number; got {shown(value)}.") from None
+    if not abs(number) <= LARGEST_NUMBER:
+        raise BadRequest(f"{name} must be a number up to 1e15; got {shown(value)}.")
+    return number

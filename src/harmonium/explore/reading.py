@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,8 @@ MOST_ITEMS = 1000
 MOST_ROWS = 200_000
 # longest address after the question mark; longer questions go into a body
 MOST_QUERY_BYTES = 48_000
+#: largest number that a column may have
+LARGEST_NUMBER = 1e15
 #: prefix of parameters that are values of columns
 COLUMN = "column."
 
@@ -189,7 +190,7 @@ def _cell(name: str, value: Any) -> Any:
         return clean(value)
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, int | float) and math.isfinite(value) and abs(value) <= 1e15:
+    if isinstance(value, int | float) and abs(value) <= LARGEST_NUMBER:
         return value
     if isinstance(value, list) and len(value) <= 1000 and all(isinstance(entry, str) for entry in value):
         return [clean(entry) for entry in value]

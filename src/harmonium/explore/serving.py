@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlencode
 
 from harmonium.collection import ModelFolder
 from harmonium.explore.app import Settings, make_app
@@ -81,7 +82,8 @@ def settings_for(host: str, token: str | None, *, pages: bool, rate: float, open
     True
     """
     if is_loopback(host):
-        names = frozenset({"localhost", "127.0.0.1", "[::1]", host})
+        # what stands before the service may ask for it by any name
+        names = None if open_to_all else frozenset({"localhost", "127.0.0.1", "[::1]", host})
         return Settings(pages=pages, token=token, hosts=names, rate=rate)
     if token is None and not open_to_all:
         token = secrets.token_urlsafe(24)
@@ -185,4 +187,4 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _address(host: str, port: int, token: str | None) -> str:
     name = f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{name}:{port}/" + ("?" + urlencode({"token": token}) if token else "")

@@ -1,15 +1,11 @@
-"""What the library says while it answers: notices beside the answer, or a refusal; and tables as plain values."""
+"""What the library says while it answers: notices beside the answer, or a refusal."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import pandas as pd
-
-from harmonium.collection.columns import plain
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.explore.reading import BadRequest
 
@@ -35,10 +31,3 @@ def refused() -> Iterator[None]:
         raise
     except (ValueError, TypeError) as error:
         raise BadRequest(" ".join(str(error).split())) from error
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as plain values."""
-    names = [str(name) for name in table.columns]
-    columns = [table.iloc[:, number].tolist() for number in range(len(names))]
-    return [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in zip(*columns, strict=True)]

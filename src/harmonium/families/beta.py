@@ -223,8 +223,10 @@ class Beta(Family):
         shapes = self._shapes(natural)
         pull = np.maximum(shapes - 1, 0)
         total = pull.sum(axis=-2)
-        # without a peak inside, densities rise to the end whose shape is smaller, and most of all there
-        end = 0.5 + 0.5 * np.sign(shapes[..., 0, :] - shapes[..., 1, :])
+        # without a peak inside, densities rise to the end whose shape is smaller, and most of all there; to both ends
+        # alike if shapes are the same, unless they are 1
+        first, second = shapes[..., 0, :], shapes[..., 1, :]
+        end = np.where((first == second) & (first == 1), 0.5, first > second)
         share = np.where(total > 0, pull[..., 0, :] / np.where(total > 0, total, 1.0), end)
         return self.encode(share).astype(natural.dtype)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import bdtrik
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import Counts
-from harmonium.kernels.inversion import invert_survival
+from harmonium.kernels.inversion import SMALLEST_ZERO, invert_survival
 from harmonium.laws import BinomialLaw, Law
 from harmonium.validation import Whole
 
@@ -59,5 +60,10 @@ class Binomial(Counts):
         odds = np.exp(-np.abs(wide))
         tail = np.where(flipped, 1.0 - uniform, uniform)
         n = self.n
-        counts = invert_survival(tail, np.exp(-n * np.log1p(odds)), odds, -1.0, n + 2.0)
+        zero = np.exp(-n * np.log1p(odds))
+        counts = invert_survival(tail, zero, odds, -1.0, n + 2.0)
+        vanished = zero < SMALLEST_ZERO  # many trials
+        if vanished.any():
+            share = odds[vanished] / (1 + odds[vanished])
+            counts[vanished] = np.ceil(bdtrik(1.0 - tail[vanished], n, share)).clip(0, n)
         return np.where(flipped, np.float32(n) - counts, counts)

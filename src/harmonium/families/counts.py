@@ -180,6 +180,10 @@ class Counts(Family):
         """Largest pull that a row may have."""
         return 1.0 if self.typical_size_ is None else LARGEST_PULL
 
+    def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
+        """Return the variance of the law, which near a pole no difference could tell."""
+        return self.law(own).variance(self.natural_from_mean(mean.astype(np.float64)))
+
     # ---- sparse draws ---------------------------------------------------------------------------------------------
 
     def tail_factor(self) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import nbdtrik
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, without_bound
 from harmonium.families.pole import keep_below_pole
-from harmonium.kernels.inversion import invert_survival
+from harmonium.kernels.inversion import SMALLEST_ZERO, invert_survival
 from harmonium.laws import Law, NegativeBinomialLaw
 from harmonium.support import Support
 from harmonium.validation import Number
@@ -72,4 +73,10 @@ class NegativeBinomial(Counts):
     def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
         """Invert the survival function, term by term."""
         p = np.exp(natural.astype(np.float64))
-        return invert_survival(uniform, np.exp(self.r * np.log1p(-p)), p, 1.0, float(self.r))
+        zero = np.exp(self.r * np.log1p(-p))
+        counts = invert_survival(uniform, zero, p, 1.0, float(self.r))
+        vanished = zero < SMALLEST_ZERO  # counts that are never small
+        if vanished.any():
+            tail = 1.0 - uniform[vanished].astype(np.float64)
+            counts[vanished] = np.maximum(np.ceil(nbdtrik(tail, self.r, 1.0 - p[vanished])), 0)
+        return counts

@@ -111,11 +111,13 @@ class TableFile:
         for number, block in enumerate(read(path, rows, frozenset())):
             n_rows += len(block)
             first = block if number == 0 else None  # one block need not be read again
-            for name in block.columns:
-                seen.setdefault(name, set()).add(_type_of(block[name]))
+            for place, name in enumerate(block.columns):
+                seen.setdefault(name, set()).add(_type_of(block.iloc[:, place]))
         if not n_rows or not seen:
             refuse(path, "A table must have at least one row and one column", f"has {n_rows} rows", "see to it")
         types = {name: _common(found) for name, found in seen.items() if name or found != {"nothing"}}
+        if "" in types and list(block.columns).count("") > 1:
+            refuse(path, "Columns of a table must have different names", "has '' twice", "rename one")
         if first is not None:
             return cls(path, n_rows, types, rows, [_conformed(first, types)])
         return cls(path, n_rows, types, rows)

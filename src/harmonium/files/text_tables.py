@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
 
 from harmonium.files.base import Loaded, checked_frame, one_line, opened, refuse
@@ -18,6 +19,8 @@ from harmonium.notices import notice
 # What is looked at to find encoding and separator: a convention.
 _SAMPLE = 1 << 20
 _SEPARATORS = ",;\t|"
+# What the mark of UTF-8 looks like where the rest of a file is none.
+_MARK_AS_LETTERS = codecs.BOM_UTF8.decode("cp1252")
 # Encodings by the mark at the beginning of a file.
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -82,8 +85,9 @@ def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) 
             refuse(path, "The first line of a table must name its columns", "has an empty one", "add the names")
         separator = max(_SEPARATORS, key=_outside_quotes(first).count)
         text.seek(0)
-        heading = next(_read(path, text, separator, nrows=1, header=None))
-        names = heading.iloc[0].fillna("").astype(str).tolist()
+        heading = next(_read(path, text, separator, nrows=1, header=None, dtype=str))
+        names = heading.iloc[0].fillna("").tolist()
+        names[0] = names[0].removeprefix(_MARK_AS_LETTERS)
         twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
         if twice is not None:
             refuse(path, "Columns of a table must have different names", f"has {twice[:60]!r} twice", "rename one")
@@ -94,11 +98,25 @@ def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) 
             # pandas cuts rows that are too long at the beginning of a block; one more column shows what they have
             types = {place: str for place, name in enumerate(names) if name in texts}
             options = {"header": None, "skiprows": 1, "names": range(width + 1), "chunksize": rows, "dtype": types}
-        for frame in _read(path, text, separator, **options):
+        # an empty line of a single column is a missing value, that of several is nothing
+        parts = _read(path, text, separator, skip_blank_lines=width > 1, **options)
+        for frame in parts if width > 1 else _without_empty_end(parts):
             is_long = frame.shape[1] != width if rows is None else bool(frame[width].notna().any())
             if is_long:
                 refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them")
             yield frame.iloc[:, :width].set_axis(names, axis=1)
+
+
+def _without_empty_end(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Yield parts of a table of one column, without the empty lines at its end."""
+    waiting: list[pd.DataFrame] = []
+    for part in parts:
+        known = np.flatnonzero(part.iloc[:, 0].notna())
+        if len(known):
+            end = int(known[-1]) + 1
+            yield pd.concat([*waiting, part.iloc[:end]], ignore_index=True) if waiting else part.iloc[:end]
+            waiting, part = [], part.iloc[end:]
+        waiting += [part] if len(part) else []
 
 
 def _read(path: Path, text: IO[str], separator: str, **options: Any) -> Iterator[pd.DataFrame]:

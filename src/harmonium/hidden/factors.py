@@ -118,6 +118,11 @@ class FactorUnits(HiddenLayer):
 
     # ---- own parameters ------------------------------------------------------------------------------------------
     @property
+    def conditional_variance(self) -> float:
+        """The smallest variance, given the views, of factors in any direction."""
+        return float(np.linalg.eigvalsh(self.covariance_.astype(np.float64))[0])
+
+    @property
     def own_names(self) -> tuple[str, ...]:
         """The covariance of the units given the views."""
         return ("covariance",)

@@ -34,6 +34,8 @@ class Circumstances:
         Whether something is predicted.
     streams : bool
         Whether rows come batch after batch, so that units could not be born from all of them.
+    is_levelled : bool
+        Whether rows of some view pull at the units by their size.
     """
 
     n_items: int
@@ -41,6 +43,7 @@ class Circumstances:
     strength: float = 0.0
     has_head: bool = False
     streams: bool = False
+    is_levelled: bool = False
 
 
 @dataclass(frozen=True)

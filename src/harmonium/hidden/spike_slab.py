@@ -217,6 +217,25 @@ class SpikeSlab(HiddenLayer):
         layer.log_odds_ = own["log_odds"]
         return layer
 
+    @staticmethod
+    def rank(counts: np.ndarray, evidence: np.ndarray) -> np.ndarray:
+        """Return the units in the order of the sticks: those that stand out by use, then the others by evidence.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (units,)
+            Number of items that are expected to have each unit.
+        evidence : ndarray of shape (units,)
+            How many times larger the weights of each unit are than chance would make them.
+
+        Returns
+        -------
+        ndarray of int of shape (units,)
+            Numbers of the units.
+        """
+        found = evidence >= 1
+        return np.lexsort((-np.where(found, counts, evidence), ~found))
+
     def settle(
         self,
         own: Mapping[str, np.ndarray],
@@ -251,7 +270,7 @@ class SpikeSlab(HiddenLayer):
             Own parameters by name.
         """
         alpha, found = float(own["alpha"][0]), evidence >= 1
-        rank = np.lexsort((-np.where(found, counts, evidence), ~found))
+        rank = self.rank(counts, evidence)
         step = self._update(own["beta"].astype(np.float64), counts[rank].astype(np.float64), n_items, alpha)
         beta = own["beta"] + share * (step - own["beta"])
         if self.alpha == "learn":

@@ -33,6 +33,7 @@ class UsefulUnits(Selection):
         self._layer = layer
         self._n_items = circumstances.n_items
         self._has_head = circumstances.has_head
+        self._is_levelled = circumstances.is_levelled
         self._evidence = Evidence(circumstances, float(layer.relevance))
         self._uncharged = self._batches = 0
 
@@ -69,8 +70,9 @@ class UsefulUnits(Selection):
     def read(self, parameters: Parameters, presence: Callable[[Parameters], np.ndarray]) -> dict[str, float]:
         """Return how many units stand out, and the bound on the prior terms in nats per item."""
         evidence = self.evidence(parameters)
-        counts = np.sort(presence(parameters).astype(np.float64))[::-1] * self._n_items
-        bound = self._layer.prior_bound(self._own(parameters), counts, self._n_items)
+        counts = presence(parameters).astype(np.float64) * self._n_items
+        in_order = counts[self._layer.rank(counts, evidence)]
+        bound = self._layer.prior_bound(self._own(parameters), in_order, self._n_items)
         return {"n_components": float((evidence >= 1).sum()), "prior_bound": bound / self._n_items}
 
     def prune(self, parameters: Parameters, use: Use) -> Pruned:
@@ -79,7 +81,9 @@ class UsefulUnits(Selection):
         kept = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
         if self._layer.kind == "binary":
             log_odds = parameters[own_of(HIDDEN, "log_odds")]
-            parameters, kept = merge_units(parameters, log_odds, kept, use.correlation, evidence)
+            # a unit cannot be turned over where rows pull differently, so its opposite stays beside it
+            agreement = np.maximum(use.correlation, 0) if self._is_levelled else use.correlation
+            parameters, kept = merge_units(parameters, log_odds, kept, agreement, evidence)
         return Pruned(self._layer.restore(int(kept.sum())), self._without(parameters, kept, use.mean), int(found.sum()))
 
     def evidence(self, parameters: Parameters) -> np.ndarray:

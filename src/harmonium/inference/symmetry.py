@@ -138,4 +138,8 @@ def _mapped(energy: Energy, parameters: Parameters, matrix: np.ndarray) -> Param
     result = copy_parameters(parameters)
     for name in [HIDDEN_BIAS, *(weights_of(view) for view in energy.families)]:
         result[name] = (parameters[name].astype(np.float64) @ matrix).astype(parameters[name].dtype)
+    covariance = own_of(HIDDEN, "covariance")
+    if covariance in parameters:
+        turned = matrix.T @ parameters[covariance].astype(np.float64) @ matrix
+        result[covariance] = turned.astype(parameters[covariance].dtype)
     return result

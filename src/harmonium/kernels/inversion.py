@@ -23,6 +23,10 @@ def coins(uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
     return result
 
 
+#: smallest P(x = 0) from which terms can be summed up, far above where numbers of double precision underflow
+SMALLEST_ZERO = 1e-200
+
+
 @compiled()
 def invert_survival(
     uniform: np.ndarray, zero_probability: np.ndarray, base: np.ndarray, slope: float, shift: float
@@ -36,7 +40,7 @@ def invert_survival(
     uniform : ndarray of shape (cells,)
         Numbers in (0, 1).
     zero_probability : ndarray of float64 of shape (cells,)
-        P(x = 0), which must not underflow: for large means callers use a closed form.
+        P(x = 0), which must not underflow (`SMALLEST_ZERO`): for large means callers use a closed form.
     base : ndarray of float64 of shape (cells,)
         Factor of the ratio of each cell.
     slope, shift : float
@@ -56,11 +60,13 @@ def invert_survival(
     for cell in range(len(uniform)):
         term = zero_probability[cell]
         survival = 1.0 - term
-        goal, k = uniform[cell], 0
-        # rounding may leave a tiny positive survival for ever, so vanished terms end the search as well
-        while survival > goal and (k == 0 or term > 1e-12 * survival):
+        goal, k, ratio = uniform[cell], 0, 1.0
+        # rounding may leave a tiny positive survival for ever, so terms that have vanished on the right of the mode,
+        # where each is smaller than the one before, end the search as well
+        while survival > goal and (ratio >= 1.0 or term > 1e-12 * survival):
             k += 1
-            term = term * (base[cell] * max(slope * k + shift - 1.0, 0.0) / k)
+            ratio = base[cell] * max(slope * k + shift - 1.0, 0.0) / k
+            term = term * ratio
             survival = survival - term
         counts[cell] = k
     return counts

@@ -174,10 +174,11 @@ class _StoredEntries(Entries):
         return np.zeros(self.shape[1])
 
     def mean_distance(self, centre: np.ndarray, left_out: np.ndarray | None = None) -> float:
-        # what is left out are rows that have no entries: they are taken for rows of zeros
         at = self.at(centre)
         stored = float((np.abs(self.values - at) - np.abs(at)).sum()) / max(1, self.shape[0])
-        return stored + float(np.abs(centre).sum())
+        # what is left out are whole rows, which have no entries
+        counting = 1.0 if left_out is None else 1.0 - float(left_out.all(axis=1).mean())
+        return stored + counting * float(np.abs(centre).sum())
 
     def mean_square_distance(self, centre: np.ndarray) -> float:
         values = self.values.astype(np.float64)

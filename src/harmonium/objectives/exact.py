@@ -11,7 +11,7 @@ from harmonium.inference.gibbs import Sizes, sizes_of
 from harmonium.objectives.base import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics, add_sufficient_statistics
-from harmonium.params import Parameters
+from harmonium.params import Parameters, own_of
 
 
 class ExactLikelihood(Objective):
@@ -55,11 +55,24 @@ class ExactLikelihood(Objective):
         add_sufficient_statistics(into, energy, parameters, data)
         into.count += batch.n_rows
         into.loss += float(energy.free_energy(parameters, batch).sum())
+        fixed = _fixed(energy)
         for sizes, number in _distinct_sizes(energy, batch):
             exact = exact_expectations(energy, parameters, sizes)
             into.loss += number * exact.log_partition
             for name, value in exact.statistics.items():
+                if name in fixed:
+                    continue
                 into.gradient[name] += (number * value).astype(into.gradient[name].dtype)
+
+
+def _fixed(energy: Energy) -> set[str]:
+    """Return the names of own parameters of families that no gradient moves, such as variances that are given."""
+    return {
+        own_of(name, own)
+        for name, family in energy.families.items()
+        for own, (lower, upper) in family.own_bounds().items()
+        if not lower < upper
+    }
 
 
 def _distinct_sizes(energy: Energy, batch: Batch) -> list[tuple[Sizes, int]]:

@@ -12,6 +12,7 @@ from harmonium.energy import Energy
 from harmonium.heads import Head
 from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.inference.mean_field import fill_missing
+from harmonium.inference.symmetry import is_levelled
 from harmonium.objectives.statistics import Statistics, Term
 from harmonium.params import HIDDEN, Parameters, own_of, weights_of
 
@@ -93,4 +94,5 @@ class Problem:
             for name, family in self.energy.families.items()
         }
         has_head = self.head is not None
-        return self.energy.hidden.selection(Circumstances(n_items, variances, self.strength, has_head, streams))
+        circumstances = Circumstances(n_items, variances, self.strength, has_head, streams, is_levelled(self.energy))
+        return self.energy.hidden.selection(circumstances)

@@ -84,6 +84,10 @@ class AdjustedLangevin(Accepting):
     ) -> None:
         """Remember a small step, and loss and gradient where the chain is."""
         super().prepare(problem, objective, data, chain, posterior)
+        self.recall(problem, objective, data, chain)
+
+    def recall(self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain) -> None:
+        """Remember loss and gradient where the chain is."""
         chain.memory |= self._likelihood(problem, objective, data, chain, chain.parameters)
 
     def move(

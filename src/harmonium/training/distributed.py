@@ -46,8 +46,6 @@ _MOST_ROUNDS, _TIMES_AN_EPOCH = 64, 10
 # the step 166.4, 167.0, -, 170.9. 5,000 words, 8,000 messages, 5 epochs, 500 rows of a lane in a round: one process
 # 212.5; batches of 100 215.6, of 50 213.0 (5 steps in a round 212.2), of 25 212.5; with 1.6 and 2.1 times the step
 # 215.5 and 216.0, with a momentum of 0.9 217.6.
-# A running average spans this many epochs: a convention, that of `Stochastic`.
-_HORIZON_EPOCHS = 2
 
 
 # a protocol and what it takes, or a host and a port
@@ -221,7 +219,7 @@ class Distributed(Driver):
         rng: np.random.Generator,
         reporter: Reporter,
         selection: Selection,
-        position: tuple[int, int] | None,
+        position: tuple[int, ...] | None,
         shares: dict[str, float],
     ) -> None:
         """Train by one pass over some rows, as `Stochastic.epoch` does."""
@@ -240,6 +238,8 @@ class Distributed(Driver):
         size = bundle_size(lanes, max(1, cluster.meet()))
         every = max(1, min(_MOST_ROUNDS, len(rounds) // _TIMES_AN_EPOCH))
         done, planned = position or (0, 1)
+        n, n_batches = len(rounds), -(-len(rows) // local.rows_of_batch(len(rows)))
+        horizon = self._local.horizon(n_batches) / n_batches  # in epochs, as on one machine
         held = cluster.submit(hold, work)
         state = cluster.submit(hold, State(training.parameters, training.slots, training.n_updates), near=0)
         signs: deque[tuple[Any, int]] = deque()
@@ -249,14 +249,14 @@ class Distributed(Driver):
             found = sign.result()
             if found is not None:
                 training.parameters = dict(found)
-                self._local.add_to_average(training, _HORIZON_EPOCHS * len(rounds) / every)
+                self._local.add_to_average(training, horizon * n / every)
             reporter.batch(n_rows)
 
         try:
             for first in range(0, len(rounds), every):
                 some = rounds[first : first + every]
                 for number, pieces in enumerate(some, start=first):
-                    place = None if position is None else (done * len(rounds) + number, planned * len(rounds))
+                    place = None if position is None else (done * n + number, planned * n, n)
                     state = self._round(cluster, held, parts, state, pieces, size, seed, place)
                 sign = cluster.submit(parameters_of if self._local.average else nothing_of, state, near=0)
                 signs.append((sign, sum(piece.last - piece.first for pieces in some for piece in pieces)))
@@ -282,7 +282,7 @@ class Distributed(Driver):
         pieces: list[Piece],
         size: int,
         seed: int,
-        position: tuple[int, int] | None,
+        position: tuple[int, ...] | None,
     ) -> Any:
         """Return the future of the state after a round; workers pass states and sums among themselves."""
         together = self.method == "synchronous"

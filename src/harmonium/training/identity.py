@@ -42,7 +42,12 @@ def identity(
         What training goes on from.
     """
     energy = problem.energy
-    parts = {"hidden": energy.hidden, "units": energy.hidden.n_units_, "families": energy.families}
+    parts = {
+        "hidden": energy.hidden,
+        "units": energy.hidden.n_units_,
+        "families": energy.families,
+        "view weights": dict(problem.view_weights),
+    }
     arrays: list[np.ndarray | None] = [np.array([len(data)]), *problem.reference.values()]
     for view in data.spaced(_KNOWN_ROWS, energy.families).views.values():
         arrays += [*arrays_of(view.statistic), view.size, view.missing]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -214,7 +215,7 @@ def take_steps(
     pieces: Sequence[Piece],
     n_rows: int,
     seed: int,
-    position: tuple[int, int] | None,
+    position: tuple[int, ...] | None,
 ) -> Moved:
     """Return where the steps of some lanes lead in a round of so many rows."""
     return add_in_pairs(
@@ -223,7 +224,7 @@ def take_steps(
 
 
 def _moved(
-    work: Work, part: Data, state: State, piece: Piece, n_rows: int, seed: int, position: tuple[int, int] | None
+    work: Work, part: Data, state: State, piece: Piece, n_rows: int, seed: int, position: tuple[int, ...] | None
 ) -> Moved:
     with compute(1), _opened(part, work.n_lanes):
         training = _training(state)
@@ -279,7 +280,7 @@ def nothing_of(state: State) -> None:
     """Return nothing: a sign that the state is there."""
 
 
-def step_together(work: Work, state: State, position: tuple[int, int] | None, *bundles: Statistics) -> State:
+def step_together(work: Work, state: State, position: tuple[int, ...] | None, *bundles: Statistics) -> State:
     """Return the state after one step along the gradient of all lanes."""
     total = add_in_pairs(bundles)
     with compute(1):
@@ -333,8 +334,9 @@ def _training(state: State) -> Training:
     return Training(copy_parameters(state.parameters), slots=slots, n_updates=state.n_updates, n_settled=1)
 
 
-# parts whose shards are in the memory of this process, the one that was used last at the end
-_open: dict[int, Data] = {}
+# parts whose shards are in the memory of this process, the one that was used last at the end; the cluster lets go of
+# parts when a fit has ended
+_open: WeakValueDictionary[int, Data] = WeakValueDictionary()
 
 
 @contextmanager

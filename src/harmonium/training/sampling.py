@@ -150,6 +150,21 @@ class Sampling(Driver):
             All chains and the priors.
         """
 
+    def recall(self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain) -> None:
+        """Give a chain that goes on what it has to remember of where it is, as an interrupt may have put it back.
+
+        Parameters
+        ----------
+        problem : Problem
+            The model to be sampled.
+        objective : Objective
+            Where gradients, or samples, come from.
+        data : Data
+            All training rows.
+        chain : MarkovChain
+            The chain, whose memory is changed.
+        """
+
     def reading(self, chain: MarkovChain, posterior: Posterior) -> dict[str, float]:
         """Return what the record says of a chain's moves.
 
@@ -177,7 +192,10 @@ class Sampling(Driver):
                     f"{prior!r} learns in the warm-up; got n_warmup=0; allow for some, or pass GaussianPrior()."
                 )
         if self._tunes and not self.n_warmup:
-            raise ValueError(f"{owner} tunes its steps in the warm-up; got n_warmup=0; allow some, or pass a step.")
+            raise ValueError(
+                f"{owner} tunes its steps in the warm-up; got n_warmup=0; allow for some, or pass a step and, if there "
+                "is such a setting, precondition=False."
+            )
 
     def _priors(self) -> list[Prior]:
         """Return the priors that are given."""
@@ -346,6 +364,9 @@ class Sampling(Driver):
                 }
             for chain in posterior.chains:
                 self.prepare(problem, objective, data, chain, posterior)
+        else:
+            for chain in posterior.chains:
+                self.recall(problem, objective, data, chain)
         posterior.n_planned += self.n_draws * self.thin
 
     def _target(self, problem: Problem, objective: Objective, data: Data) -> str:

@@ -354,7 +354,7 @@ class Stochastic(Driver):
         rng: np.random.Generator,
         reporter: Reporter,
         selection: Selection,
-        position: tuple[int, int] | None = None,
+        position: tuple[int, ...] | None = None,
         shares: dict[str, float] | None = None,
     ) -> None:
         """Train in place by one pass over some rows.
@@ -378,7 +378,8 @@ class Stochastic(Driver):
         selection : Selection
             What the hidden layer does about its units.
         position : tuple of int, optional
-            Epochs done and epochs planned, for the schedule. Without it the step is constant.
+            Epochs done and epochs planned, for the schedule; or parts of epochs, and how many of them make one. Without
+            it the step is constant.
         shares : dict of str to float, optional
             Share of the step that the weights of each view take, where it is not all of it. Default: what ``reach`` and
             the weights of the views make of these rows.
@@ -439,8 +440,7 @@ class Stochastic(Driver):
                 statistics.counts, n_counted = 0.0, 0
                 training.n_settled += 1
                 if self.average:
-                    horizon = max(_HORIZON_EPOCHS * n_batches, _HORIZON_SHARE * self._updates)
-                    self.add_to_average(training, horizon / every)
+                    self.add_to_average(training, self.horizon(n_batches) / every)
             reporter.batch(batch.n_rows)
         settle()
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
@@ -501,6 +501,21 @@ class Stochastic(Driver):
             shares[name] = shares.get(name, 1.0) * weight
         return {weights_of(name): share for name, share in shares.items() if share != 1}
 
+    def horizon(self, n_batches: int) -> float:
+        """Return the number of updates that the average spans.
+
+        Parameters
+        ----------
+        n_batches : int
+            Number of batches in an epoch.
+
+        Returns
+        -------
+        float
+            Those of two epochs, or a share of all that are planned.
+        """
+        return max(_HORIZON_EPOCHS * n_batches, _HORIZON_SHARE * self._updates)
+
     @staticmethod
     def add_to_average(training: Training, horizon: float) -> None:
         """Add the parameters to an exponential average, a plain one at first.
@@ -519,14 +534,14 @@ class Stochastic(Driver):
         for name, value in training.parameters.items():
             approach(training.average[name], value, share)
 
-    def _share(self, fraction: float, position: tuple[int, int] | None) -> float:
+    def _share(self, fraction: float, position: tuple[int, ...] | None) -> float:
         """Return the share of the learning rate that the schedule leaves."""
         if position is None or self.schedule == "constant":
             return 1.0
-        done, planned = position
+        done, planned, in_an_epoch = (*position, 1)[:3]
         if self.schedule == "linear":
             return 1.0 - (done + fraction) / planned
-        return 1.0 / (1.0 + done + fraction)
+        return 1.0 / (1.0 + (done + fraction) / in_an_epoch)
 
     def _held_out(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         """Return the rows held out for early stopping."""

@@ -49,8 +49,10 @@ def concave_convex(plane: CuttingPlane, weights: np.ndarray, candidates: np.ndar
             candidates = completed if gain > 0 else candidates
             objectives.append(solution.objective - max(gain, 0.0))
             gap = solution.gap
-            decrease = (objectives[-2] - objectives[-1]) / plane.C if len(objectives) > 2 else _FIRST_DECREASE
-            if plane.interrupted or (decrease < plane.tolerance and tolerance == plane.tolerance):
+            is_first = len(objectives) == 2  # what weights began with tells nothing of the next decrease
+            decrease = _FIRST_DECREASE if is_first else (objectives[-2] - objectives[-1]) / plane.C
+            ended = not is_first and decrease < plane.tolerance and tolerance == plane.tolerance
+            if plane.interrupted or ended:
                 break
             # far from the end it does not pay to solve convex problems more precisely than they change
             tolerance = max(plane.tolerance, _SHARE * decrease)
@@ -78,13 +80,15 @@ def self_paced(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Learn from the easiest samples first and from more in each round; return weights and candidates."""
     n_samples = len(plane.problem)
+    if share < 1 and not weights.any():  # to weights of zero all samples are equally easy
+        weights = plane.solve(candidates, weights).weights
     while share < 1 and not plane.interrupted:
         order = np.argsort(slacks(plane.problem, weights, expected), kind="stable")
         chosen = np.zeros(n_samples)
         chosen[order[: max(1, round(share * n_samples))]] = 1 / n_samples
         plane.set_sample_weight(chosen)
         weights = plane.solve(candidates, weights).weights
-        candidates = plane.problem.complete(weights)
+        candidates = np.where(chosen > 0, plane.problem.complete(weights), candidates)
         share *= _GROWTH
     plane.set_sample_weight(np.full(n_samples, 1 / n_samples))
     return weights, candidates

@@ -130,7 +130,7 @@ class MatrixLoss(Loss):
     Examples
     --------
     >>> import numpy as np
-    >>> loss = MatrixLoss([[0, 1], [2, 0]])  # taking the second class for the first costs 1, the reverse costs 2
+    >>> loss = MatrixLoss([[0, 1], [2, 0]])  # taking the first class for the second costs 1, the reverse costs 2
     >>> bound = loss.bind(Candidates(np.array([0, 1, 2])), np.array([0, 1]), np.arange(2))
     >>> bound.expected(np.ones(2))
     array([[0., 1.],

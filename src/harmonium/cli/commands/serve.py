@@ -19,7 +19,10 @@ def command(
     ] = "127.0.0.1",
     workers: Annotated[int, typer.Option(min=1, max=256, help="Number of processes, each with its own model.")] = 1,
     token: Annotated[
-        str | None, typer.Option(envvar="HARMONIUM_TOKEN", help="Token that clients must send; default: one is made.")
+        str | None,
+        typer.Option(
+            envvar="HARMONIUM_TOKEN", help="Token that clients must send; by default other hosts need one that is made."
+        ),
     ] = None,
     open_to_all: Annotated[
         bool, typer.Option("--no-token", help="Let everyone in, as something else stands before the service.")

@@ -14,7 +14,7 @@ def command(
     model: ModelPath,
     features: Annotated[int, typer.Option(min=1, help="Words, tags or columns shown of each topic.")] = 8,
     items: Annotated[int, typer.Option(min=1, help="Typical items shown of each topic.")] = 1,
-    topics: Annotated[int, typer.Option("--topics", "-n", min=1, help="Topics shown, the most used first.")] = 20,
+    topics: Annotated[int, typer.Option("--topics", "-n", min=1, help="Topics shown, the most varied first.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Print what each topic is about: its words, tags and columns, what it speaks for, and typical items."""

@@ -129,6 +129,9 @@ def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
     target = folder.target
     if target is None or target.isna().all(axis=None):
         return None
+    meaning = folder.model.fitted_.meaning
+    if target.shape[1] > 1 and (meaning is None or meaning.kind != "label"):
+        return None  # several targets have several sets of classes
     y = target.iloc[:, 0] if target.shape[1] == 1 else target
     coordinates = folder.coordinates.astype(np.float64)
     ahead = (coordinates - coordinates.mean(axis=0)) / np.maximum(coordinates.std(axis=0), 1e-12)
