@@ -18,6 +18,7 @@ from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.target_columns import apart
+from harmonium.given import plain
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.parts import as_part
 from harmonium.persist import saveable
@@ -221,7 +222,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             scores = None if before is None else self._scores(X)
             self._partial_fit(X, labels)
             if scores is not None:
-                problem = replace(self.fitted_.problem, head=self.head_.calibrated(scores, labels.targets))
+                problem = replace(self.fitted_.problem, head=self.head_.calibrated(scores, self.head_.targets(labels)))
                 self.fitted_ = replace(self.fitted_, problem=problem)
         return self
 
@@ -229,6 +230,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         """Refuse other classes than those of the first call."""
         began = [self.classes_] if self._meaning.kind == "label" else self._meaning.classes
         given = began if classes is None else _listed(classes)
+        if self._meaning.kind == "label" and len(given) > 1:  # zeros and ones of each label
+            began = self._meaning.classes
         if len(given) != len(began) or not all(np.array_equal(a, b) for a, b in zip(given, began, strict=True)):
             raise ValueError(
                 f"classes must be those that training began with, {', '.join(map(str, began[0][:10]))}; got "
@@ -404,4 +407,4 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
 def _listed(classes: Any) -> list[np.ndarray]:
     """Return the classes of each column, sorted."""
     several = isinstance(classes, list | tuple) and len(classes) > 0 and np.ndim(classes[0]) == 1
-    return [np.unique(c) for c in classes] if several else [np.unique(np.asarray(classes))]
+    return [np.unique(plain(np.asarray(column))) for column in (classes if several else [classes])]

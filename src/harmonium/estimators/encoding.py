@@ -106,7 +106,7 @@ class Encoding:
         name : str
             The view to predict. If X has it, it is not looked at.
         X : dict, list or Views
-            Other views of the items; for a model fitted on one data frame, ``{"name": frame[columns]}``.
+            Other views of the items; for a model fitted on a table, a data frame with other columns.
         n_iterations : int, default=10
             Number of mean-field steps.
         interval : float, optional

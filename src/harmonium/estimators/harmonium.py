@@ -249,7 +249,7 @@ class Harmonium(
         Harmonium
             The fitted estimator.
         """
-        return self._fit(apart(X, y)[0] if isinstance(y, str) else X)
+        return self._fit(X if y is None else apart(X, y)[0])
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -263,15 +263,15 @@ class Harmonium(
         ----------
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items, as for `fit`.
-        y : None
-            Not used; present as scikit-learn passes it.
+        y : None, or name of columns of X
+            Columns that are named are left out; everything else is not used, and present as scikit-learn passes it.
 
         Returns
         -------
         Harmonium
             The estimator, as far as it has learned.
         """
-        return self._partial_fit(X)
+        return self._partial_fit(X if y is None else apart(X, y)[0])
 
     def _fit(self, X: Any, labels: Labels | None = None) -> Self:
         check_settings(self, self.settings)
@@ -333,6 +333,13 @@ class Harmonium(
                 f"Training can only go on with the {began.n_units_} hidden units it began with, {began}; got "
                 f"{layer.n_units_}, {layer}; set them back, or fit with warm_start=False."
             )
+        if self.view_weights is not None and not isinstance(self.view_weights, str):
+            asked, began_with = weights_given(self.view_weights, before.input_names), before.problem.view_weights
+            if asked != {name: float(began_with.get(name, 1.0)) for name in asked}:
+                raise ValueError(
+                    f"Training can only go on with the view_weights it began with; got {self.view_weights}; set them "
+                    "back, or fit with warm_start=False."
+                )
         check_known(data.views, before.families, before.feature_names)
         check_supports(data.views, before.families, layer)
         return before.problem, data

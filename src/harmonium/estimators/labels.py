@@ -86,10 +86,19 @@ def in_order_of(X: Any, what: str, given: Any) -> Any:
     return given if rows is None else to_native(given, pass_through=True).iloc[rows]
 
 
-def without_unknown(y: Any, sample_weight: Any) -> tuple[Any, Any]:
-    """Return targets to compare predictions with, and weights that are zero where they are missing."""
+def without_unknown(y: Any, sample_weight: Any, classes: list[np.ndarray] | None = None) -> tuple[Any, Any]:
+    """Return targets to compare predictions with, and weights that are zero where they are missing.
+
+    Of classes, -1 is missing where training takes it for that.
+    """
     values = read_given(y).values
-    missing = np.asarray(pd.isna(values)).reshape(len(values), -1).any(axis=1)
+    table = values.reshape(len(values), -1)
+    gone = np.asarray(pd.isna(table))
+    if classes is not None and table.dtype.kind in "if" and len(classes) in (1, table.shape[1]):
+        known = classes * table.shape[1] if len(classes) == 1 else classes
+        marks = [_marks_unknown_by_minus_one(column, one) for column, one in zip(table.T, known, strict=True)]
+        gone |= np.array(marks) & (table == -1)
+    missing = gone.any(axis=1)
     if not missing.any():
         return y, sample_weight
     if missing.all():

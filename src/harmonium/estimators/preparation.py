@@ -77,7 +77,7 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
             return views
     if is_collection(X):
         views = read_collection(X)
-        _check_table(estimator, views, reset)
+        _check_table(estimator, views, reset, isinstance(X, Views))
         if not len(views):
             raise InvalidViewError("Views must have at least one row; got none; pass the rows to work on.")
         if reset:
@@ -101,11 +101,19 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
     return split_columns(matrix, getattr(estimator, "feature_names_in_", None), estimator.views, index)
 
 
-def _check_table(estimator: Any, views: Views, reset: bool) -> None:
-    """Refuse views that another table has read than that of the model, and a `TableViews` that has nothing to read."""
+def _check_table(estimator: Any, views: Views, reset: bool, are_read: bool) -> None:
+    """Refuse views that another table has read than that of the model, and a `TableViews` that has nothing to read.
+
+    Views that nobody has read yet (``are_read``) would have other scales than those of the table.
+    """
     if reset and views.table is None and families_asked(estimator.views) is not estimator.views:
         raise InvalidViewError("TableViews reads data frames; got views; pass the frame, or name families in views.")
     table = None if reset else estimator.fitted_.table
+    if table is not None and views.table is None and not are_read:
+        raise InvalidViewError(
+            "The model was fitted on a table, whose columns it reads by their roles; got views; pass a data frame with "
+            "the columns that are there."
+        )
     if table is not None and views.table is not None and not table.reads_like(views.table):
         raise InvalidViewError(
             "Views must be read by the table that the model was fitted on; got those of another TableViews; pass the "
@@ -116,6 +124,8 @@ def _check_table(estimator: Any, views: Views, reset: bool) -> None:
 def _without_targets(estimator: Any, frame: nw.DataFrame) -> nw.DataFrame:
     """Return a frame without columns that are named like the targets, unless the model was fitted on them."""
     names = names_of_targets(estimator)
+    if frame.shape[1] <= estimator.n_features_in_:  # none too many, whatever they are called
+        return frame
     found = [name for name in frame.columns if str(name) in names]
     return frame.drop(found) if found else frame
 

@@ -213,7 +213,7 @@ class Supervised(Beside):
         """
         X, y = apart(X, y)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
-        y, sample_weight = without_unknown(y, sample_weight)
+        y, sample_weight = without_unknown(y, sample_weight, self._meaning.classes or None)
         return super().score(X, y, sample_weight)  # type: ignore[call-arg]  # that of scikit-learn stands between
 
     @property

@@ -716,6 +716,21 @@ class Family(Part):
         """
         return {}
 
+    def with_categories(self, numbers: list[int]) -> Family:
+        """Return the family for columns of which it is known how many values each can have.
+
+        Parameters
+        ----------
+        numbers : list of int
+            Number of features of each column.
+
+        Returns
+        -------
+        Family
+            The family itself, unless it has to know.
+        """
+        return self
+
     def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
         """Return the variance of each statistic at a given mean.
 

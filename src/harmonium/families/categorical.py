@@ -38,6 +38,10 @@ class Categorical(Exclusive):
     def __init__(self, n_categories: int | list[int] | None = None) -> None:
         self.n_categories = n_categories
 
+    def with_categories(self, numbers: list[int]) -> Categorical:
+        """Return the family with as many categories, which some rows may not have."""
+        return Categorical(numbers)
+
     @property
     def support(self) -> Support:
         """Codes from 0 up; the largest one of each column is checked when encoding."""

@@ -277,7 +277,10 @@ def _views(blocks: Mapping[str, list[Block]], index: pd.Index | None, table: Tab
     for view, parts in blocks.items():
         matrices[view] = parts[0].matrix if len(parts) == 1 else np.hstack([part.matrix for part in parts])
         columns[view] = parts[0].columns if len(parts) == 1 else [name for part in parts for name in part.columns]
-        families[view] = parts[0].family
+        family = parts[0].family
+        if family is not None and all(part.features is not None for part in parts):
+            family = family.with_categories([len(part.features or ()) for part in parts])
+        families[view] = family
         if any(part.features is not None for part in parts):
             features[view] = [name for part in parts for name in part.features or part.columns]
         if scipy.sparse.issparse(parts[0].matrix) and parts[0].present is not None:

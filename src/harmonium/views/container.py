@@ -523,6 +523,11 @@ def _source(name: str, view: Any, present: Any, feature_names: Any) -> Source:
                 f"present[{name!r}] must be a boolean mask with one entry per item, {len(rows)}; got shape "
                 f"{mask.shape} of {mask.dtype}; pass True where the item has the view."
             )
+        if row_names(present) is not None and index is None:
+            raise InvalidViewError(
+                f"present[{name!r}] has labels of rows, and the view has none; got a mask whose order cannot be told; "
+                "pass it as an array, in the order of the rows."
+            )
         in_order = rows_in_order(f"present[{name!r}]", row_names(present), f"view {name!r}", index, InvalidViewError)
         rows = np.where(mask if in_order is None else mask[in_order], rows, -1)
     rows[empty_rows(matrix) if lengths is None else lengths == 0] = -1
