@@ -104,7 +104,7 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
 def _check_table(estimator: Any, views: Views, reset: bool, are_read: bool) -> None:
     """Refuse views that another table has read than that of the model, and a `TableViews` that has nothing to read.
 
-    Views that nobody has read yet (``are_read``) would have other scales than those of the table.
+    So are raw columns (``are_read`` is False), whose scales are not those of the table.
     """
     if reset and views.table is None and families_asked(estimator.views) is not estimator.views:
         raise InvalidViewError("TableViews reads data frames; got views; pass the frame, or name families in views.")
