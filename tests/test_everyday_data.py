@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from harmonium import Harmonium, HarmoniumClassifier, Hinge, Ordinal, Stochastic, TableViews, Views
+from harmonium import Columns, Harmonium, HarmoniumClassifier, Hinge, Ordinal, Stochastic, TableViews, Views
 from harmonium.exceptions import InvalidViewError
 
 RNG = np.random.default_rng(0)
@@ -104,3 +104,11 @@ def test_other_weights_of_views_do_not_go_on_in_silence() -> None:
     with pytest.raises(ValueError, match="view_weights it began with"):
         model.set_params(view_weights={"a": 9.0}).fit(X)
     assert model.view_weights_ == {"a": 2.0, "b": 1.0}
+
+
+def test_columns_of_a_matrix_are_none_of_a_view() -> None:
+    X = RNG.normal(size=(30, 5))
+    model = Harmonium(2, views={"w": Columns(slice(0, 2)), "rest": slice(2, 5)}, **QUICK)
+    assert model.fit(X).input_names_ == ["w", "rest"]
+    with pytest.raises(InvalidViewError, match="those of one matrix"):
+        model.fit({"w": X, "rest": X})

@@ -42,7 +42,14 @@ from harmonium.views.inferring import (
     tell_of_large_counts,
     tell_of_large_means,
 )
-from harmonium.views.reading import SINGLE, families_given, is_collection, read_collection, split_columns
+from harmonium.views.reading import (
+    SINGLE,
+    columns_asked,
+    families_given,
+    is_collection,
+    read_collection,
+    split_columns,
+)
 from harmonium.views.shards import as_shards
 
 
@@ -76,6 +83,12 @@ def read(estimator: Any, X: Any, reset: bool) -> Views:
         if views is not None:
             return views
     if is_collection(X):
+        asked = columns_asked(estimator.views) if reset else {}
+        if asked:
+            raise InvalidViewError(
+                f"Columns are those of one matrix; got several views, and columns for {next(iter(asked))!r}; leave "
+                "these out, or pass the matrix."
+            )
         views = read_collection(X)
         _check_table(estimator, views, reset, isinstance(X, Views))
         if not len(views):

@@ -176,6 +176,16 @@ def _read_mudata(data: Any) -> Views:
     return Views._from_sources(sources)
 
 
+def columns_asked(views: Any) -> dict[str, Columns]:
+    """Return the columns of one matrix that the user asked for, by view."""
+    entries = views.items() if isinstance(views, Mapping) else []
+    return {
+        str(name): entry if isinstance(entry, Columns) else Columns(entry)
+        for name, entry in entries
+        if isinstance(entry, Columns) or _is_columns(entry)
+    }
+
+
 def split_columns(matrix: Any, column_names: Sequence[str] | None, views: Any, index: pd.Index | None = None) -> Views:
     """Return one checked matrix as views: by the columns given in ``views``, or as a single view.
 
@@ -185,11 +195,7 @@ def split_columns(matrix: Any, column_names: Sequence[str] | None, views: Any, i
     entries = views.items() if isinstance(views, Mapping) else []
     for name, entry in entries:
         _family_of(str(name), entry)  # refuses what is neither columns nor a family
-    selections = {
-        str(name): entry if isinstance(entry, Columns) else Columns(entry)
-        for name, entry in entries
-        if isinstance(entry, Columns) or _is_columns(entry)
-    }
+    selections = columns_asked(views)
     n_columns = matrix.shape[1]
     if not selections:
         name = next((str(name) for name, _ in entries), SINGLE)
