@@ -51,8 +51,8 @@ def measures_of(meaning: Meaning) -> list[Measure]:
     Returns
     -------
     list of Measure
-        R² and mean absolute error of numbers; accuracy and log loss of classes; F1 and log loss of labels. Several
-        columns have the mean of their values.
+        R² and mean absolute error of numbers; accuracy and log loss of classes; F1, cut at one half, and log loss of
+        labels. Several columns have the mean of their values.
     """
     if meaning.kind == "number":
         return [Measure("R²", True, _explained), Measure("mean absolute error", False, _absolute_error)]
