@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from harmonium import (
     MultiLabelHinge,
     Stochastic,
 )
+from harmonium.training import path
+from harmonium.training.pruning import prune
+from harmonium.views.data import Data
 
 from .selection_cases import FEW, HAS, QUICK, X, classes_of
 
@@ -66,3 +70,22 @@ def test_batches_without_a_single_label() -> None:
     model = HarmoniumClassifier(hidden=IBP(truncation=8), head=Hinge(C=1.0), driver=FEW, random_state=0)
     model.fit(X, y)
     assert np.isfinite(model.transform(X)).all() and set(model.predict(X)) <= {0, 1}
+
+
+def test_held_out_rows_judge_what_a_fit_would_keep() -> None:
+    y = classes_of(HAS)
+    settings: dict[str, Any] = {"hidden": IBP(truncation=8), "head": Hinge(C=1.0), "random_state": 0}
+    driver = Stochastic(max_iter=4, batch_size=0.05, learning_rate=0.06, reach=3.0, schedule="constant")
+    with patch.object(path, "prune", wraps=prune) as pruned:
+        model = HarmoniumClassifier(driver=driver, **settings).fit(X, y)
+    assert pruned.call_count >= len(model.validation_["epoch"])
+    assert all(n_items > 0 for _, _, _, n_items in (call.args for call in pruned.call_args_list))
+    problem, training = model.fitted_.problem, model.fitted_.training
+    # of what is left nothing more is taken away
+    scores = path.held_out_scores(problem, Data(model.as_views(X)), training)
+    np.testing.assert_allclose(
+        scores.argmax(axis=1),
+        model.head_.scores(
+            problem.energy, training.result, Data(model.as_views(X)).batch(np.arange(len(y)), model.families_)
+        ).argmax(axis=1),
+    )

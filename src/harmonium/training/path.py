@@ -24,6 +24,7 @@ from harmonium.training.base import Training
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
+from harmonium.training.pruning import prune
 from harmonium.training.stages import SHARE_OF_FEW, Fold, Search, Stage
 from harmonium.views.data import Data
 
@@ -94,7 +95,7 @@ class Path:
             ahead = [stage] + [replace(stage, after=0)] * found.n_sure(stage, *open_choices)
             n_rows = sum(one.rows(driver, len(train), self._share) for one in ahead)
             reporter.ahead(n_rows + self._rows_after(found, stage))
-            held = _Held(self.problem, staged.take(held_out), self._share * planned, fold)
+            held = _Held(weighted, staged.take(held_out), self._share * planned, fold)
             last = stage.last(planned, self._share)
             part = staged.take(train)
             driver.run(weighted, self.plan.objective, part, fold.training, rng, reporter, held, last, checkpoint)
@@ -117,7 +118,9 @@ class Path:
                 fold.training = None
                 fold.n_repeated += 1
             assert fold.best is not None
-            found.scores.append(held_out_scores(self.problem, self.data.take(held_out), Training(fold.best)))
+            weighted, _ = self._of_stage(found.chosen[-1])
+            ended = Training(fold.best, n_items=len(train))
+            found.scores.append(held_out_scores(weighted, self.data.take(held_out), ended))
 
     @property
     def _share(self) -> float:
@@ -159,14 +162,17 @@ def of_stage(problem: Problem, data: Data, stage: Stage, nats: float) -> tuple[P
 
 
 def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:
-    """Return the scores of rows whose targets are not looked at."""
-    head, energy = problem.head, problem.energy
+    """Return the scores of rows whose targets are not looked at, by the units that a fit would keep."""
+    head, parameters = problem.head, training.result
     assert head is not None
     blind = Data(data.views.without(*head.view_names))
+    selected = prune(problem, parameters, blind, training.n_items)
+    if selected is not None:
+        problem, parameters = selected.problem, selected.parameters
     return np.concatenate(
         [
-            head.scores(energy, training.result, problem.complete_to_predict(training.result, batch))
-            for batch in blind.blocks(energy.families)
+            head.scores(problem.energy, parameters, problem.complete_to_predict(parameters, batch))
+            for batch in blind.blocks(problem.energy.families)
         ]
     )
 
