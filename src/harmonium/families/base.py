@@ -717,7 +717,7 @@ class Family(Part):
         return {}
 
     def with_categories(self, numbers: list[int]) -> Family:
-        """Return the family for columns of which it is known how many values each can have.
+        """Return the family for columns with a known number of values each.
 
         Parameters
         ----------

@@ -219,7 +219,9 @@ class SpikeSlab(HiddenLayer):
 
     @staticmethod
     def rank(counts: np.ndarray, evidence: np.ndarray) -> np.ndarray:
-        """Return the units in the order of the sticks: those that stand out by use, then the others by evidence.
+        """Return the units in the order of the sticks.
+
+        Those that stand out come first, by use, then the others, by evidence.
 
         Parameters
         ----------

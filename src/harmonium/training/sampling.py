@@ -151,7 +151,9 @@ class Sampling(Driver):
         """
 
     def recall(self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain) -> None:
-        """Give a chain that goes on what it has to remember of where it is, as an interrupt may have put it back.
+        """Give a chain that goes on what it has to remember of where it is.
+
+        An interrupt may have put it back.
 
         Parameters
         ----------
