@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harmonium._version import __version__
-from harmonium.collection.columns import plain
+from harmonium.collection.columns import plain, records
 
 if TYPE_CHECKING:
     from harmonium.collection.folder import ModelFolder
@@ -20,7 +20,7 @@ def summary_of(folder: ModelFolder, n_features: int, n_items: int) -> dict[str, 
         "library_version": __version__,
         "model": model_summary(model),
         "items": {"n": len(folder), "columns": folder.items.columns.tolist()},
-        "columns": _records(model.views_) if model.fitted_.table is not None else [],
+        "columns": records(model.views_.reset_index()) if model.fitted_.table is not None else [],
         "views": [
             {
                 "view": name,
@@ -130,7 +130,3 @@ def _lists(table: Any, view: str, topic: int) -> list[tuple[str, list[str]]]:
         (f"{view} ({group})", [str(name) for name in row[group]])
         for group in table.columns.get_level_values(0).unique()
     ]
-
-
-def _records(table: Any) -> list[dict[str, Any]]:
-    return [{key: plain(value) for key, value in record.items()} for record in table.reset_index().to_dict("records")]

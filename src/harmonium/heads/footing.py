@@ -71,8 +71,9 @@ class Footing:
             cells = entries(batch.statistic)
             values = _logarithms(cells.values) if counted else cells.values
             observed += batch.statistic.shape[0]
-            if batch.missing is not None:
-                observed -= family.spread(batch.missing).sum(axis=0)
+            if batch.missing is not None:  # of sparse views whole rows
+                whole = is_sparse(batch.statistic)
+                observed -= batch.missing[:, 0].sum() if whole else family.spread(batch.missing).sum(axis=0)
             present += cells.column_totals(cells.values != 0)
             total += cells.column_totals(values.astype(np.float64))
             square += cells.column_totals(np.square(values, dtype=np.float64))

@@ -186,8 +186,6 @@ class Driver(Part):
         File to which the state of a fit is written now and then; None for drivers that have no such setting.
     unit : str
         What ``n_iter_`` counts, in a word.
-    epochs_are_given : bool
-        Whether the user says how many epochs there are, so that a search for settings may not have fewer.
     weighs_views : bool
         Whether views can weigh more or less while the driver trains a model.
 
@@ -209,8 +207,6 @@ class Driver(Part):
     checkpoint: str | os.PathLike[str] | None = None
     #: what `Training.n_iter` counts
     unit: str = "epoch"
-    #: whether the user says how many epochs there are, so that a search for settings may not have fewer
-    epochs_are_given: bool = True
     #: whether views can weigh more or less while it trains a model
     weighs_views: bool = False
 
@@ -273,6 +269,14 @@ class Driver(Part):
             Epochs, in the unit that `run` counts ``last`` in.
         """
         raise NotImplementedError
+
+    @property
+    def epochs_are_given(self) -> bool:
+        """Whether the user says how many epochs there are.
+
+        A search for settings may then not have fewer.
+        """
+        return True
 
     def planned_rows(self, n_rows: int, last: int | None = None) -> int:
         """Return the number of rows that a run visits at most, for the progress bar.

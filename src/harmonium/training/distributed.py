@@ -183,7 +183,7 @@ class Distributed(Driver):
         return self._local.epochs(n_rows)
 
     @property
-    def epochs_are_given(self) -> bool:  # type: ignore[override]
+    def epochs_are_given(self) -> bool:
         """Whether ``local`` has a number of epochs."""
         return self._local.epochs_are_given
 

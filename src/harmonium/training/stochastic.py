@@ -196,7 +196,7 @@ class Stochastic(Driver):
         return int(np.clip(np.ceil(self._updates * self.rows_of_batch(n_rows) / n_rows), fewest, most))
 
     @property
-    def epochs_are_given(self) -> bool:  # type: ignore[override]
+    def epochs_are_given(self) -> bool:
         """Whether ``max_iter`` is a number."""
         return self.max_iter is not None
 
