@@ -18,8 +18,9 @@ from harmonium import (
     MultiLabelHinge,
     Stochastic,
 )
+from harmonium.params import HEAD_BIAS
 from harmonium.training import path
-from harmonium.training.pruning import prune
+from harmonium.training.pruning import Selected, prune
 from harmonium.views.data import Data
 
 from .selection_cases import FEW, HAS, QUICK, X, classes_of
@@ -80,12 +81,9 @@ def test_held_out_rows_judge_what_a_fit_would_keep() -> None:
         model = HarmoniumClassifier(driver=driver, **settings).fit(X, y)
     assert pruned.call_count >= len(model.validation_["epoch"])
     assert all(n_items > 0 for _, _, _, n_items in (call.args for call in pruned.call_args_list))
-    problem, training = model.fitted_.problem, model.fitted_.training
-    # of what is left nothing more is taken away
-    scores = path.held_out_scores(problem, Data(model.as_views(X)), training)
-    np.testing.assert_allclose(
-        scores.argmax(axis=1),
-        model.head_.scores(
-            problem.energy, training.result, Data(model.as_views(X)).batch(np.arange(len(y)), model.families_)
-        ).argmax(axis=1),
-    )
+    # scores are those of what is left
+    problem, training, data = model.fitted_.problem, model.fitted_.training, Data(model.as_views(X))
+    before = path.held_out_scores(problem, data, training)
+    shifted = {**training.result, HEAD_BIAS: training.result[HEAD_BIAS] + 1}
+    with patch.object(path, "prune", lambda *_: Selected(problem, shifted, np.zeros(0), 0)):
+        np.testing.assert_allclose(path.held_out_scores(problem, data, training), before + 1, atol=1e-5)
