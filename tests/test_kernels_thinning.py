@@ -9,11 +9,12 @@ from scipy.stats import poisson
 
 from harmonium.families import Bernoulli, Poisson
 from harmonium.families.counts import Counts
+from harmonium.kernels.byte_products import as_units
 from harmonium.kernels.sampling import nonzero_columns
 from harmonium.kernels.thinning import natural_limits, thinned_candidates
 from harmonium.kernels.threads import compute
 
-N_FEATURES, N_UNITS, N_ROWS = 60, 7, 25
+N_FEATURES, N_UNITS, N_ROWS = 60, 7, 45
 
 
 def _model(seed: int, gaussian: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -53,8 +54,8 @@ def test_candidates_have_the_law_of_numbers_below_a_limit(gaussian: bool, n_rows
     rng = np.random.default_rng(2)
     for _ in range(n_draws):
         keys = rng.integers(2**32, size=3, dtype=np.uint32)
-        features, rows, uniforms, naturals = thinned_candidates(weights, bias, hidden, 2.0, keys, 5)
-        below = uniforms < limit[features, rows]
+        features, rows, uniforms, naturals = thinned_candidates(weights, bias, as_units(hidden), 2.0, keys, 5)
+        below = uniforms <= limit[features, rows]  # a number just below 1 may have been rounded to it
         np.add.at(found, (features[below], rows[below]), 1)
         below = uniforms < limit[features, rows] / 4
         np.add.at(low, (features[below], rows[below]), 1)
@@ -113,13 +114,13 @@ def test_strange_arguments_are_survived() -> None:
     """No rows; weights that are not numbers, which the driver will refuse; more candidates than expected."""
     weights, bias, hidden = _model(7)
     keys = np.array([1, 2, 3], dtype=np.uint32)
-    features, rows, *_ = thinned_candidates(weights, bias, hidden[:0], 1.0, keys, 0)
+    features, rows, *_ = thinned_candidates(weights, bias, as_units(hidden[:0]), 1.0, keys, 0)
     assert not len(features) and not len(rows)
     weights[3], weights[50] = np.nan, np.inf
-    thinned_candidates(weights, bias, hidden, 1.0, keys, 0)
+    thinned_candidates(weights, bias, as_units(hidden), 1.0, keys, 0)
     many = np.zeros((2000, N_UNITS), dtype=np.float32)
     rare = np.zeros((40, N_UNITS), dtype=np.float32), np.full(40, -2.6, dtype=np.float32)
-    features, rows, *_ = thinned_candidates(*rare, many, 1.0, keys, 0)
+    features, rows, *_ = thinned_candidates(*rare, as_units(many), 1.0, keys, 0)
     assert abs(len(rows) / (40 * 2000 * np.exp(-2.6)) - 1) < 0.1
     assert (np.diff(features.astype(np.int64) * 2000 + rows) > 0).all()
 

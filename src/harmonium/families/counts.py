@@ -9,6 +9,7 @@ import numpy as np
 
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
+from harmonium.kernels.byte_products import as_units
 from harmonium.kernels.products import Matrix, sum_over_features
 from harmonium.kernels.rows import entries
 from harmonium.kernels.sampling import nonzero_columns
@@ -230,11 +231,11 @@ class Counts(Family):
     ) -> SparseDraw | None:
         """Find candidates for counts above zero with a kernel, and draw these exactly."""
         keys = rng.integers(2**32, size=3, dtype=np.uint32)
-        factor = self.tail_factor()
+        factor, units = self.tail_factor(), as_units(hidden)
 
         def draw(first: int, last: int) -> tuple[Columns]:
             features, rows, uniform, natural = thinned_candidates(
-                weights[first:last], bias[first:last], hidden, factor, keys, first
+                weights[first:last], bias[first:last], units, factor, keys, first
             )
             counts = self.tail_quantile(uniform, self.clamp(natural))
             return (nonzero_columns(features, rows, counts, last - first),)

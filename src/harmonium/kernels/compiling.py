@@ -112,6 +112,31 @@ def inlined(function: Function) -> Function:
     return cast(Function, Kernel(function, {"inline": "always"}))
 
 
+class Emitted:
+    """A function that writes instructions for the compiler itself, which no loop could be made to give."""
+
+    def __init__(self, write: Callable[..., Any]) -> None:
+        self._write = write
+        self._type: Any = None
+
+    @property
+    def _numba_type_(self) -> Any:
+        with _lock:
+            if self._type is None:
+                from numba.core.registry import cpu_target
+                from numba.extending import intrinsic
+
+                made = intrinsic(self._write)
+                cpu_target.typing_context.refresh()
+                self._type = cpu_target.typing_context.resolve_value_type(made)
+        return self._type
+
+
+def emitted(function: Callable[..., Any]) -> Any:
+    """Make a function of `numba.extending.intrinsic` that kernels can call, when they first call it."""
+    return Emitted(function)
+
+
 @contextmanager
 def announced(tell: Callable[[], None]) -> Iterator[None]:
     """Call a function whenever something has to be compiled that was not kept: that takes seconds.

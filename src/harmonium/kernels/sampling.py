@@ -37,7 +37,8 @@ def least_above_exp2(x):  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=True, error_model="numpy")
-def _flag(natural: np.ndarray, threshold: np.float32, first_cell: np.uint32, key: np.uint32, flags: np.ndarray) -> None:
+def flag(natural: np.ndarray, threshold: np.float32, first_cell: np.uint32, key: np.uint32, flags: np.ndarray) -> None:
+    """Mark the cells whose uniform numbers are below 2^(natural · log2(e) + threshold), or up to 6 % above."""
     # a separate function, so that nothing keeps the compiler from vectorising the loop
     for cell in range(len(natural)):
         x = min(max(natural[cell] * float32(1.4426950408889634) + threshold, float32(-100)), float32(1))
@@ -45,12 +46,15 @@ def _flag(natural: np.ndarray, threshold: np.float32, first_cell: np.uint32, key
 
 
 @compiled()
-def _collect(flags: np.ndarray, n_cells: int, cells: np.ndarray) -> int:
-    # without a branch, whose outcome could not be predicted; a function of its own, so that nothing else is in the loop
+def _collect(words: np.ndarray, flags: np.ndarray, cells: np.ndarray) -> int:
+    # a function of its own, so that nothing else is in the loop; within a word without a branch, whose outcome could
+    # not be predicted
     found = 0
-    for cell in range(n_cells):
-        cells[found] = cell
-        found += flags[cell]
+    for word in range(len(words)):
+        if words[word]:
+            for cell in range(8 * word, 8 * word + 8):
+                cells[found] = cell
+                found += int(flags[cell])
     return found
 
 
@@ -58,7 +62,7 @@ def _collect(flags: np.ndarray, n_cells: int, cells: np.ndarray) -> int:
 def collect_flagged(padded: np.ndarray, n_cells: int) -> np.ndarray:
     """Return the flagged cells in order; ``padded`` has `flag_bytes` bytes, zero from ``n_cells`` on."""
     cells = np.empty(n_cells + 1, dtype=np.int32)  # one is written beyond the last found
-    return cells[: _collect(padded, n_cells, cells)]
+    return cells[: _collect(padded.view(np.uint64), padded, cells)]
 
 
 def flag_bytes(n_cells: int) -> int:
@@ -94,7 +98,7 @@ def candidates(
     """
     n_cells = len(natural)
     padded[n_cells:] = 0
-    _flag(natural, np.float32(np.log2(factor)), first_cell, key, padded[:n_cells])
+    flag(natural, np.float32(np.log2(factor)), first_cell, key, padded[:n_cells])
     cells = collect_flagged(padded, n_cells)
     uniforms = np.empty(len(cells), dtype=np.float32)
     for entry in range(len(cells)):

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy import float32, int64, uint32
 
+from harmonium.kernels.byte_products import Units
+from harmonium.kernels.cell_by_cell import LOG2_E, Found, Workspace, look_at_all, with_room, workspace
 from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import twice_artanh
-from harmonium.kernels.sampling import candidates, flag_bytes, least_above_exp2, uniform
-from harmonium.kernels.threads import scratch
+from harmonium.kernels.sampling import least_above_exp2, uniform
 
 # A cell that is jumped to takes as long as about this many that are looked at one after the other (measured). Features
 # with a higher bound are done cell by cell.
@@ -36,9 +37,6 @@ _EVERY, _MOST = 16, 0.75
 _LOWEST_BOUND = 2.0**-16
 # Bounds take in the rounding of sums of a few hundred float32 products, about 1e-6 of the sum of their sizes.
 _ROUNDING = 1e-5
-# Cells that are looked at in one go: their naturals stay in the processor's cache. A convention.
-_TILE_CELLS = 2**17
-_LOG2_E = math.log2(math.e)
 
 
 @compiled()
@@ -108,7 +106,7 @@ def _jump(
     keys: np.ndarray,
     first: int,
     begin: int,
-    entries: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    entries: Found,
     found: int,
 ) -> tuple[int, int]:
     """Append the candidates of rare features from ``begin`` on; return where there was no more room, and their number.
@@ -119,7 +117,7 @@ def _jump(
     n_features, n_rows, n_units = len(weights), len(hidden), weights.shape[1]
     highest, lowest = float32(-np.log2(_COST_OF_A_JUMP)), float32(np.log2(_LOWEST_BOUND))
     for feature in range(begin, n_features):
-        limit = limits[feature] * float32(_LOG2_E) + log2_factor
+        limit = limits[feature] * float32(LOG2_E) + log2_factor
         if not limit < highest:
             continue
         bound = least_above_exp2(max(limit, lowest))
@@ -140,7 +138,7 @@ def _jump(
                 x += weights[feature, unit] * hidden[row, unit]
             x += bias[feature]
             u = bound * uniform(uint32(cell + uint32(row)), keys[1])
-            if u < least_above_exp2(min(max(x * float32(_LOG2_E) + log2_factor, float32(-100)), float32(1))):
+            if u < least_above_exp2(min(max(x * float32(LOG2_E) + log2_factor, float32(-100)), float32(1))):
                 features[found] = feature
                 rows[found] = row
                 uniforms[found] = u
@@ -159,7 +157,7 @@ def _frequent(limits: np.ndarray, log2_factor: np.float32) -> np.ndarray:
     result = np.empty(len(limits), dtype=np.int64)
     for feature in range(len(limits)):
         result[found] = feature
-        found += not limits[feature] * float32(_LOG2_E) + log2_factor < highest
+        found += not limits[feature] * float32(LOG2_E) + log2_factor < highest
     return result[:found]
 
 
@@ -175,73 +173,17 @@ def _are_frequent(
 
 
 @compiled()
-def _longer(array: np.ndarray, length: int) -> np.ndarray:
-    result = np.empty(length, dtype=array.dtype)
-    for i in range(len(array)):  # a slice would take seconds to compile, with the message of shapes that differ
-        result[i] = array[i]
-    return result
-
-
-@compiled()
-def _with_room(
-    entries: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], needed: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    features, rows, uniforms, naturals = entries
-    if needed <= len(rows):
-        return entries
-    length = 2 * needed
-    return _longer(features, length), _longer(rows, length), _longer(uniforms, length), _longer(naturals, length)
-
-
-@compiled()
-def _pack(weights: np.ndarray, chosen: np.ndarray, packed: np.ndarray) -> None:
-    for i in range(len(chosen)):
-        feature = chosen[i]
-        for unit in range(weights.shape[1]):
-            packed[i, unit] = weights[feature, unit]
-
-
-@compiled()
-def _add_bias(natural: np.ndarray, bias: np.ndarray, chosen: np.ndarray) -> None:
-    for i in range(len(chosen)):
-        shift = bias[chosen[i]]
-        for row in range(natural.shape[1]):
-            natural[i, row] += shift
-
-
-@compiled()
-def _unpack(
-    cells: np.ndarray,
-    uniforms: np.ndarray,
-    natural: np.ndarray,
-    chosen: np.ndarray,
-    entries: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    found: int,
-) -> None:
-    features, rows, all_uniforms, naturals = entries
-    n_rows = natural.shape[1]
-    for entry in range(len(cells)):
-        i = cells[entry] // n_rows
-        row = cells[entry] - i * n_rows
-        features[found + entry] = chosen[i]
-        rows[found + entry] = row
-        all_uniforms[found + entry] = uniforms[entry]
-        naturals[found + entry] = natural[i, row]
-
-
-@compiled()
 def _thinned(
     weights: np.ndarray,
     bias: np.ndarray,
-    hidden: np.ndarray,
+    units: Units,
     factor: float,
     keys: np.ndarray,
     first: int,
-    packed: np.ndarray,
-    natural: np.ndarray,
-    padded: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    space: Workspace,
+) -> Found:
     # one kernel, because each return to the interpreter may have to wait for another thread
+    hidden = units.values
     n_features, n_rows = len(weights), len(hidden)
     room = max(2 * n_rows, n_features)
     entries = (
@@ -262,33 +204,21 @@ def _thinned(
             limits = np.empty(n_features, dtype=np.float32)
             natural_limits(weights, bias, middle, reach, every, limits)
             while reached < n_features:
-                entries = _with_room(entries, found + n_rows)
+                entries = with_room(entries, found + n_rows)
                 reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
             frequent = _frequent(limits, log2_factor)
-    for begin in range(0, len(frequent), len(packed)):
-        chosen = frequent[begin : begin + len(packed)]
-        number = len(chosen)
-        part = natural[:number]
-        if chosen[-1] - chosen[0] < number:  # they follow each other
-            np.dot(weights[chosen[0] : chosen[0] + number], hidden.T, part)
-        else:
-            _pack(weights, chosen, packed)
-            np.dot(packed[:number], hidden.T, part)
-        _add_bias(part, bias, chosen)
-        n_cells = number * n_rows
-        cells, uniforms = candidates(
-            part.reshape(-1), factor, keys[2], uint32((first + begin) * n_rows), padded[: -(-n_cells // 8) * 8]
-        )
-        entries = _with_room(entries, found + len(cells))
-        _unpack(cells, uniforms, part, chosen, entries, found)
-        found += len(cells)
-    features, rows, all_uniforms, naturals = entries
-    return features[:found], rows[:found], all_uniforms[:found], naturals[:found]
+    tile = len(space.natural)
+    for begin in range(0, len(frequent), tile):
+        chosen = frequent[begin : begin + tile]
+        first_cell = uint32((first + begin) * n_rows)
+        entries, found = look_at_all(weights, bias, units, chosen, factor, keys[2], first_cell, space, entries, found)
+    features, rows, uniforms, naturals = entries
+    return features[:found], rows[:found], uniforms[:found], naturals[:found]
 
 
 def thinned_candidates(
-    weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, factor: float, keys: np.ndarray, first: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    weights: np.ndarray, bias: np.ndarray, units: Units, factor: float, keys: np.ndarray, first: int
+) -> Found:
     """Return the cells that may be non-zero, of some features; those of each feature follow each other.
 
     Parameters
@@ -297,8 +227,8 @@ def thinned_candidates(
         Weights of the features.
     bias : ndarray of float32 of shape (n_features,)
         Bias of each feature.
-    hidden : ndarray of float32 of shape (n_rows, n_units)
-        Values of the hidden units.
+    units : Units
+        The hidden units.
     factor : float
         A constant with P(x > 0) <= factor * exp(natural).
     keys : ndarray of uint32 of shape (3,)
@@ -317,19 +247,7 @@ def thinned_candidates(
     naturals : ndarray of float32
         Natural parameter of each cell.
     """
-    n_rows, n_units = hidden.shape
-    if not n_rows:
+    if not len(units.values):
         nothing = np.zeros(0, dtype=np.float32)
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), nothing, nothing
-    tile = max(1, min(len(weights), _TILE_CELLS // n_rows))
-    return _thinned(
-        weights,
-        bias,
-        np.ascontiguousarray(hidden),
-        factor,
-        keys,
-        first,
-        scratch("packed", (tile, n_units), np.float32),
-        scratch("natural", (tile, n_rows), np.float32),
-        scratch("flags", (flag_bytes(tile * n_rows),), np.uint8),
-    )
+    return _thinned(weights, bias, units, factor, keys, first, workspace(units, len(weights)))
