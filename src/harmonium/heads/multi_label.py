@@ -36,9 +36,10 @@ class MultiLabelHinge(LinearHead):
         better. Of 1, 3, 10 and 30, 3 ranks best on held-out training rows of enron, medical and Corel5k.
     measure : {"example_f1", "micro_f1", "macro_f1", "accuracy"}, default="example_f1"
         What predicted labels should be good at; where probabilities are cut is chosen by it on held-out rows. The F1 of
-        a row's labels, averaged over rows; that of all rows and labels together; the F1 of a label, averaged over
-        labels, each of which then has a cut of its own; or the share of right answers, for which labels that are more
-        probable than not are predicted. Without held-out rows labels of positive scores are predicted.
+        a row's labels, averaged over rows, and where that is not clearly worse, as many labels as rows have; the F1 of
+        all rows and labels together; that of a label, averaged over labels, each of which then has a cut of its own;
+        or the share of right answers, for which labels that are more probable than not are predicted. Without held-out
+        rows labels of positive scores are predicted.
     direct : {"auto", "linear", False}, default="auto"
         Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
         penalty and its share on held-out rows, and needs some; where rows are few, it may go by resemblance to training

@@ -19,6 +19,10 @@ from scipy.special import expit
 Measure = Literal["example_f1", "micro_f1", "macro_f1", "accuracy"]
 # Rows that have a label, as many as the model's own probabilities of it count for when its cut is chosen: a convention.
 _EXPECTED_ROWS = 10.0
+# Standard errors by which a cut is clearly worse than another one. With 0, 1 and 2 the F1 of training rows that were
+# neither fitted nor chosen by is .7616, .7670, .7660 on medical, .6120, .6120, .6122 on enron, and .2707, .2683, .2660
+# on Corel5k, where rows get 5.2, 4.3 and 3.9 labels and have 3.5.
+_CLEARLY = 2.0
 
 
 def of_accuracy(log_odds: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -61,9 +65,11 @@ def of_macro_f1(log_odds: np.ndarray, labels: np.ndarray, weight: np.ndarray) ->
 
 
 def of_example_f1(log_odds: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return one cut for all labels, of the largest mean over rows of the F1 of a row's labels.
+    """Return one cut for all labels, of a large mean over rows of the F1 of a row's labels.
 
-    The F1 of a row that has no label is 1 if none is predicted, else 0.
+    Of all cuts whose mean is not clearly below the largest, by two standard errors of the difference, it is the one
+    that gives rows as many labels as they have, or nearly so. The F1 of a row that has no label is 1 if none is
+    predicted, else 0.
 
     Examples
     --------
@@ -74,11 +80,27 @@ def of_example_f1(log_odds: np.ndarray, labels: np.ndarray, weight: np.ndarray) 
     order = np.argsort(np.where(counts, -log_odds, np.inf), axis=1, kind="stable")
     hits = np.take_along_axis(np.where(counts, labels, 0.0), order, axis=1)
     n_true, n_predicted = hits.sum(axis=1, keepdims=True), np.arange(1, hits.shape[1] + 1)
-    f1 = 2 * np.cumsum(hits, axis=1) / (n_true + n_predicted)
-    # what each label adds to the F1 of its row when the cut falls below it
-    gains = np.diff(f1, axis=1, prepend=(n_true == 0).astype(float)) * weight.max(axis=1, keepdims=True)
+    # of each row, by the number of labels that are above the cut
+    f1 = np.hstack([n_true == 0, 2 * np.cumsum(hits, axis=1) / (n_true + n_predicted)])
+    by_row = weight.max(axis=1, keepdims=True)
     values, used = np.take_along_axis(log_odds, order, axis=1), np.take_along_axis(counts, order, axis=1)
-    return np.full(log_odds.shape[1], _cut(values[used], [gains[used]], lambda gain: gain))
+
+    def gains(quantity: np.ndarray) -> np.ndarray:
+        """What each label adds to the sum of a quantity over rows when the cut falls below it."""
+        return (by_row * np.diff(quantity, axis=1))[used]
+
+    best = _cut(values[used], [gains(f1)], lambda gain: gain)
+    loss = np.take_along_axis(f1, ((values > best) & used).sum(axis=1, keepdims=True), axis=1) - f1
+    at_first, square_at_first = (by_row.T @ loss[:, :1]).item(), (by_row.T @ loss[:, :1] ** 2).item()
+    n_rows, n_labels = by_row.sum(), (by_row * n_true).sum()
+
+    def nearness(change: np.ndarray, change_of_square: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        mean, square = (at_first + change) / n_rows, (square_at_first + change_of_square) / n_rows
+        error = np.sqrt(np.maximum(square - mean**2, 0) / n_rows)
+        return np.where(mean <= _CLEARLY * error + 1e-9, -np.abs(predicted - n_labels), -np.inf)
+
+    parts = [gains(loss), gains(loss**2), np.broadcast_to(by_row, used.shape)[used]]
+    return np.full(log_odds.shape[1], _cut(values[used], parts, nearness))
 
 
 def _cut_of_f1(values: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> float:
