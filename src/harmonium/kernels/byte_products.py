@@ -2,7 +2,8 @@
 
 If each unit is zero or some positive number of its row, a natural is the bias plus that number times the sum of some
 weights. With weights rounded up to multiples of a 126th of the largest, it is a sum of whole numbers, and never too
-small. For models of words it is some hundredths too large, so that a draw needs the exact natural of few cells.
+small. It is too large by about half a 126th of that weight for each unit that is not zero: for models of words some
+hundredths, so that a draw needs the exact natural of few cells.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from harmonium.kernels.compiling import compiled, emitted
 # take up to twice as long). Its instruction has _LANES sums of _BYTES products each.
 TILE_FEATURES, TILE_ROWS = 6, 64
 _LANES, _BYTES = 16, 4
-# With fewer rows, most of a tile would be empty (measured with 200 units: both ways take as long with 35 rows).
-_FEWEST_ROWS = 40
+# Share of the rows of all tiles below which bytes do not pay, as the others are computed in vain (measured).
+_FULL = 0.7
 _INSTRUCTION = "llvm.x86.avx512.vpdpbusd.512"
 _PROBE = f"""
 declare <{_LANES} x i32> @{_INSTRUCTION}(<{_LANES} x i32>, <{_LANES} x i32>, <{_LANES} x i32>)
@@ -92,8 +93,8 @@ def as_units(hidden: np.ndarray) -> Units:
     """
     values = np.ascontiguousarray(hidden, dtype=np.float32)
     n_rows, n_units = values.shape
-    if n_rows >= _FEWEST_ROWS and bytes_are_fast():
-        padded = -(-n_rows // TILE_ROWS) * TILE_ROWS
+    padded = -(-n_rows // TILE_ROWS) * TILE_ROWS
+    if n_rows > _FULL * padded and bytes_are_fast():
         packed = np.zeros((-(-n_units // _BYTES), padded, _BYTES), dtype=np.uint8)
         factors = np.zeros(padded, dtype=np.float32)
         if _pack(values, packed, factors):
@@ -139,8 +140,6 @@ def _multiply(context, rounded, stride, packed, step, n_groups, scales, bias, fa
 
     def write(target: Any, builder: Any, _: Any, arguments: Any) -> Any:
         rounded, stride, packed, step, n_groups, scales, bias, factors, out, pitch = arguments
-        if not bytes_are_fast():  # then it is never called, but has to be there
-            return target.get_dummy_value()
         multiply_and_add = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(integers, [integers] * 3), _INSTRUCTION
         )

@@ -8,7 +8,6 @@ candidates, but for rounding.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy import float32, uint32
@@ -22,47 +21,12 @@ from harmonium.kernels.threads import scratch
 Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 # Cells that are looked at in one go: their naturals stay in the processor's cache. A convention.
 _TILE_CELLS = 2**17
+# Each candidate takes a product of its own after bytes. With a larger share of them bytes take longer than floats
+# (measured with 50 and 200 units).
+_LARGEST_SHARE = 0.03
+# Cells by which the share is told, and the distance of their rows, a prime number: conventions.
+_SPREAD_CELLS, _STRIDE = 256, 7919
 LOG2_E = math.log2(math.e)
-
-
-class Workspace(NamedTuple):
-    """Scratch memory for one tile of features.
-
-    Attributes
-    ----------
-    natural : ndarray of float32 of shape (features, rows)
-        Naturals, or their limits.
-    flags : ndarray of uint8
-        A byte for each cell.
-    weights : ndarray of float32 of shape (features, units)
-        Weights of features that do not follow each other.
-    rounded : ndarray of int8 of shape (features, units)
-        Weights rounded up, if units are packed.
-    constants : ndarray of float32 of shape (2, features)
-        What belongs to each feature, if units are packed.
-    """
-
-    natural: np.ndarray
-    flags: np.ndarray
-    weights: np.ndarray
-    rounded: np.ndarray
-    constants: np.ndarray
-
-
-def workspace(units: Units, n_features: int) -> Workspace:
-    """Return scratch memory of this thread for some of the features."""
-    n_rows, n_units = units.values.shape
-    n_groups, n_padded, n_bytes = units.packed.shape
-    tile = max(1, min(n_features, _TILE_CELLS // n_rows))
-    by_floats, by_bytes = (0, -(-tile // TILE_FEATURES) * TILE_FEATURES) if n_groups else (tile, 0)
-    natural = (by_bytes, n_padded) if n_groups else (tile, n_rows)
-    return Workspace(
-        scratch("natural", natural, np.float32),
-        scratch("flags", (flag_bytes(math.prod(natural)),), np.uint8),
-        scratch("weights", (by_floats, n_units), np.float32),
-        scratch("rounded", (by_bytes, n_groups * n_bytes), np.int8),
-        scratch("constants", (2, by_bytes), np.float32),
-    )
 
 
 @compiled()
@@ -161,20 +125,102 @@ def _append_below(
     return found
 
 
+@compiled(fastmath={"reassoc", "contract", "nsz"})
+def expected_share(
+    weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, chosen: np.ndarray, factor: float
+) -> float:
+    """Return the share of cells that are candidates, by the limits of some cells, evenly spread."""
+    n_rows, n_units = hidden.shape
+    total = 0.0
+    for i in range(_SPREAD_CELLS):
+        feature, row = chosen[i * len(chosen) // _SPREAD_CELLS], i * _STRIDE % n_rows
+        x = float32(0)
+        for unit in range(n_units):
+            x += weights[feature, unit] * hidden[row, unit]
+        total += min(factor * np.exp(x + bias[feature]), 1.0)
+    return total / _SPREAD_CELLS
+
+
 @compiled()
+def _by_floats(
+    weights: np.ndarray,
+    bias: np.ndarray,
+    hidden: np.ndarray,
+    chosen: np.ndarray,
+    factor: float,
+    key: np.uint32,
+    first: int,
+    entries: Found,
+    found: int,
+    natural: np.ndarray,
+    gathered: np.ndarray,
+    padded: np.ndarray,
+) -> tuple[Found, int]:
+    n_rows = len(hidden)
+    for begin in range(0, len(chosen), len(natural)):
+        some = chosen[begin : begin + len(natural)]
+        number = len(some)
+        part = natural[:number]
+        if some[-1] - some[0] < number:  # they follow each other
+            np.dot(weights[some[0] : some[0] + number], hidden.T, part)
+        else:
+            _gather(weights, some, gathered)
+            np.dot(gathered[:number], hidden.T, part)
+        _add_bias(part, bias, some)
+        first_cell = uint32((first + begin) * n_rows)
+        flags = padded[: -(-part.size // 8) * 8]
+        cells, uniforms = candidates(part.reshape(-1), factor, key, first_cell, flags)
+        entries = with_room(entries, found + len(cells))
+        _append(cells, uniforms, part, some, entries, found)
+        found += len(cells)
+    return entries, found
+
+
+@compiled()
+def _by_bytes(
+    weights: np.ndarray,
+    bias: np.ndarray,
+    hidden: np.ndarray,
+    chosen: np.ndarray,
+    factor: float,
+    key: np.uint32,
+    first: int,
+    entries: Found,
+    found: int,
+    packed: np.ndarray,
+    factors: np.ndarray,
+    limits: np.ndarray,
+    rounded: np.ndarray,
+    constants: np.ndarray,
+    flags: np.ndarray,
+) -> tuple[Found, int]:
+    n_rows, n_padded = len(hidden), limits.shape[1]
+    threshold = np.float32(np.log2(factor))
+    for begin in range(0, len(chosen), len(limits)):
+        some = chosen[begin : begin + len(limits)]
+        limits_by_bytes(weights, bias, some, packed, factors, rounded, constants, limits)
+        first_cell = uint32((first + begin) * n_rows)
+        n_cells = len(some) * n_padded
+        _flag_limits(limits[: len(some)], threshold, first_cell, n_rows, key, flags)
+        cells = collect_flagged(flags[:n_cells], n_cells)
+        entries = with_room(entries, found + len(cells))
+        found = _append_below(cells, n_padded, weights, bias, hidden, some, threshold, first_cell, key, entries, found)
+    return entries, found
+
+
 def look_at_all(
     weights: np.ndarray,
     bias: np.ndarray,
     units: Units,
     chosen: np.ndarray,
+    share: float,
     factor: float,
     key: np.uint32,
-    first_cell: np.uint32,
-    space: Workspace,
+    first: int,
     entries: Found,
     found: int,
 ) -> tuple[Found, int]:
-    """Add the candidates of some features, of one tile at most, to the entries; return these and their number.
+    """Add the candidates of some features to the entries; return these and their number.
 
     Parameters
     ----------
@@ -186,14 +232,14 @@ def look_at_all(
         The hidden units.
     chosen : ndarray of int
         Numbers of the features.
+    share : float
+        What `expected_share` says of them: bytes pay if candidates are few.
     factor : float
         A constant with P(x > 0) <= factor * exp(natural).
     key : uint32
         A new one for every matrix that is drawn.
-    first_cell : uint32
-        Number of the first cell, so that all cells of a matrix draw different numbers.
-    space : Workspace
-        Scratch memory.
+    first : int
+        Number of the first feature in the matrix, so that all cells draw different numbers.
     entries : tuple of ndarray
         Features, rows, uniform numbers and naturals.
     found : int
@@ -206,31 +252,24 @@ def look_at_all(
     found : int
         Number of entries.
     """
-    n_rows, number, hidden = len(units.values), len(chosen), units.values
-    natural = space.natural[:number]
-    n_cells = natural.size
-    padded = space.flags[: -(-n_cells // 8) * 8]
-    if len(units.packed):
-        limits_by_bytes(
-            weights, bias, chosen, units.packed, units.factors, space.rounded, space.constants, space.natural
+    n_rows, n_units = units.values.shape
+    n_groups, n_padded, n_bytes = units.packed.shape
+    arguments = weights, bias, units.values, chosen, factor, key, first, entries, found
+    if n_groups and share <= _LARGEST_SHARE:
+        tile = -(-min(len(chosen), max(1, _TILE_CELLS // n_padded)) // TILE_FEATURES) * TILE_FEATURES
+        return _by_bytes(
+            *arguments,
+            units.packed,
+            units.factors,
+            scratch("natural", (tile, n_padded), np.float32),
+            scratch("rounded", (tile, n_groups * n_bytes), np.int8),
+            scratch("constants", (2, tile), np.float32),
+            scratch("flags", (tile * n_padded,), np.uint8),
         )
-        threshold = np.float32(np.log2(factor))
-        _flag_limits(natural, threshold, first_cell, n_rows, key, padded)
-        padded[n_cells:] = 0
-        cells = collect_flagged(padded, n_cells)
-        entries = with_room(entries, found + len(cells))
-        n_padded = natural.shape[1]
-        found = _append_below(
-            cells, n_padded, weights, bias, hidden, chosen, threshold, first_cell, key, entries, found
-        )
-        return entries, found
-    if chosen[-1] - chosen[0] < number:  # they follow each other
-        np.dot(weights[chosen[0] : chosen[0] + number], hidden.T, natural)
-    else:
-        _gather(weights, chosen, space.weights)
-        np.dot(space.weights[:number], hidden.T, natural)
-    _add_bias(natural, bias, chosen)
-    cells, uniforms = candidates(natural.reshape(-1), factor, key, first_cell, padded)
-    entries = with_room(entries, found + len(cells))
-    _append(cells, uniforms, natural, chosen, entries, found)
-    return entries, found + len(cells)
+    tile = min(len(chosen), max(1, _TILE_CELLS // n_rows))
+    return _by_floats(
+        *arguments,
+        scratch("natural", (tile, n_rows), np.float32),
+        scratch("gathered", (tile, n_units), np.float32),
+        scratch("flags", (flag_bytes(tile * n_rows),), np.uint8),
+    )

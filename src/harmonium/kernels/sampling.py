@@ -2,8 +2,8 @@
 
 The uniform number of a cell is a hash of (key, cell), so that blocks can be drawn in any order and on any thread. A
 cell can be non-zero only if its number is below ``factor * exp(natural)``. The kernels find these candidates, for words
-a few in a hundred, and the family decides about them exactly. Here all cells are looked at; `kernels/thinning.py` looks
-at few cells of features that are rare.
+a few in a hundred, and the family decides about them exactly. `kernels/cell_by_cell.py` looks at all cells, as here;
+`kernels/thinning.py` at few cells of features that are rare.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 from numpy import float32, int64, uint32
 
 from harmonium.kernels.byte_products import Units
-from harmonium.kernels.cell_by_cell import LOG2_E, Found, Workspace, look_at_all, with_room, workspace
+from harmonium.kernels.cell_by_cell import LOG2_E, Found, expected_share, look_at_all, with_room
 from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import twice_artanh
 from harmonium.kernels.sampling import least_above_exp2, uniform
@@ -174,16 +174,10 @@ def _are_frequent(
 
 @compiled()
 def _thinned(
-    weights: np.ndarray,
-    bias: np.ndarray,
-    units: Units,
-    factor: float,
-    keys: np.ndarray,
-    first: int,
-    space: Workspace,
-) -> Found:
+    weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, factor: float, keys: np.ndarray, first: int
+) -> tuple[Found, int, np.ndarray, float]:
+    """Return the candidates of rare features, their number, the other features and the share of candidates there."""
     # one kernel, because each return to the interpreter may have to wait for another thread
-    hidden = units.values
     n_features, n_rows = len(weights), len(hidden)
     room = max(2 * n_rows, n_features)
     entries = (
@@ -207,13 +201,8 @@ def _thinned(
                 entries = with_room(entries, found + n_rows)
                 reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
             frequent = _frequent(limits, log2_factor)
-    tile = len(space.natural)
-    for begin in range(0, len(frequent), tile):
-        chosen = frequent[begin : begin + tile]
-        first_cell = uint32((first + begin) * n_rows)
-        entries, found = look_at_all(weights, bias, units, chosen, factor, keys[2], first_cell, space, entries, found)
-    features, rows, uniforms, naturals = entries
-    return features[:found], rows[:found], uniforms[:found], naturals[:found]
+    share = expected_share(weights, bias, hidden, frequent, factor) if len(frequent) else 0.0
+    return entries, found, frequent, share
 
 
 def thinned_candidates(
@@ -250,4 +239,8 @@ def thinned_candidates(
     if not len(units.values):
         nothing = np.zeros(0, dtype=np.float32)
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), nothing, nothing
-    return _thinned(weights, bias, units, factor, keys, first, workspace(units, len(weights)))
+    entries, found, frequent, share = _thinned(weights, bias, units.values, factor, keys, first)
+    if len(frequent):
+        entries, found = look_at_all(weights, bias, units, frequent, share, factor, keys[2], first, entries, found)
+    features, rows, uniforms, naturals = entries
+    return features[:found], rows[:found], uniforms[:found], naturals[:found]
