@@ -82,7 +82,7 @@ def example_f1(labels: np.ndarray, predicted: np.ndarray) -> float:
 def best_cut(labels: np.ndarray, scores: np.ndarray) -> float:
     """Return the cut of the largest F1, of those that leave different numbers of labels, in steps of a percent."""
     share = labels.mean()
-    cuts = np.quantile(scores, 1 - share * np.exp(np.arange(-100, 101) / 100))
+    cuts = np.quantile(scores, 1 - np.minimum(share * np.exp(np.arange(-100, 101) / 100), 1))
     return float(max(cuts, key=lambda cut: example_f1(labels, scores > cut)))
 
 

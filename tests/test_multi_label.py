@@ -161,8 +161,8 @@ def test_the_cut_of_example_f1_is_not_clearly_worse_and_gives_as_many_labels(
     missing = {}
     for cut in [*tried, cuts[0]]:
         loss = row_f1(labels, log_odds > best) - row_f1(labels, log_odds > cut)
-        if loss.mean() <= 2 * loss.std() / np.sqrt(len(rows)) + 1e-9:
-            missing[cut] = abs((known & (log_odds > cut)).sum() - np.nansum(labels))
+        if loss.mean() <= min(2 * loss.std() / np.sqrt(len(rows)), 0.01) + 1e-9:
+            missing[cut] = abs((known & (log_odds > cut)).sum() - np.nansum(labels)), round(loss.mean(), 9)
     assert missing[cuts[0]] == min(missing.values())
 
 
@@ -213,8 +213,8 @@ def test_predict_is_best_by_the_measure_that_is_asked_for() -> None:
         assert quality[measure] > quality["accuracy"] + 0.02
     for name in ("micro_f1", "accuracy"):
         loss = row_f1(labels, found[name]) - row_f1(labels, found["example_f1"])
-        assert loss.mean() <= 2 * loss.std() / np.sqrt(300), name
-    assert found["example_f1"].sum() == pytest.approx(labels.sum(), rel=0.02)
+        assert loss.mean() <= 0.01, name
+    assert labels.sum() < found["example_f1"].sum() < found["micro_f1"].sum()  # nearer to what is true
     right = {name: (found[name] == labels).mean() for name in CUTS}
     assert right["accuracy"] >= max(right.values()) - 0.005
     np.testing.assert_array_equal(found["accuracy"], outputs.probabilities(scores, factors) > 0.5)

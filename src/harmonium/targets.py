@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -67,6 +67,15 @@ class Targets:
     def counting(self) -> np.ndarray:
         """Mask of the rows that have a target and a weight above zero."""
         return np.asarray(self.known & (self.weight > 0))
+
+    def as_rows(self) -> Targets:
+        """Return the same targets with weights that tell how many rows there are, of one or more on average.
+
+        Weights may say how often a row counts, or be shares of all rows that add up to one, which say nothing of how
+        much is known.
+        """
+        mean = float(self.weight[self.counting].mean()) if self.counting.any() else 1.0
+        return self if mean >= 1 else replace(self, weight=self.weight / mean)
 
     def take(self, rows: np.ndarray | slice) -> Targets:
         """Return some of the rows."""

@@ -629,7 +629,7 @@ class Head(Part):
         Head
             A head with ``factors_``, which `predict`, `decisions` and `probabilities` use.
         """
-        return self._with_factors(self.outputs_.calibrate(scores, targets))
+        return self._with_factors(self.outputs_.calibrate(scores, targets.as_rows()))
 
     def predict(self, scores: np.ndarray) -> np.ndarray:
         """Return what the scores predict.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Literal, Self
 
 import numpy as np
@@ -90,7 +91,9 @@ class LabelView(Head):
         """Return a copy whose frequencies of labels are those of more rows."""
         if not isinstance(self.outputs_, LabelOutputs):
             return self
-        return self._with_outputs("label", self.outputs_.with_more(labels.targets), self.n_outputs_)
+        head = copy(self)
+        head.outputs_ = self.outputs_.with_more(labels.targets)
+        return head
 
     def _with_outputs(self, kind: Kind, outputs: Outputs, n_outputs: int) -> Self:
         return self.with_fitted(_kind=kind, outputs_=outputs, n_outputs_=n_outputs)

@@ -71,6 +71,7 @@ def separate_classes(
     smoothing: float | None = None,
 ) -> Solution:
     """Return the scores' weights that separate each class from the rest; classes without rows have a score of -1."""
+    features, classes, weight = _that_count(features, classes, weight)
     weights, bias = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -1.0)
     there = np.unique(classes)
     if len(there) < 2:
@@ -91,6 +92,7 @@ def separate_classes(
 
 def weigh_classes(features: Features, classes: np.ndarray, weight: np.ndarray, n_classes: int, C: float) -> Solution:
     """Return the weights of multinomial logistic regression; classes without rows have a score below all others."""
+    features, classes, weight = _that_count(features, classes, weight)
     weights, bias = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -_ABSENT)
     there = np.unique(classes)
     if len(there) < 2:
@@ -118,7 +120,7 @@ def separate_labels(
         return fit_numbers(features, 2 * labels - 1, weight, C)
     weights, bias = np.zeros((features.shape[1], n_labels)), np.full(n_labels, -1.0)
     for label in range(n_labels):
-        known = np.flatnonzero(~np.isnan(labels[:, label]))
+        known = np.flatnonzero(~np.isnan(labels[:, label]) & (weight > 0))
         present = labels[known, label] > 0
         if present.all() or not present.any():
             bias[label] = 1.0 if present.any() else -1.0
@@ -151,6 +153,14 @@ def fit_numbers(
         model = Ridge(alpha=1 / C, tol=_TOLERANCE).fit(multiplied(part, factors), numbers, weight[known])
         weights[:, column], bias[column] = factors * model.coef_, model.intercept_
     return weights, bias
+
+
+def _that_count(features: Features, classes: np.ndarray, weight: np.ndarray) -> tuple[Features, np.ndarray, np.ndarray]:
+    """Return the rows whose weight is above zero: LIBLINEAR drops the others, and with them classes of theirs alone."""
+    if (weight > 0).all():
+        return features, classes, weight
+    rows = np.flatnonzero(weight > 0)
+    return features[rows], classes[rows], weight[rows]
 
 
 def _separated(

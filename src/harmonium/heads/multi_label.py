@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -103,7 +104,9 @@ class MultiLabelHinge(LinearHead):
 
     def with_more(self, labels: Labels) -> Self:
         """Return a copy whose frequencies are those of more rows."""
-        return self._with_outputs(self.outputs_.with_more(labels.targets))
+        head = copy(self)
+        head.outputs_ = self.outputs_.with_more(labels.targets)
+        return head
 
     def _with_outputs(self, outputs: LabelOutputs) -> Self:
         return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.frequency))
@@ -150,7 +153,8 @@ class MultiLabelHinge(LinearHead):
         It is 0 for rows without labels. Labels that no training row has, or all have, do not count.
         """
         scores, targets = scores[:, self.outputs_.varied], targets[:, self.outputs_.varied]
-        order = np.argsort(-scores, axis=1, kind="stable")
+        # unknown labels come last, where they lower no precision
+        order = np.argsort(np.where(np.isnan(targets), np.inf, -scores), axis=1, kind="stable")
         hits = np.nan_to_num(np.take_along_axis(targets, order, axis=1))
         number = hits.sum(axis=1)
         precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)

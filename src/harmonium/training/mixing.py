@@ -137,8 +137,8 @@ def _on_the_scale(
     outputs: Outputs, topics: np.ndarray, linear: np.ndarray, targets: Targets
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return factor and shift that bring linear scores to the scale of those of the topics."""
-    scale, shift = outputs.comparable(topics, targets)
-    own_scale, own_shift = outputs.comparable(linear, targets)
+    scale, shift = outputs.comparable(topics, targets.as_rows())
+    own_scale, own_shift = outputs.comparable(linear, targets.as_rows())
     return own_scale / scale, (own_shift - shift) / scale
 
 

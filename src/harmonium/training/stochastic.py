@@ -330,10 +330,10 @@ class Stochastic(Driver):
                     reporter.epoch(state.done, entry)
                     enough = self._is_enough(state, entry, training)
                     training.mark()
+                    seen_enough = watch is not None and watch(training)  # also of the last epoch
                     if enough:
                         training.stopped = f"early stopping on {self.early_stopping} at epoch {state.done}"
-                        break
-                    if watch is not None and watch(training):
+                    if enough or seen_enough:
                         break
                     checkpoint.write()
                 training.mark(always=True)
