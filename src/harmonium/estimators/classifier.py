@@ -18,11 +18,12 @@ from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.target_columns import apart
+from harmonium.estimators.waiting import NO_ROWS, WaitingRows
 from harmonium.given import plain
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.parts import as_part
 from harmonium.persist import saveable
-from harmonium.targets import Kind, Labels
+from harmonium.targets import KINDS, Kind, Labels
 from harmonium.training import FittedModel
 from harmonium.validation import check_whole
 from harmonium.views import Views
@@ -90,7 +91,10 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     validation_ : dict of str to list of float
         C, epoch and held-out error of everything that was tried. Only if rows were held out.
     coef_ : ndarray of shape (n_outputs, n_components_)
-        Weights of the topics in the scores.
+        Weights of the topics in the scores. With ``output="mean"``, the part of the scores that comes through topics
+        ("topics" of `score_parts`) differs between two rows by the difference of their topics, as `transform` returns
+        them, times these. The default head may have a direct path from the inputs as well: what it adds is no part of
+        that, and where it decides alone these are zero. For a label that is a view, the weights of that view.
     view_weights_ : dict of str to float
         How much each view weighed while the model was trained.
     families_ : dict of str to Family
@@ -152,6 +156,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     """
 
     kinds = ("class", "label")
+    #: rows that probabilities are to be calibrated on, gathered by `partial_fit`; files do not keep them
+    _waiting: WaitingRows = NO_ROWS
 
     # ---- fitting -------------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -190,8 +196,10 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows in one pass.
 
-        Nothing is held out: "auto" is C = 1. Probabilities are calibrated on the rows of every call but the first,
-        before the model learns from them.
+        Nothing is held out: "auto" is C = 1. Probabilities, and the cuts of labels, are calibrated on rows before the
+        model learns from them: on the labelled rows of all calls but the first, as soon as there are 100 of them since
+        the last calibration, be it in one call or in many. Until then the calibration of `fit` or of earlier calls
+        stays, or scores are taken as they are if there is none.
 
         Parameters
         ----------
@@ -219,12 +227,19 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         labels = read_classes(y, sample_weight, known)
         with unchanged_if_refused(self):
-            scores = None if before is None else self._scores(X)
+            scores, waiting = None if before is None else self._scores(X), self._waiting
             self._partial_fit(X, labels)
             if scores is not None:
-                problem = replace(self.fitted_.problem, head=self.head_.calibrated(scores, self.head_.targets(labels)))
-                self.fitted_ = replace(self.fitted_, problem=problem)
+                self._calibrate(waiting.and_more(scores, self.head_.targets(labels)))
         return self
+
+    def _calibrate(self, rows: WaitingRows) -> None:
+        """Calibrate on rows that the model had not learned from, if they are enough; else let them wait."""
+        if not rows.are_enough:
+            self._waiting = rows
+            return
+        problem = replace(self.fitted_.problem, head=self.head_.calibrated(rows.scores, rows.targets))
+        self.fitted_ = replace(self.fitted_, problem=problem)
 
     def _check_named(self, classes: Any) -> None:
         """Refuse other classes than those of the first call."""
@@ -250,6 +265,11 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             raise ValueError(
                 "Training can only go on with the classes it began with; y has others; fit with warm_start=False."
             )
+        if given.kind != began.kind:  # zeros and ones of labels are no classes
+            raise ValueError(
+                f"Training can only go on with {KINDS[began.kind]}, as it began; y holds {KINDS[given.kind]}; fit with "
+                "warm_start=False."
+            )
 
     def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
         for classes in labels.meaning.classes:
@@ -265,6 +285,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             assert model.head is not None
             assert labels is not None
             model = replace(model, problem=replace(model.problem, head=model.head.with_more(labels)))
+        self.__dict__.pop("_waiting", None)  # they have scores of another model, unless `partial_fit` puts them back
         super()._keep(model, views, labels, before)
 
     # ---- using ---------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from harmonium.estimators.inspection import Inspection
 from harmonium.estimators.lazily import lazily
 from harmonium.estimators.preparation import (
     check_known,
+    check_same_families,
     check_supports,
     feature_names,
     known_views,
@@ -28,7 +29,7 @@ from harmonium.estimators.preparation import (
     unchanged_if_refused,
     with_some_view,
 )
-from harmonium.estimators.target_columns import apart
+from harmonium.estimators.target_columns import apart_by_name
 from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.threads import compute
@@ -62,6 +63,14 @@ def trains_by_batches(estimator: Harmonium) -> bool:
         if reason is not None:
             raise AttributeError(reason)
     return True
+
+
+def _without_columns(X: Any, y: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return X without the columns that y names, and their names; anything else that y holds is not used."""
+    if y is None:
+        return X, ()
+    rest, _, names = apart_by_name(X, y)
+    return rest, names
 
 
 @saveable
@@ -186,6 +195,8 @@ class Harmonium(
     #: kinds of targets that the estimator predicts
     kinds: ClassVar[tuple[Kind, ...]] = ()
     fitted_: FittedModel
+    #: names of columns of X that were left out by name; files do not keep them
+    _left_out: tuple[str, ...] = ()
 
     settings: ClassVar[Mapping[str, Setting]] = {
         "n_components": Whole(remedy="50 is usual"),
@@ -249,7 +260,8 @@ class Harmonium(
         Harmonium
             The fitted estimator.
         """
-        return self._fit(X if y is None else apart(X, y)[0])
+        X, left_out = _without_columns(X, y)
+        return self._fit(X, left_out=left_out)
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -271,9 +283,10 @@ class Harmonium(
         Harmonium
             The estimator, as far as it has learned.
         """
-        return self._partial_fit(X if y is None else apart(X, y)[0])
+        X, left_out = _without_columns(X, y)
+        return self._partial_fit(X, left_out=left_out)
 
-    def _fit(self, X: Any, labels: Labels | None = None) -> Self:
+    def _fit(self, X: Any, labels: Labels | None = None, left_out: tuple[str, ...] = ()) -> Self:
         check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
         before = self._before() if self.warm_start else None
@@ -290,6 +303,7 @@ class Harmonium(
                 else:
                     model = go_on(before, layer, data, plan, rng, reporter, seeded)
             self._keep(model, data.views, labels, before)
+            self._remember(left_out, before)
         try:
             for remark in self.fitted_.remarks:
                 notice(remark)
@@ -299,7 +313,7 @@ class Harmonium(
                 raise KeyboardInterrupt
         return self
 
-    def _partial_fit(self, X: Any, labels: Labels | None = None) -> Self:
+    def _partial_fit(self, X: Any, labels: Labels | None = None, left_out: tuple[str, ...] = ()) -> Self:
         check_settings(self, self.settings)
         plan, layer = self._plan(), self._layer()
         before = self._before()
@@ -311,7 +325,15 @@ class Harmonium(
             rng = deepcopy(before.training.stream) if before is not None else None
             rng = generator(self.random_state) if rng is None else rng
             self._keep(update(before or begin(problem, data, rng), data, plan, rng), data.views, labels, before)
+            self._remember(left_out, before)
         return self
+
+    def _remember(self, left_out: tuple[str, ...], before: FittedModel | None) -> None:
+        """Remember the columns that the user left out by name, so that frames may go on having them."""
+        names = left_out if before is None else tuple(dict.fromkeys((*self._left_out, *left_out)))
+        self.__dict__.pop("_left_out", None)
+        if names:
+            self._left_out = names
 
     def _before(self) -> FittedModel | None:
         """Return the model that training goes on from, if there is one."""
@@ -333,6 +355,7 @@ class Harmonium(
                 f"Training can only go on with the {began.n_units_} hidden units it began with, {began}; got "
                 f"{layer.n_units_}, {layer}; set them back, or fit with warm_start=False."
             )
+        check_same_families(self.views, before)
         if self.view_weights is not None and not isinstance(self.view_weights, str):
             asked, began_with = weights_given(self.view_weights, before.input_names), before.problem.view_weights
             if asked != {name: float(began_with.get(name, 1.0)) for name in asked}:

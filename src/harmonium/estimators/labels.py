@@ -25,9 +25,10 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
     given = read_given(y)
     values = given.values
     weight = _weights(sample_weight, len(values))
+    are_labels = known is not None and values.ndim == 2 and _may_be_labels(known)
     if known is not None and values.ndim == 2 and np.array_equal(known, [np.arange(values.shape[1])]):
-        known = None  # numbers of the columns of an indicator matrix
-    labels = _label_codes(values) if values.ndim == 2 and _may_be_labels(known) else None
+        known, are_labels = None, True  # numbers of the columns of an indicator matrix
+    labels = _label_codes(values, are_labels) if values.ndim == 2 and _may_be_labels(known) else None
     if labels is not None:
         labels[weight <= 0] = -1
         _check_some_known(bool((labels >= 0).any()))
@@ -94,20 +95,19 @@ def without_unknown(y: Any, sample_weight: Any, classes: list[np.ndarray] | None
     values = read_given(y).values
     table = values.reshape(len(values), -1)
     gone = np.asarray(pd.isna(table))
-    if classes is not None and table.dtype.kind in "if" and len(classes) in (1, table.shape[1]):
+    if classes is not None and len(classes) in (1, table.shape[1]):
         known = classes * table.shape[1] if len(classes) == 1 else classes
-        marks = [_marks_unknown_by_minus_one(column, one) for column, one in zip(table.T, known, strict=True)]
-        gone |= np.array(marks) & (table == -1)
+        for column, one in enumerate(known):
+            gone[:, column] |= _minus_ones(table[:, column], ~gone[:, column], one)
     missing = gone.any(axis=1)
+    # texts and numbers that are Python objects, as beside missing values, are a riddle to scikit-learn's scores
     if not missing.any():
-        return y, sample_weight
+        return plain(values), sample_weight
     if missing.all():
         raise ValueError("y must be known for some rows; all are missing; pass what is right.")
     values = values.copy()
     values[missing] = values[~missing][0]  # of no weight, so that any will do
-    # texts and numbers of a column with missing values are Python objects
-    values = np.array(values.tolist()) if values.dtype.kind == "O" else values
-    return values, np.where(missing, 0.0, _weights(sample_weight, len(values)))
+    return plain(values), np.where(missing, 0.0, _weights(sample_weight, len(values)))
 
 
 def check_names(given: Meaning, began: Meaning) -> None:
@@ -171,8 +171,11 @@ def as_indicator(values: np.ndarray) -> np.ndarray | None:
     return None if codes is None else Targets(codes, np.ones(len(codes))).values
 
 
-def _label_codes(values: np.ndarray) -> np.ndarray | None:
-    """Return a matrix of labels as 0, 1 and -1 where they are unknown; None if it holds anything else."""
+def _label_codes(values: np.ndarray, are_labels: bool = False) -> np.ndarray | None:
+    """Return a matrix of labels as 0, 1 and -1 where they are unknown; None if it holds anything else.
+
+    Without a zero, -1 and 1 may be classes, unless it is known that these ``are_labels``.
+    """
     codes = np.full(values.shape, -1, dtype=np.int8)
     distinct: set[Any] = set()
     width = max(1, _CELLS_AT_ONCE // max(len(values), 1))
@@ -186,9 +189,9 @@ def _label_codes(values: np.ndarray) -> np.ndarray | None:
         if not distinct <= {-1, 0, 1}:
             return None
         codes[:, columns][known] = seen
-    if distinct in ({-1}, {-1, 1}, set()):
+    if not distinct or (distinct in ({-1}, {-1, 1}) and not are_labels):
         return None
-    if distinct == {-1, 0, 1}:
+    if distinct in ({-1, 0, 1}, {-1, 1}):
         _warn_about_minus_one()
     return codes
 
@@ -237,6 +240,14 @@ def _marks_unknown_by_minus_one(seen: np.ndarray, known: np.ndarray | None) -> b
     if others == {0, 1}:
         _warn_about_minus_one()
     return others != {1} and min(others, default=0) >= 0
+
+
+def _minus_ones(column: np.ndarray, known: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return a mask of the cells of -1, of those that are ``known``, that stand for unknown ones."""
+    seen, found = plain(column[known]), np.zeros(len(column), dtype=bool)
+    if _marks_unknown_by_minus_one(seen, classes):
+        found[known] = seen == -1
+    return found
 
 
 def _warn_about_minus_one() -> None:

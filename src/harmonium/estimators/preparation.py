@@ -340,6 +340,34 @@ def prepare(
     return Problem(Energy(families, hidden), reference, head)
 
 
+def check_same_families(spec: Any, model: FittedModel) -> None:
+    """Refuse other families than training, which is to go on, began with; what is inferred stays as it is.
+
+    ``spec`` is the parameter of the estimator.
+    """
+    asked = families_asked(spec)
+    if asked is not spec and model.table is None:
+        raise ValueError(
+            f"Training can only go on with the views it began with, which are no table; got {type(spec).__name__}(); "
+            "set views back, or fit with warm_start=False."
+        )
+    for name, family in families_given(asked, model.input_names).items():
+        if family is not None and not _leads_to(family, model.families[name]):
+            raise ValueError(
+                f"Training can only go on with the families it began with, {model.families[name]} for {name!r}; got "
+                f"{family}; set views back, or fit with warm_start=False."
+            )
+
+
+def _leads_to(asked: Family, bound: Family) -> bool:
+    """Return whether a family that is asked for may have become another one, whose settings are decided."""
+    if type(asked) is not type(bound):
+        return False
+    settings, decided = asked.get_params(deep=False), bound.get_params(deep=False)
+    is_open = {name for name, value in settings.items() if isinstance(value, str) and value == "auto"}
+    return all(np.array_equal(value, decided[name]) for name, value in settings.items() if name not in is_open)
+
+
 def labelled(views: Views, head: Head | None, labels: Labels | None) -> tuple[Data, dict[str, Family]]:
     """Return the data with what is to be predicted, and the families of views that the head adds."""
     if head is None or labels is None:

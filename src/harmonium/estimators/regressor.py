@@ -90,9 +90,11 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     validation_ : dict of str to list of float
         C, epoch and held-out error of everything that was tried. Only if rows were held out.
     coef_ : ndarray of shape (n_outputs, n_components_)
-        Weights of the topics in the predictions, in units of y for one unit of a topic: predictions of two rows differ
-        by the difference of their topics, as `transform` returns them, times these. For a label that is a view, the
-        weights of that view.
+        Weights of the topics in the predictions, in units of y for one unit of a topic. With ``output="mean"``, the
+        part of the predictions that comes through topics differs between two rows by the difference of their topics, as
+        `transform` returns them, times these. The default head may have a direct path from the inputs as well: what it
+        adds is no part of that, and where it decides alone these are zero. `score_parts` tells how much comes from
+        where, in scores. For a label that is a view, the weights of that view.
     output_names_ : ndarray of str
         Names of the columns of y. Only if y was a data frame, or a Series with a name.
     view_weights_ : dict of str to float
@@ -225,8 +227,10 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
             )
 
     def _keep(self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None) -> None:
-        if before is not None:  # errors of rows that were held out before are not those of the model as it is now
-            assert model.head is not None
+        assert model.head is not None
+        # errors of rows that were held out before are not those of the model as it is now; factors that predictions
+        # are made with, as those of levels are, serve until there are better ones
+        if before is not None and model.head.outputs_.has_intervals:
             model = replace(model, problem=replace(model.problem, head=model.head.uncalibrated()))
         super()._keep(model, views, labels, before)
 

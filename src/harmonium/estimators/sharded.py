@@ -48,6 +48,10 @@ def read_shards(estimator: Any, shards: Shards, reset: bool, read: Callable[[Any
 
 
 def names_of_targets(estimator: Any) -> set[str]:
-    """Return the names of the targets of a fitted estimator, unless it was also fitted on columns of that name."""
+    """Return the names of the targets of a fitted estimator, and of columns that were left out by name.
+
+    Names of columns that it was fitted on, too, are not among them.
+    """
     meaning = estimator.fitted_.meaning
-    return set(() if meaning is None else meaning.names or ()) - set(getattr(estimator, "feature_names_in_", ()))
+    targets = () if meaning is None else meaning.names or ()
+    return {*targets, *estimator._left_out} - set(getattr(estimator, "feature_names_in_", ()))

@@ -269,7 +269,9 @@ class Supervised(Beside):
     def coef_(self) -> np.ndarray:
         """Weights of the topics in the scores, of shape (outputs, topics).
 
-        For a label that is a view, the weights of that view.
+        They say nothing of a direct path from the inputs, which the default head may have, and are zero where it
+        decides alone; `score_parts` tells how much comes from where. For a label that is a view, the weights of that
+        view.
         """
         return self.head_.coefficients(self.fitted_.parameters)
 

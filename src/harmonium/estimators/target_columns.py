@@ -38,6 +38,18 @@ def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
     >>> list(X.columns), y.tolist()
     (['price'], [1, 5])
     """
+    return apart_by_name(X, y, is_fit)[:2]
+
+
+def apart_by_name(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return what `apart` returns, and the names of the columns that were set apart, as texts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> apart_by_name(pd.DataFrame({"price": [3, 4], "stars": [1, 5]}), "stars")[2]
+    ('stars',)
+    """
     shards = as_shards(X)
     if shards is not None:
         return _of_shards(shards, y)
@@ -47,7 +59,7 @@ def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
                 f"y may name a column of X only if X is a data frame; got y={y!r} and X of type {type(X).__name__}; "
                 "pass one label per row."
             )
-        return X, y
+        return X, y, ()
     frame = frame_of(X)
     names = _names_in(y, frame)
     if not names:
@@ -57,7 +69,7 @@ def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
                 f"y is called {name!r}, as a column of X is, which is used to predict it; pass y={name!r} to set that "
                 "column apart, or rename y."
             )
-        return frame.to_native(), y
+        return frame.to_native(), y, ()
     lost = [name for name in names if name not in frame.columns]
     if lost:
         raise ValueError(
@@ -68,19 +80,19 @@ def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
     native = nw.to_native(targets)
     # columns of Arrow do not know their names
     known = native if hasattr(native, "name") or len(names) > 1 else targets.to_pandas()
-    return frame.drop(names).to_native(), known
+    return frame.drop(names).to_native(), known, tuple(map(str, names))
 
 
-def _of_shards(shards: Shards, y: Any) -> tuple[Shards, Any]:
-    """Return shards and their targets: those that are given, named, or that the shards bring."""
+def _of_shards(shards: Shards, y: Any) -> tuple[Shards, Any, tuple[str, ...]]:
+    """Return shards and their targets, given, named, or brought by the shards, and the names that y holds."""
     if isinstance(y, str) or (isinstance(y, list) and y and all(isinstance(name, str) for name in y)):
         shards = shards.with_target(y)
-        return shards, shards.targets()
+        return shards, shards.targets(), (y,) if isinstance(y, str) else tuple(y)
     if isinstance(y, Shards):
-        return shards, y.targets()
+        return shards, y.targets(), ()
     if is_dask(y):
-        return shards, y.compute()
-    return shards, shards.targets() if y is None else y
+        return shards, y.compute(), ()
+    return shards, shards.targets() if y is None else y, ()
 
 
 def _names_in(y: Any, frame: nw.DataFrame) -> list[Any]:

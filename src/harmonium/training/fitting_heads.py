@@ -138,10 +138,22 @@ def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
     began, meaning = model.head, model.meaning
     assert began is not None
     assert meaning is not None
+    _check_direct(head, began)
     C = model.C if head.chooses_C else head.first_C
     assert C is not None
     bound = head.restored(meaning, began.constants())
     return replace(model, problem=replace(model.problem, head=bound, strength=C * model.nats), C=C)
+
+
+def _check_direct(head: Head, began: Head) -> None:
+    """Refuse another setting of the direct path, which only a whole fit can choose, or leave out."""
+    # heads that cannot have such a path have no such setting
+    asked, before = (getattr(one, "direct", False) for one in (head, began))
+    if asked != before:
+        raise ValueError(
+            f"Training can only go on with the direct path it began with, direct={before!r}; got direct={asked!r}; set "
+            "it back, or fit with warm_start=False."
+        )
 
 
 def _train(
