@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ from harmonium.files import TableFile, in_blocks, read_data
 from harmonium.files.pictures import pictures_of
 from harmonium.notices import notice
 from harmonium.persist import load_model
+
+# What a table says of cells that it cannot read, and the columns in it; blocks are to be counted together.
+_UNREAD = "Values of a kind that the training data do not have count as missing: "
+_UNREAD_COLUMN = re.compile(r"(?P<column>.+?) \((?P<rows>\d+) rows\)(?:, |\.$)")
 
 
 def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
@@ -58,6 +63,8 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
 def answered(ask: Callable[[Any], pd.DataFrame], blocks: Iterable[Any]) -> Iterator[pd.DataFrame]:
     """Yield the answers about one block after the other; a notice that differs in its numbers alone is given once.
 
+    How many values count as missing is told after the last block, of all blocks together.
+
     Parameters
     ----------
     ask : callable
@@ -71,20 +78,30 @@ def answered(ask: Callable[[Any], pd.DataFrame], blocks: Iterable[Any]) -> Itera
         The answers, in which rows are counted through.
     """
     told: set[str] = set()
+    unread: Counter[str] = Counter()
     first = 0
     for block in blocks:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", HarmoniumWarning)
             answer = ask(block)
-        for warning in caught:
-            kind = re.sub(r"[\d,.]+", "", str(warning.message))
-            if issubclass(warning.category, HarmoniumWarning) and kind not in told:
+        for message in (str(one.message) for one in caught if issubclass(one.category, HarmoniumWarning)):
+            kind = re.sub(r"[\d,.]+", "", message)
+            if message.startswith(_UNREAD):
+                unread.update(_unread_rows(message))
+            elif kind not in told:
                 told.add(kind)
-                notice(str(warning.message))
+                notice(message)
         if "row" in answer.columns:
             answer = answer.assign(row=answer["row"] + first)
         first += len(block) if isinstance(block, pd.DataFrame) else 0  # other data come in one block
         yield answer
+    if unread:
+        notice(_UNREAD + ", ".join(f"{column} ({rows} rows)" for column, rows in unread.items()) + ".")
+
+
+def _unread_rows(message: str) -> dict[str, int]:
+    """Return how many rows of each column a notice says are missing."""
+    return {found["column"]: int(found["rows"]) for found in _UNREAD_COLUMN.finditer(message[len(_UNREAD) :])}
 
 
 def _new_row(model: Any, data: Path, row: int, pictures: Path | None) -> Any:
@@ -136,7 +153,7 @@ def found_items(
     Returns
     -------
     DataFrame
-        Columns row, score, and those of the items.
+        Columns row, score, and those of the items; one that is called so, too, has a mark "_" behind its name.
     """
     if (like is not None) == bool(words or where):
         raise Refusal("A search takes words, --where COLUMN=VALUE, or --like ITEM; got none or both; give one of them.")
@@ -151,7 +168,18 @@ def found_items(
     if lacking:
         known = ", ".join(folder.items.columns)
         raise Refusal(f"--columns may name columns of the items ({known}); got {lacking[0]!r}; correct the name.")
-    return found.join(folder.items[[name for name in wanted if name not in found.columns]], on="row")
+    names = _told_apart(found.columns.tolist(), folder.items.columns.tolist())
+    return found.join(folder.items[wanted].rename(columns=names), on="row")
+
+
+def _told_apart(own: list[str], columns: list[str]) -> dict[str, str]:
+    """Return new names for columns of items that are called like the search's own."""
+    names = {}
+    for name in set(own) & set(columns):
+        names[name] = name
+        while names[name] in (*own, *columns):
+            names[name] += "_"
+    return names
 
 
 def _values(folder: ModelFolder, words: str | None, where: list[str]) -> dict[str, Any]:

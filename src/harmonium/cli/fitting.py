@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from rich.console import Console
@@ -22,7 +23,11 @@ from harmonium.collection.streaming import StreamedTable
 from harmonium.files import Loaded, endings, in_blocks, is_large, read_data
 from harmonium.files.pictures import pictures_of
 from harmonium.tables import TableViews
+from harmonium.tables.base import lacking_rows
+from harmonium.tables.column import Column
 
+# roles that texts have if nearly all of them, but not quite all, can be read so
+_READ_FROM_TEXTS = ("number", "count", "date")
 _NAMES = {"harmonium": "this model", "linear": "linear model", "trivial": "without looking"}
 
 
@@ -209,7 +214,8 @@ def _reader(wish: Wish) -> TableViews:
 def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tuple[pd.DataFrame, TableViews]:
     """Show what each column is taken for, before anything long is computed.
 
-    Return the columns that are used, and what reads them.
+    Return the columns that are used, and what reads them: in the roles that were shown, as other rows might suggest
+    others.
     """
     learned = reader.fit(frame).columns_
     left_out = [name for name in learned.index if learned["role"][name] == "drop"]
@@ -220,8 +226,23 @@ def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tupl
         if left_out:
             names = ", ".join(left_out[:12]) + (", …" if len(left_out) > 12 else "")
             say(f"Not used: {names}. Give a column a role (--text, --number, …), or --others infer, to use it.")
-    roles = {name: role for name, role in (reader.roles or {}).items() if name not in left_out}
-    return frame.drop(columns=left_out), TableViews(roles, reader.remainder)
+    roles = {name: role for name, role in learned["role"].items() if name not in left_out}
+    return _without_unread(frame.drop(columns=left_out), reader), TableViews(roles, reader.remainder)
+
+
+def _without_unread(frame: pd.DataFrame, reader: TableViews) -> pd.DataFrame:
+    """Return a frame without the texts that their role reads nothing from.
+
+    A few of them are forgiven, as "see note" among numbers, and count as missing. Fewer rows may have a larger share of
+    them, and would be refused in that role.
+    """
+    emptied = {}
+    for learned in reader.table_.columns:
+        if learned.reader.word() in _READ_FROM_TEXTS and learned.missing:
+            column = Column(learned.name, nw.from_native(frame[learned.name], series_only=True))
+            if column.kind == "text":
+                emptied[learned.name] = frame[learned.name].mask(lacking_rows(column, learned.reader.read(column)))
+    return frame.assign(**emptied)
 
 
 def _tell(folder: ModelFolder, wish: Wish) -> None:

@@ -67,14 +67,27 @@ def _parquet(frames: Iterable[pd.DataFrame]) -> Iterator[bytes]:
     parquet = require("pyarrow.parquet", "Writing Parquet", instead="choose .csv")
     sink, writer = _Sink(), None
     for frame in frames:
-        table = arrow.Table.from_pandas(frame, schema=None if writer is None else writer.schema, preserve_index=False)
         if writer is None:
-            writer = parquet.ParquetWriter(arrow.PythonFile(sink, "w"), table.schema)
-        writer.write_table(table)
+            schema = _known_types(arrow, arrow.Schema.from_pandas(frame, preserve_index=False))
+            writer = parquet.ParquetWriter(arrow.PythonFile(sink, "w"), schema)
+        writer.write_table(arrow.Table.from_pandas(frame, schema=writer.schema, preserve_index=False))
         yield sink.taken()
     if writer is not None:
         writer.close()
     yield sink.taken()
+
+
+def _known_types(arrow: Any, schema: Any) -> Any:
+    """Return types of columns: texts for those without values in the first rows.
+
+    Numbers know their type without any value; what does not are lists of labels, and texts.
+    """
+    texts, lists = arrow.string(), arrow.list_(arrow.string())
+    for number, column in enumerate(schema):
+        is_list = arrow.types.is_list(column.type)
+        if arrow.types.is_null(column.type.value_type if is_list else column.type):
+            schema = schema.set(number, column.with_type(lists if is_list else texts))
+    return schema
 
 
 class _Sink:

@@ -14,6 +14,7 @@ import scipy.sparse
 
 from harmonium import recipes
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.notices import notice
 from harmonium.tables import Tags
 from harmonium.tables.column import Column
 
@@ -22,6 +23,8 @@ TASKS: tuple[Task, ...] = ("number", "class", "labels")
 # Labels that are predicted are those of at least this many rows, and at most this many of them: conventions.
 _FEWEST_ROWS = 10
 _MOST_LABELS = 100
+# Texts that name no class, whatever the other classes are.
+_NO_CLASS = ("", "?")
 
 #: models by the word that asks for them: recipes in small letters, and shorter words for those that are words
 MODELS: dict[str, Callable[..., Harmonium]] = {
@@ -58,7 +61,8 @@ def target_of(frame: pd.DataFrame, name: str, task: str | None = None) -> Target
         Its column to predict.
     task : {"number", "class", "labels"}, optional
         What the column holds. By default numbers of more than two values are numbers, also in texts such as "13%",
-        lists and texts with separators are labels, and everything else is a class.
+        lists and texts with separators are labels, and everything else is a class. Classes that are no numbers may be
+        called "none" or "NA": only empty cells and "?" are missing among them.
 
     Returns
     -------
@@ -82,17 +86,19 @@ def target_of(frame: pd.DataFrame, name: str, task: str | None = None) -> Target
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}; got {task!r}; leave it out to let the data tell.")
     column = Column(name, nw.from_native(frame[name], series_only=True))
-    if not column.n_observed:
-        raise ValueError(f"The target must have values to learn from; column {name!r} is empty; choose another.")
     chosen = task or _task(column)
+    classes = _classes(column) if chosen == "class" else None
+    if not (column.n_observed if classes is None else classes.notna().any()):
+        raise ValueError(f"The target must have values to learn from; column {name!r} is empty; choose another.")
     if chosen == "number":
         if column.numbers is None:
             raise ValueError(
                 f"A target that is a number must have numbers; column {name!r} has none; try another task."
             )
         return Target("number", pd.Series(column.numbers, name=name))
-    if chosen == "class":
-        return Target("class", _classes(column))
+    if classes is not None:
+        _tell_odd_classes(column, classes)
+        return Target("class", classes)
     reader = Tags(min_rows=min(_FEWEST_ROWS, max(2, len(column) // 20)), max_features=_MOST_LABELS).bind(column)
     block = reader.read(column)[0]
     return Target("labels", _labels(scipy.sparse.csr_array(block.matrix), np.asarray(block.present), reader.tags_))
@@ -118,10 +124,32 @@ def _task(column: Column) -> Task:
 
 
 def _classes(column: Column) -> pd.Series:
-    """Return classes as they are: numbers stay numbers, unless some are missing; other values are texts."""
-    if column.kind in ("number", "bool") and column.is_there.all():
+    """Return classes as they are.
+
+    Whole numbers stay numbers, unless some are missing; other values are texts.
+    "none", "-" and the like stand for missing values among inputs, and beside numbers, but may well be classes: only
+    empty cells and question marks are missing.
+    """
+    if column.kind in ("number", "bool") and column.is_there.all() and column.is_whole():
         return pd.Series(column.series.to_list(), name=column.name)
-    return pd.Series(column.texts, name=column.name, dtype=object)
+    texts = column.texts.tolist()
+    if column.numbers is None:
+        for row, value in enumerate(column.values):
+            if texts[row] is None and value is not None:
+                text = str(value).strip()
+                texts[row] = None if text in _NO_CLASS else text
+    return pd.Series(texts, name=column.name, dtype=object)
+
+
+def _tell_odd_classes(column: Column, classes: pd.Series) -> None:
+    """Tell which classes are spelled like missing values, as some may be such."""
+    odd = classes[classes.notna() & pd.isna(column.texts)].value_counts()
+    if len(odd):
+        names = ", ".join(f"{name!r} ({count:,} rows)" for name, count in odd.items())
+        notice(
+            f"Values of the target {column.name!r} that often mean that nothing is known are classes of their own: "
+            f"{names}; leave their cells empty if they are missing."
+        )
 
 
 def check_model(name: str) -> None:

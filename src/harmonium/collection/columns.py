@@ -1,13 +1,15 @@
 """Columns that people want to see again, as tensors: numbers, truth values, and texts as their bytes.
 
-Every column is kept by what its values are. Whatever is neither a number nor a truth value is kept as text: categories
-and dates as they are written, lists as JSON. A column that mixes kinds is text.
+Every column is kept by what its values are. Durations are numbers of seconds. Whatever else is neither a number nor a
+truth value is kept as text: categories and dates as they are written, lists as JSON. A column that mixes kinds is text,
+and so is one of truth values of which some are missing. Models read from all of them what they read from the originals.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -124,12 +126,26 @@ def _packed(column: pd.Series) -> tuple[str, Tensors]:
         return "flag", {"values": column.to_numpy(dtype=bool)}
     if kind in "iu" and not column.isna().any() and column.between(-(2**63), 2**63 - 1).all():
         return "whole", {"values": column.to_numpy(dtype=np.int64)}
-    if kind in "iufb":
+    if kind in "iuf":
         return "number", {"values": column.to_numpy(dtype=np.float64, na_value=np.nan)}
-    values = [plain(value) for value in column.tolist()]
+    cells = column.tolist()
+    values = [plain(cell) for cell in cells]
+    there = [cell for cell, value in zip(cells, values, strict=True) if value is not None]
+    if there and all(isinstance(cell, timedelta | np.timedelta64) for cell in there):
+        return "number", {"values": np.array([_seconds(cell) for cell in cells], dtype=np.float64)}
     if any(isinstance(value, list | dict) for value in values):
         return "list", _packed_texts([None if value is None else json.dumps(value) for value in values])
-    return "text", _packed_texts([None if value is None else str(value) for value in values])
+    return "text", _packed_texts([None if value is None else _as_text(value) for value in values])
+
+
+def _seconds(cell: Any) -> float:
+    """Return a duration in seconds, as readers of tables do; NaN if missing."""
+    return pd.Timedelta(cell).total_seconds() if isinstance(cell, timedelta | np.timedelta64) else np.nan
+
+
+def _as_text(value: Any) -> str:
+    """Return a cell as text, as readers of tables do: 2.0 is "2"."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _packed_texts(texts: list[str | None]) -> Tensors:

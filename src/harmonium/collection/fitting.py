@@ -23,6 +23,7 @@ from harmonium.collection.folder import ModelFolder
 from harmonium.collection.judging import judged, split_rows
 from harmonium.collection.thumbnails import Thumbnails
 from harmonium.estimators import Harmonium
+from harmonium.estimators.labels import in_order_of
 from harmonium.estimators.target_columns import apart
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
 from harmonium.persist import load_model
@@ -68,9 +69,10 @@ def fit_folder(
     X : data frame, or anything else that the model takes
         Items.
     y : array-like, or name of columns of X, optional
-        What to predict.
+        What to predict. If both X and y name their rows, rows go by name.
     items : data frame, optional
-        Columns to show. Default: X itself, with its targets, if it is a data frame.
+        Columns to show, whose rows go by name in the same way. Default: X itself, with its targets, if it is a data
+        frame.
     kept : ndarray of int64, optional
         Numbers of the rows that the folder keeps, in order, for tables that do not fit into memory; ``items`` has a row
         for each of them. All rows are learned from; at most 50,000 are held out, and the linear model to compare with
@@ -117,7 +119,7 @@ def fit_folder(
     if holdout >= 1:
         raise ValueError(f"holdout must be a share below 1; got {holdout}; 0.2 is usual.")
     shown = X if items is None and is_frame(X) else items
-    rows, targets = (X, None) if y is None else apart(X, y)
+    rows, targets = (X, None) if y is None else _side_by_side(X, y)
     rows = _as_rows(rows)
     work = _Unfinished(path)
     say = tell or (lambda words: None)
@@ -233,6 +235,17 @@ def _gathered(rows: Any, kept: np.ndarray) -> Views:
     """Return some rows in memory."""
     views: Views = rows[kept]
     return join_views([part for _, part in views.in_memory()])
+
+
+def _side_by_side(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return X and targets whose rows stand in the same order.
+
+    From here on rows are counted, so targets lose their names: whoever looked at them again would say the same twice.
+    """
+    rows, targets = apart(X, y)
+    targets = in_order_of(rows, "y", targets)
+    is_named = isinstance(targets, pd.DataFrame | pd.Series)
+    return rows, targets.reset_index(drop=True) if is_named else targets
 
 
 def _as_rows(X: Any) -> Any:

@@ -25,6 +25,7 @@ from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import encode
 from harmonium.validation import check_fitted, check_whole
 from harmonium.views.frames import as_frame, is_frame
+from harmonium.views.index import row_names, rows_in_order
 
 
 class ModelFolder:
@@ -120,7 +121,8 @@ class ModelFolder:
         X : data frame, or anything else that the model takes
             The items.
         items : data frame, optional
-            Columns to show, a row for each item. Default: X itself if it is a data frame.
+            Columns to show, a row for each item; rows go by name if both X and items name them. Default: X itself if it
+            is a data frame.
         target : str or list of str, optional
             Columns of ``items`` that the model predicts. Default: the names that the model knows, if they are there.
         held_out : HeldOut, optional
@@ -388,7 +390,9 @@ def _shown(X: Any, items: Any, index: pd.Index | None, n_items: int) -> pd.DataF
     if frame is None or len(frame) != n_items:
         found = type(given).__name__ if frame is None else f"{len(frame):,} rows"
         raise ValueError(f"items must be a data frame with a row for each of the {n_items:,} items; got {found}.")
-    shown = pd.DataFrame(frame.to_pandas()).reset_index(drop=True)
+    shown = pd.DataFrame(frame.to_pandas())
+    rows = rows_in_order("items", row_names(given), "X", index)
+    shown = (shown if rows is None else shown.iloc[rows]).reset_index(drop=True)
     return shown.set_axis([str(name) for name in shown.columns], axis=1)
 
 

@@ -14,7 +14,7 @@ from harmonium.files.base import Loaded, checked_frame, one_line, opened, refuse
 
 def read_parquet(path: Path) -> Loaded:
     """Return a table in Parquet."""
-    parts = [batch.to_pandas() for batch in _batches(path, 100_000)]
+    parts = [_frame(batch) for batch in _batches(path, 100_000)]
     frame = checked_frame(path, pd.concat(parts, ignore_index=True) if parts else pd.DataFrame())
     return Loaded(frame, frame)
 
@@ -23,8 +23,19 @@ def parquet_blocks(path: Path, rows: int, texts: frozenset[str]) -> Iterator[pd.
     """Yield the rows of a table, at most so many at a time; files say by themselves which columns are texts."""
     for batch in _batches(path, rows):
         if batch.num_rows:
-            frame = batch.to_pandas().reset_index(drop=True)
+            frame = _frame(batch)
             yield frame.set_axis([str(name) for name in frame.columns], axis=1)
+
+
+def _frame(batch: Any) -> pd.DataFrame:
+    """Return rows with all columns, also those that were an index in pandas.
+
+    An index without a name, which files call ``__index_level_0__``, is left out.
+    """
+    frame = batch.to_pandas()
+    stored = set(batch.schema.names) - set(map(str, frame.columns))
+    named = [level for level, name in enumerate(frame.index.names) if name is not None and str(name) in stored]
+    return frame.reset_index(level=named).reset_index(drop=True)
 
 
 def is_parquet_folder(path: Path) -> bool:

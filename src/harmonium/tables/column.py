@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from harmonium.tables.formats import NumberFormat, date_format_of, dates_in
+from harmonium.tables.formats import NumberFormat, date_format_of, dates_in, some_date_in
 
 #: texts that stand for a missing value, in lower case
 PLACEHOLDERS = frozenset({"", "?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
@@ -112,8 +112,12 @@ class Column:
 
     @cached_property
     def date_format(self) -> str:
-        """How texts spell dates, in the words of `harmonium.tables.formats`, if nearly all do; otherwise empty."""
-        return date_format_of(self.texts) if self.kind == "text" and not self.is_declared else ""
+        """How texts spell dates, in the words of `harmonium.tables.formats`, if nearly all do; otherwise empty.
+
+        It is empty, too, if no time can be read from any of them, as those before 1677 are beyond what pandas counts.
+        """
+        order = date_format_of(self.texts) if self.kind == "text" and not self.is_declared else ""
+        return order if order and some_date_in(self.texts, order) else ""
 
     @cached_property
     def times(self) -> pd.DatetimeIndex | None:

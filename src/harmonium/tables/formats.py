@@ -149,3 +149,19 @@ def dates_in(texts: np.ndarray, order: str) -> pd.DatetimeIndex:
             rest = plain[match.end("second") + 1 :]
             fitting.append(f"{rest[:4]}-{int(month):02d}-{int(day):02d}{rest[4:]}")
     return pd.DatetimeIndex(pd.to_datetime(pd.Series(fitting, dtype=object), errors="coerce", format="mixed"))
+
+
+def some_date_in(texts: np.ndarray, order: str) -> bool:
+    """Tell whether a time can be read from at least one text.
+
+    A few are tried first, as nearly always they suffice.
+
+    Examples
+    --------
+    >>> some_date_in(np.array(["1492-10-12", "2021-03-05"], dtype=object), "year")
+    True
+    >>> some_date_in(np.array(["1492-10-12", None], dtype=object), "year")
+    False
+    """
+    glance = texts[:: max(1, len(texts) // _GLANCE)]
+    return any(bool(dates_in(part, order).notna().any()) for part in (glance, texts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 
@@ -13,6 +14,8 @@ from harmonium.metrics import topic_distribution
 from harmonium.report.groups import read_groups
 from harmonium.report.labels import distinct_labels, ranked_names
 from harmonium.report.summary.cards import Cards
+from harmonium.tables.column import Column
+from harmonium.tables.marks import mark_of, tags_in, tags_of
 
 # items whose pictures show what a topic looks like
 _PICTURES = 8
@@ -132,7 +135,13 @@ def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
     meaning = folder.model.fitted_.meaning
     if target.shape[1] > 1 and (meaning is None or meaning.kind != "label"):
         return None  # several targets have several sets of classes
-    y = target.iloc[:, 0] if target.shape[1] == 1 else target
+    y: Any = target.iloc[:, 0] if target.shape[1] == 1 else target
+    column = Column(str(target.columns[0]), nw.from_native(target.iloc[:, 0], series_only=True))
+    is_list = column.kind == "list" or (meaning is not None and meaning.kind == "label" and column.kind == "text")
+    if target.shape[1] == 1 and is_list:
+        y = _indicator(column, [] if meaning is None else [str(name) for name in meaning.names or ()])
+        if not (y == 1).any(axis=None):
+            return None  # the column shows something else than the names of labels
     coordinates = folder.coordinates.astype(np.float64)
     ahead = (coordinates - coordinates.mean(axis=0)) / np.maximum(coordinates.std(axis=0), 1e-12)
     table = read_groups(None, _with_gaps(y), len(folder)).means(ahead)
@@ -143,6 +152,22 @@ def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
         ]
         for _, column in table.items()
     ]
+
+
+def _indicator(column: Column, names: list[str]) -> pd.DataFrame:
+    """Return a column of 0 and 1 for each label.
+
+    Labels are in lists, or in texts that separate them; rows whose labels are unknown are NaN.
+    """
+    mark = "" if column.kind == "list" else mark_of(column) or ""
+    indicator = np.zeros((len(column), len(names)))
+    indicator[~column.is_there] = np.nan
+    places = {name: place for place, name in enumerate(names)}
+    for row in np.flatnonzero(column.is_there):
+        value = column.values[row]
+        tags = tags_in(value, mark) if isinstance(value, str) else tags_of(column.lists[row] or [])
+        indicator[row, [places[tag] for tag in tags if tag in places]] = 1
+    return pd.DataFrame(indicator, columns=names)
 
 
 def _with_gaps(y: Any) -> Any:
