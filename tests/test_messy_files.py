@@ -242,3 +242,11 @@ def test_what_counts_as_missing_is_counted_over_all_blocks(tmp_path: Path) -> No
     assert told == [
         "Values of a kind that the training data do not have count as missing: 'number' (4 rows), 'other' (1 rows)."
     ]
+
+
+def test_identifiers_beyond_what_views_hold_do_not_stop_a_table() -> None:
+    ids = 1_700_570_000_000_000_000 + 1000 * np.arange(40).repeat(2)
+    frame = pd.DataFrame({"author_id": ids, "price": np.random.default_rng(0).normal(size=80)})
+    views = TableViews().fit(frame)
+    assert views.columns_["role"]["price"] == "number"
+    assert np.isfinite(views.transform(frame).source("numbers").summary().mean).all()

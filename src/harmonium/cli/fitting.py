@@ -26,8 +26,6 @@ from harmonium.tables import TableViews
 from harmonium.tables.base import lacking_rows
 from harmonium.tables.column import Column
 
-# roles that texts have if nearly all of them, but not quite all, can be read so
-_READ_FROM_TEXTS = ("number", "count", "date")
 _NAMES = {"harmonium": "this model", "linear": "linear model", "trivial": "without looking"}
 
 
@@ -238,7 +236,7 @@ def _without_unread(frame: pd.DataFrame, reader: TableViews) -> pd.DataFrame:
     """
     emptied = {}
     for learned in reader.table_.columns:
-        if learned.reader.word() in _READ_FROM_TEXTS and learned.missing:
+        if learned.reader.forgives_texts and learned.missing:
             column = Column(learned.name, nw.from_native(frame[learned.name], series_only=True))
             if column.kind == "text":
                 emptied[learned.name] = frame[learned.name].mask(lacking_rows(column, learned.reader.read(column)))

@@ -56,6 +56,8 @@ class Reader(Part):
         rather than absent.
     takes_pictures : bool
         Whether values are pictures, which tables in files only name.
+    forgives_texts : bool
+        Whether texts are read as something else, numbers or times, of which a few that cannot be count as missing.
 
     Examples
     --------
@@ -73,6 +75,8 @@ class Reader(Part):
     names_some: ClassVar[bool] = False
     #: whether values are pictures, which tables in files only name
     takes_pictures: ClassVar[bool] = False
+    #: whether texts are read as something else, of which a few that cannot be count as missing
+    forgives_texts: ClassVar[bool] = False
 
     @classmethod
     def suits(cls, column: Column) -> bool:

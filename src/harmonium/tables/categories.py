@@ -237,6 +237,7 @@ class Date(Reader):
     'trend, month, weekday'
     """
 
+    forgives_texts = True
     learned = {"parts_": dict, "centre_": float, "spread_": float, "order_": str}
     parts_: dict[str, list[int]]
     centre_: float

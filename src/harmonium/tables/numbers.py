@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli, Gaussian
-from harmonium.families.counts import looks_like_counts
+from harmonium.families.counts import LARGEST_COUNT, looks_like_counts
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
 from harmonium.tables.formats import NumberFormat
@@ -65,6 +65,7 @@ class Number(Reader):
     'log scale'
     """
 
+    forgives_texts = True
     learned = {"log_": bool, "shift_": float, "centre_": float, "spread_": float, "unit_": str, "decimal_": str}
     settings = {"scale": Choice(("auto", "linear", "log"), remedy="'auto' looks at the data")}
     log_: bool
@@ -134,12 +135,17 @@ class Count(Reader):
     (True, False)
     """
 
+    forgives_texts = True
+
     @classmethod
     def suits(cls, column: Column) -> bool:
         """Tell whether the values behave like counts."""
         if not column.is_whole() or column.kind != "number":
             return False
-        summary = Views({column.name: numbers_of(column)[:, None]}).source(column.name).summary()
+        values = numbers_of(column)
+        if np.nanmax(values, initial=0) > LARGEST_COUNT:  # identifiers may be too large for any view
+            return False
+        summary = Views({column.name: values[:, None]}).source(column.name).summary()
         return bool(looks_like_counts(summary)[0] and summary.variance[0] <= _DISPERSION * summary.mean[0])
 
     def bind(self, column: Column) -> Self:
