@@ -184,3 +184,9 @@ def test_going_on_needs_the_same_levels() -> None:
     model.partial_fit(X, y)
     with pytest.raises(ValueError, match=r"levels that training began with, 1, 2, 3, 4, 5; got [7-9]; fit anew"):
         model.partial_fit(X, y + 6)
+
+
+@pytest.mark.parametrize("levels", [["low", None], np.array([1.0, np.nan]), np.array(["a", None], dtype=object)])
+def test_levels_that_are_missing_are_refused(levels: Any) -> None:
+    with pytest.raises(ValueError, match="levels that are there"):
+        HarmoniumClassifier(2, head=Ordinal(levels=levels)).fit(np.eye(4), ["low", "high"] * 2)

@@ -29,13 +29,15 @@ class Levels(Setting):
     """A setting that lists levels, which are checked against y, or None."""
 
     def check(self, owner: str, name: str, value: Any) -> None:
-        """Refuse what is no list."""
+        """Refuse what is no list, and levels that are missing."""
         is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
         if value is not None and not is_list:
             raise TypeError(
                 f"{owner} needs {name} to be a list, the lowest first, or None; got {shown(value)}; list each level "
                 "once."
             )
+        if value is not None and any(level is None or level != level for level in value):
+            raise ValueError(f"{owner} needs {name} that are there; got {shown(value)}; leave out what is missing.")
 
 
 class Ordinal(LinearHead):
