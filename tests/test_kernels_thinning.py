@@ -49,7 +49,7 @@ def test_candidates_have_the_law_of_numbers_below_a_limit(gaussian: bool, n_rows
     bias += np.float32(shift)
     natural = bias[:, None] + weights @ hidden.T
     limit = np.minimum(2.0 * np.exp(natural.astype(np.float64)), 1.0)
-    n_draws = 4_000 if shift else 20_000
+    n_draws = 2_000 if shift else 8_000
     found, low = np.zeros((N_FEATURES, n_rows)), np.zeros((N_FEATURES, n_rows))
     rng = np.random.default_rng(2)
     for _ in range(n_draws):
@@ -74,7 +74,7 @@ def test_draws_have_the_probabilities_of_the_family(family: Counts) -> None:
     """P(x = k) for k = 1, 2 against closed forms, and pairs of cells that share a feature are not correlated."""
     weights, bias, hidden = _model(3)
     natural = (bias[:, None] + weights @ hidden.T).astype(np.float64)
-    n_draws = 10_000
+    n_draws = 5_000
     rng = np.random.default_rng(4)
     drawn = np.zeros((n_draws, N_FEATURES, N_ROWS), dtype=np.int8)
     for i in range(n_draws):
