@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.exceptions import ModelFileError
+from harmonium.tables.column import as_text
 
 Tensors = dict[str, np.ndarray]
 _KINDS = ("number", "whole", "flag", "text", "list")
@@ -135,7 +136,7 @@ def _packed(column: pd.Series) -> tuple[str, Tensors]:
         return "number", {"values": np.array([_seconds(cell) for cell in cells], dtype=np.float64)}
     if any(isinstance(value, list | dict) for value in values):
         return "list", _packed_texts([None if value is None else json.dumps(value) for value in values])
-    return "text", _packed_texts([None if value is None else _as_text(value) for value in values])
+    return "text", _packed_texts([None if value is None else _text_of(value) for value in values])
 
 
 def _seconds(cell: Any) -> float:
@@ -143,9 +144,9 @@ def _seconds(cell: Any) -> float:
     return pd.Timedelta(cell).total_seconds() if isinstance(cell, timedelta | np.timedelta64) else np.nan
 
 
-def _as_text(value: Any) -> str:
-    """Return a cell as text, as readers of tables do: 2.0 is "2"."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def _text_of(value: Any) -> str:
+    """Return a text as it is, and a number as readers of tables take it for a text."""
+    return value if isinstance(value, str) else as_text(value)
 
 
 def _packed_texts(texts: list[str | None]) -> Tensors:

@@ -719,6 +719,12 @@ class Head(Part):
         """
         return self._with_factors(UNCALIBRATED)
 
+    def _knowing(self, outputs: Outputs) -> Self:
+        """Return a copy with other outputs, which keeps everything else that it has learned."""
+        result = copy(self)
+        result.outputs_ = outputs
+        return result
+
     def _with_factors(self, factors: np.ndarray) -> Self:
         if not self.outputs_.accepts(factors):
             raise ValueError("the factors of the head must be finite numbers, as many as its calibration finds")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Literal, Self
 
 import numpy as np
@@ -91,9 +90,7 @@ class LabelView(Head):
         """Return a copy whose frequencies of labels are those of more rows."""
         if not isinstance(self.outputs_, LabelOutputs):
             return self
-        head = copy(self)
-        head.outputs_ = self.outputs_.with_more(labels.targets)
-        return head
+        return self._knowing(self.outputs_.with_more(labels.targets))
 
     def _with_outputs(self, kind: Kind, outputs: Outputs, n_outputs: int) -> Self:
         return self.with_fitted(_kind=kind, outputs_=outputs, n_outputs_=n_outputs)

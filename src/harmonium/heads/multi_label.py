@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -104,9 +103,7 @@ class MultiLabelHinge(LinearHead):
 
     def with_more(self, labels: Labels) -> Self:
         """Return a copy whose frequencies are those of more rows."""
-        head = copy(self)
-        head.outputs_ = self.outputs_.with_more(labels.targets)
-        return head
+        return self._knowing(self.outputs_.with_more(labels.targets))
 
     def _with_outputs(self, outputs: LabelOutputs) -> Self:
         return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.frequency))

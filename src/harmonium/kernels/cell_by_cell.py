@@ -13,7 +13,7 @@ import numpy as np
 from numpy import float32, uint32
 
 from harmonium.kernels.byte_products import TILE_FEATURES, Units, limits_by_bytes
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.sampling import candidates, collect_flagged, flag, flag_bytes, least_above_exp2, uniform
 from harmonium.kernels.threads import scratch
 
@@ -27,6 +27,21 @@ _LARGEST_SHARE = 0.03
 # Cells by which the share is told, and the distance of their rows, a prime number: conventions.
 _SPREAD_CELLS, _STRIDE = 256, 7919
 LOG2_E = math.log2(math.e)
+
+
+@inlined
+def natural_at(weights, bias, hidden, feature, row):  # type: ignore[no-untyped-def]
+    """Return the natural of one cell."""
+    x = float32(0)
+    for unit in range(weights.shape[1]):
+        x += weights[feature, unit] * hidden[row, unit]
+    return x + bias[feature]
+
+
+@inlined
+def limit_of_number(natural, threshold):  # type: ignore[no-untyped-def]
+    """Return what a uniform number has to be below for the cell to be a candidate."""
+    return least_above_exp2(min(max(natural * float32(LOG2_E) + threshold, float32(-100)), float32(1)))
 
 
 @compiled()
@@ -105,18 +120,15 @@ def _append_below(
 ) -> int:
     """Append the cells whose numbers are not only below the limit of their natural; return how many there are then."""
     features, rows, uniforms, naturals = entries
-    n_rows, n_units = hidden.shape
+    n_rows = len(hidden)
     for entry in range(len(cells)):
         i = cells[entry] // n_padded
         row = cells[entry] - i * n_padded
         if row < n_rows:
             feature = chosen[i]
-            x = float32(0)
-            for unit in range(n_units):
-                x += weights[feature, unit] * hidden[row, unit]
-            x += bias[feature]
+            x = natural_at(weights, bias, hidden, feature, row)
             u = uniform(uint32(first_cell + uint32(i * n_rows + row)), key)
-            if u < least_above_exp2(min(max(x * float32(LOG2_E) + threshold, float32(-100)), float32(1))):
+            if u < limit_of_number(x, threshold):
                 features[found] = feature
                 rows[found] = row
                 uniforms[found] = u
@@ -130,14 +142,11 @@ def expected_share(
     weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, chosen: np.ndarray, factor: float
 ) -> float:
     """Return the share of cells that are candidates, by the limits of some cells, evenly spread."""
-    n_rows, n_units = hidden.shape
+    n_rows = len(hidden)
     total = 0.0
     for i in range(_SPREAD_CELLS):
         feature, row = chosen[i * len(chosen) // _SPREAD_CELLS], i * _STRIDE % n_rows
-        x = float32(0)
-        for unit in range(n_units):
-            x += weights[feature, unit] * hidden[row, unit]
-        total += min(factor * np.exp(x + bias[feature]), 1.0)
+        total += min(factor * np.exp(natural_at(weights, bias, hidden, feature, row)), 1.0)
     return total / _SPREAD_CELLS
 
 
@@ -213,7 +222,6 @@ def look_at_all(
     bias: np.ndarray,
     units: Units,
     chosen: np.ndarray,
-    share: float,
     factor: float,
     key: np.uint32,
     first: int,
@@ -232,8 +240,6 @@ def look_at_all(
         The hidden units.
     chosen : ndarray of int
         Numbers of the features.
-    share : float
-        What `expected_share` says of them: bytes pay if candidates are few.
     factor : float
         A constant with P(x > 0) <= factor * exp(natural).
     key : uint32
@@ -255,7 +261,7 @@ def look_at_all(
     n_rows, n_units = units.values.shape
     n_groups, n_padded, n_bytes = units.packed.shape
     arguments = weights, bias, units.values, chosen, factor, key, first, entries, found
-    if n_groups and share <= _LARGEST_SHARE:
+    if n_groups and expected_share(weights, bias, units.values, chosen, factor) <= _LARGEST_SHARE:
         tile = -(-min(len(chosen), max(1, _TILE_CELLS // n_padded)) // TILE_FEATURES) * TILE_FEATURES
         return _by_bytes(
             *arguments,

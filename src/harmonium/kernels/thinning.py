@@ -17,7 +17,7 @@ import numpy as np
 from numpy import float32, int64, uint32
 
 from harmonium.kernels.byte_products import Units
-from harmonium.kernels.cell_by_cell import LOG2_E, Found, expected_share, look_at_all, with_room
+from harmonium.kernels.cell_by_cell import LOG2_E, Found, limit_of_number, look_at_all, natural_at, with_room
 from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import twice_artanh
 from harmonium.kernels.sampling import least_above_exp2, uniform
@@ -114,7 +114,7 @@ def _jump(
     A function of its own, in which no array is replaced: counting references to them would take most of the time.
     """
     features, rows, uniforms, naturals = entries
-    n_features, n_rows, n_units = len(weights), len(hidden), weights.shape[1]
+    n_features, n_rows = len(weights), len(hidden)
     highest, lowest = float32(-np.log2(_COST_OF_A_JUMP)), float32(np.log2(_LOWEST_BOUND))
     for feature in range(begin, n_features):
         limit = limits[feature] * float32(LOG2_E) + log2_factor
@@ -133,12 +133,9 @@ def _jump(
         rate = float32(1) / _log_of_one_minus(bound)
         row = _passed_over(u, rate)
         while row < n_rows:
-            x = float32(0)
-            for unit in range(n_units):
-                x += weights[feature, unit] * hidden[row, unit]
-            x += bias[feature]
+            x = natural_at(weights, bias, hidden, feature, row)
             u = bound * uniform(uint32(cell + uint32(row)), keys[1])
-            if u < least_above_exp2(min(max(x * float32(LOG2_E) + log2_factor, float32(-100)), float32(1))):
+            if u < limit_of_number(x, log2_factor):
                 features[found] = feature
                 rows[found] = row
                 uniforms[found] = u
@@ -175,8 +172,8 @@ def _are_frequent(
 @compiled()
 def _thinned(
     weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, factor: float, keys: np.ndarray, first: int
-) -> tuple[Found, int, np.ndarray, float]:
-    """Return the candidates of rare features, their number, the other features and the share of candidates there."""
+) -> tuple[Found, int, np.ndarray]:
+    """Return the candidates of rare features, their number, and the other features."""
     # one kernel, because each return to the interpreter may have to wait for another thread
     n_features, n_rows = len(weights), len(hidden)
     room = max(2 * n_rows, n_features)
@@ -201,8 +198,7 @@ def _thinned(
                 entries = with_room(entries, found + n_rows)
                 reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
             frequent = _frequent(limits, log2_factor)
-    share = expected_share(weights, bias, hidden, frequent, factor) if len(frequent) else 0.0
-    return entries, found, frequent, share
+    return entries, found, frequent
 
 
 def thinned_candidates(
@@ -239,8 +235,8 @@ def thinned_candidates(
     if not len(units.values):
         nothing = np.zeros(0, dtype=np.float32)
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), nothing, nothing
-    entries, found, frequent, share = _thinned(weights, bias, units.values, factor, keys, first)
+    entries, found, frequent = _thinned(weights, bias, units.values, factor, keys, first)
     if len(frequent):
-        entries, found = look_at_all(weights, bias, units, frequent, share, factor, keys[2], first, entries, found)
+        entries, found = look_at_all(weights, bias, units, frequent, factor, keys[2], first, entries, found)
     features, rows, uniforms, naturals = entries
     return features[:found], rows[:found], uniforms[:found], naturals[:found]

@@ -106,7 +106,7 @@ class Column:
         """The values as texts without blanks around them, None where they are missing."""
         result = np.empty(len(self), dtype=object)
         for row, value in enumerate(self._objects):
-            text = None if value is None else _as_text(value)
+            text = None if value is None else as_text(value)
             result[row] = None if text is None or text.lower() in PLACEHOLDERS else text
         return result
 
@@ -164,7 +164,7 @@ class Column:
         if self.kind == "number" and self.numbers is not None:
             return len(np.unique(self.numbers[np.isfinite(self.numbers)]))
         if self.kind == "list":
-            return len({tuple(map(_as_text, value)) for value in self.lists if value is not None})
+            return len({tuple(map(as_text, value)) for value in self.lists if value is not None})
         return len(set(self.observed))
 
     def is_whole(self) -> bool:
@@ -197,7 +197,7 @@ def _is_nothing(value: Any) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return a value as text; whole numbers look the same as floats, which they become where some are missing."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
