@@ -88,7 +88,7 @@ def run(options: SimpleNamespace) -> Result:
     result.text(
         f"Documents of {options.words:,} words with the lengths of 20 Newsgroups, drawn from a model of it, in shards "
         f"of {options.rows_of_a_shard:,} sparse rows on disk; {options.units} units, replicated softmax, CD-1, Adam, "
-        f"{options.epochs} epoch(s). Times include all passes of a fit (checks, marginals, lifts). Goals: time a "
+        f"{options.epochs} epoch(s). Times include all passes of a fit (checks, marginals, relevance). Goals: time a "
         f"million documents constant; peak memory of the process below {MEMORY_GOAL:,} MB at 10 million documents."
     )
     columns = {

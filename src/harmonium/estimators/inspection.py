@@ -170,13 +170,15 @@ class Inspection:
         """
         return topics.effects(self._model, topics.view_name(self._model, view))
 
-    def lifts(self, view: str | None = None) -> pd.DataFrame:
-        """Return by how much features are larger where a topic is most typical.
+    def relevance(self, view: str | None = None) -> pd.DataFrame:
+        """Return how much features say about each topic, by its most typical items.
 
-        It is the mean of a feature over the hundred training items with the most of a topic, fewer for small data,
-        minus its mean over all, in standard deviations under its family. For units that may be negative it is half the
-        difference to the items with the least. A model trained by `partial_fit` has not seen all items, and returns
-        the `effects` in their place.
+        These are the hundred training items with the most of a topic, fewer for small data. Words and other counts are
+        compared by the share of the items that have them, f among the typical items and p among all: the relevance is
+        the geometric mean of (f - p) / √(p (1 - p)) and f log(f / p), and 0 for words of fewer than ten items (a
+        hundredth of the items, if these are fewer than 1,000). Other features have the difference of their means in
+        standard deviations. For units that may be negative it is half the difference to the items with the least. A
+        model trained by `partial_fit` has not seen all items, and returns the `effects` in their place.
 
         Parameters
         ----------
@@ -188,23 +190,23 @@ class Inspection:
         DataFrame
             A row for each feature, a column for each topic.
         """
-        return topics.lifts(self._model, topics.view_name(self._model, view))
+        return topics.relevance(self._model, topics.view_name(self._model, view))
 
-    def ranking(self, view: str | None = None, by: topics.By = "lift") -> pd.DataFrame:
+    def ranking(self, view: str | None = None, by: topics.By = "relevance") -> pd.DataFrame:
         """Return what the features of a view are ranked by for each topic.
 
-        Every table and picture of topics goes by it. It has the sign of the lift, effect or weight: for units that may
+        Every table and picture of topics goes by it. It has the sign of relevance, effect or weight: for units that may
         be negative, features with the smallest values belong to the topic's negative side.
 
         Parameters
         ----------
         view : str, optional
             Name of the view; may be left out if there is only one.
-        by : {"lift", "effect", "weight"}, default="lift"
-            "lift": what the most typical items of a topic have in common (`lifts`), times the root of the topic's share
-            in all lifts of the feature, so that features of one topic come before those of many; "effect": weights
-            times the standard deviations of the features (`effects`); "weight": weights as they are (`loadings`), which
-            put words first that hardly ever occur.
+        by : {"relevance", "effect", "weight"}, default="relevance"
+            "relevance": what the most typical items of a topic have in common (`relevance`), times the root of the
+            topic's share in all relevance of the feature, so that features of one topic come before those of many;
+            "effect": weights times the standard deviations of the features (`effects`); "weight": weights as they are
+            (`loadings`), which put words first that hardly ever occur.
 
         Returns
         -------
@@ -217,7 +219,7 @@ class Inspection:
         self,
         view: str | None = None,
         n: int = 10,
-        by: topics.By = "lift",
+        by: topics.By = "relevance",
         side: Literal["positive", "negative"] = "positive",
     ) -> pd.DataFrame:
         """Return the names of the features that say most about each topic.
@@ -233,7 +235,7 @@ class Inspection:
             Name of the view; may be left out if there is only one.
         n : int, default=10
             Number of features for each topic.
-        by : {"lift", "effect", "weight"}, default="lift"
+        by : {"relevance", "effect", "weight"}, default="relevance"
             What features are ranked by; see `ranking`.
         side : {"positive", "negative"}, default="positive"
             Whether to name what a topic raises or what it lowers. For units that may be negative, such as

@@ -268,6 +268,13 @@ def with_rows_added(
     return result, None
 
 
+def presence(matrix: Matrix) -> Matrix:
+    """1 where a cell is above zero, and 0 elsewhere."""
+    if isinstance(matrix, SparseRows):
+        return SparseRows(matrix.indptr, matrix.indices, (matrix.data > 0).astype(matrix.dtype), matrix.shape[1])
+    return (matrix > 0).astype(matrix.dtype)
+
+
 def in_double(matrix: Matrix) -> Matrix:
     """Dense cells in double precision; stored entries, which products go through one by one, stay as they are."""
     return matrix if isinstance(matrix, SparseRows) else matrix.astype(np.float64)

@@ -114,7 +114,7 @@ def tensors_of(model: FittedModel) -> Parameters:
         **{f"reference/{name}": value for name, value in model.reference.items()},
         **{f"constants/{view}/{name}": value for view, own in constants.items() for name, value in own.items()},
         **({} if model.head is None else {f"head/{name}": value for name, value in model.head.constants().items()}),
-        **{f"lifts/{view}": value for view, value in model.lifts.items()},
+        **{f"relevance/{view}": value for view, value in model.relevance.items()},
         **({} if model.usage is None else {"usage": model.usage}),
         **({} if model.posterior is None else posterior_tensors(model.posterior)),
     }

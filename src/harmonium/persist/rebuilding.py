@@ -118,7 +118,7 @@ def _fitted(
         validation=facts["validation"],
         usage=_usage(tensors, hidden),
         truncation_reached=bool(facts["truncation_reached"]),
-        lifts=_lifts(_under("lifts/", tensors), families, hidden),
+        relevance=_relevance(_under("relevance/", tensors), families, hidden),
         missing={str(view): float(share) for view, share in facts["missing"].items()},
         table=None if facts["table"] is None else _table(facts["table"], families),
         remarks=tuple(map(str, facts["remarks"])),
@@ -172,14 +172,14 @@ def _usage(tensors: dict[str, np.ndarray], hidden: HiddenLayer) -> np.ndarray | 
     return usage
 
 
-def _lifts(found: dict[str, np.ndarray], families: dict[str, Family], hidden: HiddenLayer) -> dict[str, np.ndarray]:
+def _relevance(found: dict[str, np.ndarray], families: dict[str, Family], hidden: HiddenLayer) -> dict[str, np.ndarray]:
     """Return what features are ranked by, if it was saved; refuse other views and shapes."""
     for view in set(found) | (set(families) if found else set()):
         shape = (families[view].n_features_, hidden.n_units_) if view in families else None
-        _check_shape(f"lifts/{view}", found.get(view), shape)
+        _check_shape(f"relevance/{view}", found.get(view), shape)
         if not np.isfinite(found[view]).all():
             raise ModelFileError(
-                f"A model file must hold finite numbers; tensor 'lifts/{view}' has others; fit the model again."
+                f"A model file must hold finite numbers; tensor 'relevance/{view}' has others; fit the model again."
             )
     return found
 

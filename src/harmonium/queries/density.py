@@ -151,5 +151,5 @@ def with_canonical_signs(model: FittedModel) -> FittedModel:
     )
     # rows that had a unit now lack it
     usage = None if model.usage is None else np.where(turned, 1 - model.usage, model.usage)
-    # lifts are those of the items that have most of a unit, which are others now
-    return replace(model, training=training, usage=usage, lifts={} if turned.any() else model.lifts)
+    # relevance is judged by the items that have most of a unit, which are others now
+    return replace(model, training=training, usage=usage, relevance={} if turned.any() else model.relevance)

@@ -10,8 +10,8 @@ from harmonium.energy import Energy
 from harmonium.hidden.merging import add_unit, agreeing_units
 from harmonium.params import copy_parameters, couplings, units_of
 from harmonium.training import FittedModel
+from harmonium.training.feature_relevance import feature_relevance
 from harmonium.training.pruning import use_of_units
-from harmonium.training.typical import lifts
 from harmonium.views import Views
 from harmonium.views.data import Data
 
@@ -53,8 +53,8 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
     pairs = zip(couplings(model.parameters), couplings(training.parameters), strict=True)
     for (weights, _), (left, bias) in pairs:
         bias += (use.mean @ weights - after.mean @ left).astype(bias.dtype)
-    found = lifts(problem, training.parameters, data)
-    return replace(model, problem=problem, training=training, lifts=found, remarks=())
+    found = feature_relevance(problem, training.parameters, data)
+    return replace(model, problem=problem, training=training, relevance=found, remarks=())
 
 
 def _check(model: FittedModel) -> None:

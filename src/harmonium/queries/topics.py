@@ -11,7 +11,7 @@ from harmonium.params import weights_of
 from harmonium.training import FittedModel
 
 #: what features may be ranked by
-By = Literal["lift", "effect", "weight"]
+By = Literal["relevance", "effect", "weight"]
 
 
 def view_name(model: FittedModel, view: str | None) -> str:
@@ -42,32 +42,33 @@ def effects(model: FittedModel, view: str) -> pd.DataFrame:
     return loadings(model, view).mul(deviation, axis=0)
 
 
-def lifts(model: FittedModel, view: str) -> pd.DataFrame:
-    """Return by how much features are larger than on average in the most typical items of a topic.
+def relevance(model: FittedModel, view: str) -> pd.DataFrame:
+    """Return how much features say about each topic, judged by its most typical items.
 
     A model that has not seen all its items at once does not know them; then it is the effects.
     """
-    if not model.lifts:
+    if not model.relevance:
         return effects(model, view)
     table = loadings(model, view)
-    return pd.DataFrame(model.lifts[view].astype(np.float64), index=table.index, columns=table.columns)
+    return pd.DataFrame(model.relevance[view].astype(np.float64), index=table.index, columns=table.columns)
 
 
-def ranking(model: FittedModel, view: str, by: By = "lift") -> pd.DataFrame:
+def ranking(model: FittedModel, view: str, by: By = "relevance") -> pd.DataFrame:
     """Return what the features of a view are ranked by for each topic: the larger, the more it says about the topic.
 
-    Lifts are multiplied by the root of the topic's share in all lifts of a feature, lift / ‖lifts‖, so that features
-    which only one topic has come before those that many have.
+    Relevance is multiplied by the root of the topic's share in all relevance of a feature, so that features which only
+    one topic has come before those that many have.
     """
-    if by not in ("lift", "effect", "weight"):
+    if by not in ("relevance", "effect", "weight"):
         raise ValueError(
-            f"by must be 'lift', 'effect' or 'weight'; got {by!r}; 'lift' is what typical items have in common."
+            f"by must be 'relevance', 'effect' or 'weight'; got {by!r}; 'relevance' goes by what typical items have in "
+            "common."
         )
     if by == "weight":
         return loadings(model, view)
     if by == "effect":
         return effects(model, view)
-    table = lifts(model, view)
+    table = relevance(model, view)
     size = np.maximum(np.linalg.norm(table, axis=1), 1e-12)
     return table * np.sqrt(table.abs().div(size, axis=0))
 

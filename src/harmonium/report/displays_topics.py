@@ -39,7 +39,7 @@ class TopicsDisplay(Display):
     features : DataFrame
         Columns topic, feature and value: what ranks first in each topic, on both of its sides if hidden units may be
         negative.
-    by : {"lift", "effect", "weight"}, default="lift"
+    by : {"relevance", "effect", "weight"}, default="relevance"
         What the values are; see ``model.ranking``.
     share : Series, optional
         Mean of each topic in the items' topic distributions.
@@ -69,7 +69,7 @@ class TopicsDisplay(Display):
     """
 
     features: pd.DataFrame
-    by: By = "lift"
+    by: By = "relevance"
     share: pd.Series | None = None
     profiles: pd.DataFrame | None = None
 
@@ -83,7 +83,7 @@ class TopicsDisplay(Display):
         view: str | None = None,
         topics: Sequence[int] | None = None,
         n_features: int = 10,
-        by: By = "lift",
+        by: By = "relevance",
         ax: Axes | None = None,
     ) -> Self:
         """Compute the topics of a model, and draw them.
@@ -103,7 +103,7 @@ class TopicsDisplay(Display):
             there is no X.
         n_features : int, default=10
             Number of features of each topic.
-        by : {"lift", "effect", "weight"}, default="lift"
+        by : {"relevance", "effect", "weight"}, default="relevance"
             What features are ranked by; see ``model.ranking``.
         ax : Axes, optional
             Axes whose place is divided, made by ``subplots``. By default it is a new figure.

@@ -26,7 +26,7 @@ def topic_table(
     n_features: int = 10,
     n_items: int = 3,
     item_names: Sequence[Any] | None = None,
-    by: By = "lift",
+    by: By = "relevance",
 ) -> pd.DataFrame:
     """Return what each topic is about: its features, share, items and classes.
 
@@ -45,7 +45,7 @@ def topic_table(
         Number of items shown.
     item_names : sequence, optional
         Names of the items. By default they are row numbers.
-    by : {"lift", "effect", "weight"}, default="lift"
+    by : {"relevance", "effect", "weight"}, default="relevance"
         What features are ranked by; see ``model.ranking``.
 
     Returns

@@ -12,7 +12,7 @@ from harmonium.exceptions import ModelFileError
 from harmonium.storage.folders import read_folder, write_folder
 from harmonium.storage.sealed import Tensors, read_sealed, write_sealed
 
-SCHEMA = 5
+SCHEMA = 6
 FILE_ENDING = ".safetensors"
 _FORMS = f"A model is saved to a file whose name ends in {FILE_ENDING}, or to a folder, whose name has no ending"
 

@@ -109,7 +109,7 @@ class Distributed(Driver):
     Random numbers depend on the seed, the epoch, the shard and the place in it, and sums have a fixed order: the result
     is the same, bit for bit, for one worker or many, and if a worker is lost in the middle, whose tasks others repeat.
     All tasks compute on one thread, so workers should have one each. Passes that need no gradient (families, what is
-    watched, lifts) are made by the process that calls `fit`; the fitted model is an ordinary one.
+    watched, relevance) are made by the process that calls `fit`; the fitted model is an ordinary one.
 
     References
     ----------

@@ -43,9 +43,9 @@ class FittedModel:
         Share of the training rows that have each unit, if units were selected.
     truncation_reached : bool, default=False
         Whether all units that were allowed are needed, so that more of them might be.
-    lifts : dict of str to ndarray of shape (features, units)
-        By how much features of each view are larger than on average in the most typical items of a unit, in standard
-        deviations; empty after ``partial_fit``, which does not see all items.
+    relevance : dict of str to ndarray of shape (features, units)
+        How much each feature of a view says about a unit, judged by the unit's most typical items; empty after
+        ``partial_fit``, which does not see all items.
     missing : dict of str to float
         Share of the cells of each view that the training data lack.
     table : Table, optional
@@ -74,7 +74,7 @@ class FittedModel:
     validation: dict[str, list[float]] | None = None
     usage: np.ndarray | None = None
     truncation_reached: bool = False
-    lifts: dict[str, np.ndarray] = field(default_factory=dict)
+    relevance: dict[str, np.ndarray] = field(default_factory=dict)
     missing: dict[str, float] = field(default_factory=dict)
     table: Table | None = None
     remarks: tuple[str, ...] = ()

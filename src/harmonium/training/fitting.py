@@ -14,6 +14,7 @@ from harmonium.training.base import INTERRUPTED, Training, is_second
 from harmonium.training.births import with_units
 from harmonium.training.canonical import canonical
 from harmonium.training.checkpoint import Checkpoint
+from harmonium.training.feature_relevance import feature_relevance
 from harmonium.training.fitted import FittedModel
 from harmonium.training.fitting_heads import fit_head, only_C
 from harmonium.training.growing import grown
@@ -23,7 +24,6 @@ from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
 from harmonium.training.pruning import prune
 from harmonium.training.state import resumable
-from harmonium.training.typical import lifts
 from harmonium.views.data import Data
 
 
@@ -94,7 +94,7 @@ def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator)
     training.posterior = None  # draws know nothing of what is learned now
     plan.driver.update(model.problem, plan.objective, data, training, rng)
     training.stream = rng
-    return replace(model, training=training, usage=None, truncation_reached=False, lifts={}, remarks=())
+    return replace(model, training=training, usage=None, truncation_reached=False, relevance={}, remarks=())
 
 
 @resumable
@@ -191,6 +191,6 @@ def _finished(
     return replace(
         model,
         training=training,
-        lifts=lifts(model.problem, training.result, data),
+        relevance=feature_relevance(model.problem, training.result, data),
         remarks=tuple(remark for remark in remarks if remark),
     )

@@ -105,7 +105,7 @@ def _clustered(
     least_activity: float,
 ) -> _Start:
     """Return a unit for each cluster of the items, as active as the cluster is large or as it is meant to be."""
-    found, share = cluster_weights(energy, views, reference, rng)
+    found, share = cluster_weights(energy, views, reference)
     weights = {name: np.maximum(value, 0.0) for name, value in found.items()}
     without = np.all([value.max(axis=0) == 0 for value in weights.values()], axis=0)
     for value in weights.values():  # units that no cluster told anything have to begin somewhere
