@@ -22,7 +22,7 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Binomial, Family
-from harmonium.hidden import BinomialUnits, HiddenLayer, SpikeSlab
+from harmonium.hidden import BernoulliUnits, BinomialUnits, ComposedUnits, HiddenLayer, SpikeSlab
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.parts import registered
 from harmonium.training.projection import project
@@ -73,6 +73,8 @@ def hidden_names() -> list[str]:
 def make_hidden(name: str, n_units: int = 2) -> HiddenLayer:
     if name == REAL:
         return SpikeSlab(kind="real", variance=0.8).bind(n_units)
+    if name == "ComposedUnits":  # one topic, and the other units with values of their own
+        return ComposedUnits(BernoulliUnits(1), BinomialUnits(M=3, n_units=n_units - 1)).bind(n_units)
     hidden_class = registered("hidden")[name]
     hidden = BinomialUnits(M=3) if hidden_class is BinomialUnits else hidden_class()
     return hidden.bind(n_units)

@@ -59,7 +59,7 @@ def model(data: Path) -> Path:
 
 def test_options_win_over_the_file_which_wins_over_defaults(model: Path) -> None:
     folder = ModelFolder.open(model)
-    assert folder.model.n_components_ == 4 and folder.notes["seed"] == 3
+    assert folder.model.n_topics_ == 4 and folder.notes["seed"] == 3
     assert folder.target is not None and folder.target.columns.tolist() == ["stars"]
     assert list(folder.model.families_) == ["text", "numbers"]
 
@@ -80,7 +80,8 @@ def test_predict_takes_the_raw_file_and_writes_what_is_asked_for(model: Path, da
 
 
 def test_transform_and_annotate(model: Path, data: Path) -> None:
-    assert pd.read_csv(io.StringIO(run("transform", model, data))).shape == (N, 4)
+    latent = pd.read_csv(io.StringIO(run("transform", model, data)))
+    assert len(latent) == N and [*latent.columns[3:5], latent.columns[-1]] == ["topic_3", "dimension_0", "dimension_9"]
     found = pd.read_csv(io.StringIO(run("annotate", model, data, "--top", 1)))
     assert (found["label"] == pd.read_csv(data)["stars"]).mean() > 0.95
     words = pd.read_csv(io.StringIO(run("annotate", model, data, "--view", "text", "--top", 2)))

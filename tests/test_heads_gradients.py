@@ -38,7 +38,7 @@ def joint_problem(name: str, hidden: str, **settings: Any) -> tuple[Problem, Par
     return Problem(energy, reference, head, strength=1.7), parameters, batch
 
 
-@pytest.mark.parametrize("hidden", HIDDEN)
+@pytest.mark.parametrize("hidden", [name for name in HIDDEN if name != "ComposedUnits"])  # no loss moves its topics
 @pytest.mark.parametrize(("name", "settings"), [*VARIANTS, ("Hinge", {"cost": COST})], ids=str)
 def test_gradient_of_likelihood_and_head_by_finite_differences(
     name: str, settings: dict[str, Any], hidden: str

@@ -153,12 +153,12 @@ def test_coefficients_are_in_units_of_y(solver: Any) -> None:
     head = EpsilonInsensitive(C=1.0, ridge=0.02, solver=solver)
     X, y = numbers(120, 0)
     for target in (y, np.column_stack([y, 1000 * X[:, 2]])):
-        model = regressor(head=head, validation_fraction=0).fit(X, target)
+        model = regressor(head=head, validation_fraction=0, hidden="bernoulli").fit(X, target)
         rest = model.predict(X).reshape(120, -1) - model.transform(X) @ model.coef_.T
         assert model.coef_.shape == (rest.shape[1], 4)
         np.testing.assert_allclose(rest, np.broadcast_to(rest.mean(axis=0), rest.shape), rtol=1e-4, atol=1e-3)
-    larger = regressor(head=head, validation_fraction=0).fit(X, 7 * y)
-    one = regressor(head=head, validation_fraction=0).fit(X, y)
+    larger = regressor(head=head, validation_fraction=0, hidden="bernoulli").fit(X, 7 * y)
+    one = regressor(head=head, validation_fraction=0, hidden="bernoulli").fit(X, y)
     np.testing.assert_allclose(larger.coef_, 7 * one.coef_, rtol=1e-3, atol=1e-3)
 
 

@@ -68,7 +68,7 @@ def with_copies(model, n_copies=2, steepness=1.0):
 
 
 def make(kind, **settings):
-    settings = {"driver": DRIVER, "random_state": 0} | settings
+    settings = {"driver": DRIVER, "random_state": 0, "hidden": BernoulliUnits()} | settings
     X, numbers = make_data()
     if kind == "classes":
         return HarmoniumClassifier(3, head=Hinge(C=1.0), validation_fraction=0, **settings).fit(X, numbers), X

@@ -112,7 +112,7 @@ def test_losses_of_weak_supervision_go_by_name() -> None:
 @pytest.mark.parametrize(
     ("parameters", "choices"),
     [
-        ({"hidden": "gauss"}, "'bernoulli', 'binomial', 'factor', 'gaussian', 'ibp' or 'spike_slab'"),
+        ({"hidden": "gauss"}, "'bernoulli', 'binomial', 'composed', 'factor', 'gaussian', 'ibp' or 'spike_slab'"),
         ({"objective": "gradient"}, "'discriminative', 'exact_likelihood', 'mean_field', 'persistent' or 'sampled'"),
         ({"driver": "sgd"}, "'langevin', 'lbfgs', 'metropolis', 'spectral' or 'stochastic'"),
         ({"head": "svm"}, "'epsilon_insensitive', 'hinge', 'label_view', 'multi_label_hinge' or 'ordinal'"),
@@ -130,9 +130,10 @@ def test_other_names_are_refused_with_the_choices(parameters: dict[str, str], ch
 
 # ---- settings of default parts ---------------------------------------------------------------------------------------
 def test_settings_of_parts_that_were_left_out_can_be_set() -> None:
-    model = HarmoniumClassifier().set_params(head__C=2.0, driver__max_iter=3, hidden__n_units=4, objective__n_steps=2)
+    settings = {"head__C": 2.0, "driver__max_iter": 3, "hidden__topics__n_units": 4, "objective__n_steps": 2}
+    model = HarmoniumClassifier().set_params(**settings)
     assert repr(model.head) == repr(Hinge(C=2.0)) and model.get_params()["head__C"] == 2.0
-    assert (model.hidden.n_units, model.objective.n_steps) == (4, 2)  # type: ignore[union-attr]
+    assert (model.hidden.topics.n_units, model.objective.n_steps) == (4, 2)  # type: ignore[union-attr]
     # the driver is the default of a classifier in all else
     assert (model.driver.max_iter, model.driver.average, model.driver.learning_rate) == (3, True, 0.01)  # type: ignore[union-attr]
     assert repr(clone(model)) == repr(model)

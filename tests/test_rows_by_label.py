@@ -141,7 +141,7 @@ def test_frames_carry_the_labels() -> None:
     for X in inputs.values():
         latent = quick().set_output(transform="pandas").fit(X).transform(X)
         assert latent.index.tolist() == PEOPLE
-        assert latent.columns.tolist() == ["harmonium0", "harmonium1", "harmonium2"]
+        assert latent.columns.tolist() == ["topic_0", "topic_1", "topic_2"]
         assert quick().set_output(transform="pandas").fit_transform(X).index.tolist() == PEOPLE
     assert quick().set_output(transform="pandas").fit_transform(colour()).index.tolist() == PEOPLE
     assert quick().set_output(transform="polars").fit_transform(inputs["frames"]).shape == (N_ROWS, 3)

@@ -161,7 +161,7 @@ def test_views_can_be_sent_to_other_processes(words: scipy.sparse.csr_array, col
 def test_set_output_pandas_keeps_the_index(colour: np.ndarray) -> None:
     frame = pd.DataFrame(colour, columns=list("abcd"), index=[f"row{i}" for i in range(N_ROWS)])
     latent = quick().set_output(transform="pandas").fit_transform(frame)
-    assert list(latent.columns) == ["harmonium0", "harmonium1", "harmonium2"]
+    assert list(latent.columns) == ["topic_0", "topic_1", "topic_2"]
     assert list(latent.index) == list(frame.index)
 
 
@@ -178,7 +178,7 @@ def test_set_output_pandas_with_several_views(
 def test_names_going_in_and_out(colour: np.ndarray) -> None:
     model = quick().fit(pd.DataFrame(colour, columns=list("abcd")))
     assert list(model.feature_names_in_) == list("abcd")
-    assert list(model.get_feature_names_out()) == ["harmonium0", "harmonium1", "harmonium2"]
+    assert list(model.get_feature_names_out()) == ["topic_0", "topic_1", "topic_2"]
     assert list(model.loadings().index) == list("abcd")
     assert set(np.ravel(model.topics(n=2))) <= set("abcd")
     model.fit({"other": colour})
@@ -275,4 +275,4 @@ def test_refit_takes_other_data(words: scipy.sparse.csr_array, colour: np.ndarra
 def test_transform_obeys_set_output_too() -> None:
     X = np.random.default_rng(0).normal(size=(30, 4))
     model = Harmonium(3, driver=Stochastic(max_iter=2), random_state=0).set_output(transform="pandas").fit(X)
-    assert list(model.transform(X).columns) == ["harmonium0", "harmonium1", "harmonium2"]
+    assert list(model.transform(X).columns) == ["topic_0", "topic_1", "topic_2"]

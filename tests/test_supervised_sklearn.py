@@ -95,10 +95,10 @@ def test_output_containers_and_names() -> None:
     model = classifier().set_output(transform="pandas")
     latent = model.fit_transform(frame, Y)
     assert list(latent.columns) == list(model.get_feature_names_out())
-    assert latent.columns[0] == "harmoniumclassifier0"
+    assert latent.columns[0] == "topic_0"
     assert list(model.feature_names_in_) == ["red", "green", "blue"]
-    assert model.coef_.shape == (3, 5) and model.components_.shape == (5, 3)
-    assert list(regressor().fit(frame, Y).get_feature_names_out())[-1] == "harmoniumregressor4"
+    assert model.coef_.shape == (3, 15) and model.components_.shape == (15, 3)
+    assert list(regressor().fit(frame, Y).get_feature_names_out())[-1] == "dimension_9"
     # a label that is a view is no input
     label = classifier(head=LabelView()).fit(frame, Y)
     assert label.n_features_in_ == 3 and label.input_names_ == ["view0"] and label.coef_.shape == (3, 5)

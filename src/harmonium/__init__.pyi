@@ -25,7 +25,16 @@ from harmonium.families import (
     ReplicatedSoftmax,
 )
 from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLabelHinge, Ordinal
-from harmonium.hidden import IBP, BernoulliUnits, BinomialUnits, FactorUnits, GaussianUnits, HiddenLayer, SpikeSlab
+from harmonium.hidden import (
+    IBP,
+    BernoulliUnits,
+    BinomialUnits,
+    ComposedUnits,
+    FactorUnits,
+    GaussianUnits,
+    HiddenLayer,
+    SpikeSlab,
+)
 from harmonium.loading import load
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.recipes import (
@@ -85,6 +94,7 @@ __all__ = [
     "Chain",
     "ClusterSpace",
     "Columns",
+    "ComposedUnits",
     "Discriminative",
     "DiscriminativeRBM",
     "Distributed",

@@ -183,7 +183,7 @@ def registered(role: str) -> dict[str, type[Part]]:
     --------
     >>> import harmonium
     >>> sorted(registered("hidden"))
-    ['BernoulliUnits', 'BinomialUnits', 'FactorUnits', 'GaussianUnits', 'IBP', 'SpikeSlab']
+    ['BernoulliUnits', 'BinomialUnits', 'ComposedUnits', 'FactorUnits', 'GaussianUnits', 'IBP', 'SpikeSlab']
     """
     return {key.split(":")[1]: part for key, part in _REGISTRY.items() if key.startswith(f"{role}:")}
 
@@ -205,7 +205,7 @@ def named_parts(role: str) -> dict[str, type[Part]]:
     --------
     >>> import harmonium
     >>> sorted(named_parts("hidden"))
-    ['bernoulli', 'binomial', 'factor', 'gaussian', 'ibp', 'spike_slab']
+    ['bernoulli', 'binomial', 'composed', 'factor', 'gaussian', 'ibp', 'spike_slab']
     """
     return {
         re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix(part.suffix)).lower(): part

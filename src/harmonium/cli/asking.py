@@ -254,10 +254,10 @@ def _topics(model: Any, why: Any, output: str | None, n: int) -> Table:
     table = Table(title="Topics that moved it most", title_justify="left")
     for name, justify in (("topic", "right"), ("total", "right"), ("through", "left")):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    for topic, total in why.topic_table(output).head(n).itertuples(index=False):
+    for topic, unit, total in why.topic_table(output).head(n).itertuples(index=False):
         parts = why.within(int(topic), output).head(5)
         names = ", ".join(
             f"{feature} {part:+.3f}" for feature, part in zip(parts["feature"], parts["total"], strict=True)
         )
-        table.add_row(str(topic), f"{total:+.4f}", cell(names, 90))
+        table.add_row(unit, f"{total:+.4f}", cell(names, 90))
     return table

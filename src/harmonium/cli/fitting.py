@@ -254,7 +254,9 @@ def _tell(folder: ModelFolder, wish: Wish) -> None:
                 f"The linear model learned from {folder.scores['n_linear']:,} of {folder.scores['n_learned']:,} rows, "
                 "as it takes all of them into memory."
             )
-    say(f"{model.n_components_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
+    if model.fitted_.account is not None:
+        say(model.fitted_.account)
+    say(f"{model.n_topics_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
     asks = [f"predict {folder.path} NEW_DATA"] if wish.target is not None else []
     asks.append(f"topics {folder.path}")
     asks.append(f'search {folder.path} "…"' if folder.has_words else f"search {folder.path} --like 0")

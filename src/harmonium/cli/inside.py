@@ -44,19 +44,22 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     _check_views(path, model)
     layer = escape(repr(model.energy_.hidden))
     console.print(
-        f"[bold]{type(model).__name__}[/bold] with {model.n_components_} topics of {layer}, {model.n_iter_} epochs"
+        f"[bold]{type(model).__name__}[/bold] with {model.n_topics_} topics of {layer}, {model.n_iter_} epochs"
     )
     meaning = model.fitted_.meaning
     if meaning is not None:
         names = f": {', '.join(meaning.names)}" if meaning.names else ""
         console.print(f"Predicts {KINDS[meaning.kind]}{names}", markup=False, highlight=False)
+    if model.fitted_.account is not None:
+        console.print(model.fitted_.account, markup=False, highlight=False)
     # only models whose layer selects units know how much each is used
     usage = getattr(model, "unit_usage_", None)
-    order = range(model.n_components_) if usage is None else np.argsort(-usage, kind="stable")
+    order = range(model.n_topics_) if usage is None else np.argsort(-usage, kind="stable")
     if usage is not None:
         more = "; there may be more to find" if model.truncation_reached_ else ""
-        asked = model.energy_.hidden.bind(model.n_components).n_units_  # some may have been removed
-        console.print(f"{model.n_components_} of truncation {asked} units in use{more}")
+        layer, size = model.energy_.hidden, model.n_components
+        asked = layer.bind(layer.usual_size(None) if size == "auto" else size).n_units_  # some may have been removed
+        console.print(f"{model.n_topics_} of truncation {asked} units in use{more}")
     views = Table(title="Views", title_justify="left")
     for column in ("view", "family", "columns", "features"):
         views.add_column(column, justify="right" if column in ("columns", "features") else "left")
@@ -77,8 +80,8 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
         for topic, features in list(model.topics(name, n_features).loc[order].iterrows())[:n_topics]:
             used = [] if usage is None else [f"{usage[topic]:.0%}"]
             shown.add_row(str(topic), *used, escape(", ".join(map(str, features))))
-        if model.n_components_ > n_topics:
-            shown.caption = f"{n_topics} of {model.n_components_} topics; ask for more with --topics."
+        if model.n_topics_ > n_topics:
+            shown.caption = f"{n_topics} of {model.n_topics_} topics; ask for more with --topics."
         console.print(shown)
 
 

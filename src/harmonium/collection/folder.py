@@ -187,11 +187,16 @@ class ModelFolder:
         return cls(path, read_contents(path))
 
     # ---- what it holds -------------------------------------------------------------------------------------------
+    @property
+    def topic_coordinates(self) -> np.ndarray:
+        """E[h | x] of the topics alone, of shape (n_items, n_topics)."""
+        return self.coordinates[:, : self.model.n_topics_]
+
     def __len__(self) -> int:
         return len(self.items)
 
     def __repr__(self) -> str:
-        return f"ModelFolder({str(self.path)!r}: {len(self):,} items, {self.model.n_components_} topics)"
+        return f"ModelFolder({str(self.path)!r}: {len(self):,} items, {self.model.n_topics_} topics)"
 
     @property
     def target(self) -> pd.DataFrame | None:

@@ -56,11 +56,11 @@ def model_summary(model: Any) -> dict[str, Any]:
         "estimator": type(model).__name__,
         "hidden": repr(model.energy_.hidden),
         "head": None if model.fitted_.head is None else repr(model.fitted_.head),
-        "n_topics": int(model.n_components_),
+        "n_topics": int(model.n_topics_),
         "n_epochs": int(model.n_iter_),
         "stopped": model.stopped_,
         "seed": plain(model.random_state),
-        "remarks": list(model.fitted_.remarks),
+        "remarks": [*([] if model.fitted_.account is None else [model.fitted_.account]), *model.fitted_.remarks],
     }
 
 
@@ -117,7 +117,7 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
             "items": typical[topic].tolist(),
             "effects": None if effects is None else plain(effects[:, topic]),
         }
-        for topic in range(model.n_components_)
+        for topic in range(model.n_topics_)
     ]
 
 

@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
@@ -79,7 +80,6 @@ class Harmonium(
     Density,
     Inspection,
     PosteriorDraws,
-    ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     WithParts,
 ):
@@ -90,8 +90,9 @@ class Harmonium(
 
     Parameters
     ----------
-    n_components : int, default=50
-        Number of hidden units (topics). A hidden layer that states its own number overrides it.
+    n_components : int or "auto", default="auto"
+        Number of hidden units (topics). "auto" is 0.4 times the root of the number of rows, between 2 and 50; 50 for
+        layers that remove units. A hidden layer that states its own number overrides it.
     views : "infer", TableViews, Family, str, mapping or list, default="infer"
         Family of each view: "infer" looks at the data; a family, or the name of one such as "poisson", is used for all
         views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each
@@ -199,7 +200,7 @@ class Harmonium(
     _left_out: tuple[str, ...] = ()
 
     settings: ClassVar[Mapping[str, Setting]] = {
-        "n_components": Whole(remedy="50 is usual"),
+        "n_components": Whole(remedy="'auto' goes by the number of rows", also=("auto",)),
         "views": FamiliesOrTable(),
         "view_weights": ViewWeights(),
         "hidden": IsPart(HiddenLayer, "BernoulliUnits()"),
@@ -214,7 +215,7 @@ class Harmonium(
 
     def __init__(
         self,
-        n_components: int = 50,
+        n_components: int | Literal["auto"] = "auto",
         *,
         views: Any = "infer",
         view_weights: Any = "auto",
@@ -288,14 +289,15 @@ class Harmonium(
 
     def _fit(self, X: Any, labels: Labels | None = None, left_out: tuple[str, ...] = ()) -> Self:
         check_settings(self, self.settings)
-        plan, layer = self._plan(), self._layer()
+        plan = self._plan()
         before = self._before() if self.warm_start else None
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
+            layer = self._layer(len(views), before)
             problem, data = self._problem(views, labels, layer, before)
             if self.driver is None:
                 plan = replace(plan, driver=self.driver_for(len(data))).where_data_are(X, layer)
-            plan.check_model(problem)
+            plan.check_model(problem.predicting)
             rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             with reporting(self.verbose) as reporter:
                 if before is None:
@@ -315,10 +317,11 @@ class Harmonium(
 
     def _partial_fit(self, X: Any, labels: Labels | None = None, left_out: tuple[str, ...] = ()) -> Self:
         check_settings(self, self.settings)
-        plan, layer = self._plan(), self._layer()
+        plan = self._plan()
         before = self._before()
         with unchanged_if_refused(self), compute(self.n_jobs):
             views = read(self, X, reset=before is None)
+            layer = self._layer(len(views), before)
             problem, data = self._problem(views, labels, layer, before)
             plan.check_model(problem)
             # a copy: a pass that diverges must leave the model as it was
@@ -385,9 +388,12 @@ class Harmonium(
         """Return how to fit: the objective and the driver, or their defaults."""
         return Plan(self._part("objective"), self._part("driver"))
 
-    def _layer(self) -> HiddenLayer:
+    def _layer(self, n_rows: int | None = None, before: FittedModel | None = None) -> HiddenLayer:
+        """Return the hidden layer for a number of rows, or for training that goes on."""
         layer: HiddenLayer = self._part("hidden")
-        return layer.bind(self.n_components)
+        if self.n_components != "auto":
+            return layer.bind(self.n_components)
+        return layer.bind(layer.usual_size(n_rows) if before is None else before.n_topics)
 
     def _part(self, name: str) -> Any:
         """Return the part that is given, by itself or by name, or the default."""
@@ -464,6 +470,22 @@ class Harmonium(
                 latent, deviation = encode_draws(self.fitted_, views, self.output)
                 return with_index(self, latent, views.index), deviation
             return with_index(self, encode(self.fitted_, views, self.output), views.index)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used, present as scikit-learn passes it.
+
+        Returns
+        -------
+        ndarray of str
+            Topics and dimensions, each counted from 0: "topic_0", "dimension_0".
+        """
+        check_fitted(self)
+        return np.array(self.fitted_.energy.hidden.unit_names, dtype=object)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model to a file or a folder of safetensors and JSON.

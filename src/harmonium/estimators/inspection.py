@@ -75,6 +75,11 @@ class Inspection:
         return {name: float(self._model.problem.view_weights.get(name, 1.0)) for name in self._model.input_names}
 
     @property
+    def n_topics_(self) -> int:
+        """Number of hidden units that are topics to be read; they come before all others."""
+        return self._model.n_topics
+
+    @property
     def n_components_(self) -> int:
         """Number of hidden units; for layers that select units, of those that were kept."""
         return self._model.n_units

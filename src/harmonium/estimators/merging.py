@@ -70,7 +70,7 @@ def merge_duplicates(model: Model, X: Any, threshold: float = 0.9) -> Model:
         fitted = merged(model.fitted_, views, threshold)
     result = copy(model)
     result.fitted_ = fitted
-    result.n_components = fitted.n_units
+    result.n_components = fitted.n_topics
     if fitted.energy.hidden.n_units is not None:
         result.hidden = clone(fitted.energy.hidden)
     return result

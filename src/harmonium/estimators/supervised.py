@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils import Tags
@@ -48,7 +48,7 @@ class Supervised(Beside):
 
     def __init__(
         self,
-        n_components: int = 50,
+        n_components: int | Literal["auto"] = "auto",
         *,
         views: Any = "infer",
         view_weights: Any = "auto",
@@ -90,7 +90,9 @@ class Supervised(Beside):
 
     def _default_part(self, name: str) -> Part:
         # which kind of targets there will be is not known yet: the first that the estimator predicts
-        return self._default_head(self.kinds[0]) if name == "head" else super()._default_part(name)
+        if name == "head":
+            return self._default_head(self.kinds[0])
+        return self._part("head").default_layer() if name == "hidden" else super()._default_part(name)
 
     def _check_same(self, labels: Labels, before: FittedModel) -> None:
         """Refuse labels that training, which is to continue, did not begin with."""
@@ -266,12 +268,22 @@ class Supervised(Beside):
         return self.fitted_.validation
 
     @property
+    def shares_(self) -> dict[str, float]:
+        """What scores are mixed of: shares of "topics", "dimensions" and "inputs".
+
+        Held-out rows have chosen them: as much of the topics as does no harm. Empty if no rows were held out.
+        ``fitted_.account`` says it in a sentence.
+        """
+        check_fitted(self)
+        return dict(self.fitted_.shares)
+
+    @property
     def coef_(self) -> np.ndarray:
-        """Weights of the topics in the scores, of shape (outputs, topics).
+        """Weights of topics and dimensions in the scores, of shape (outputs, units).
 
         They say nothing of a direct path from the inputs, which the default head may have, and are zero where it
-        decides alone; `score_parts` tells how much comes from where. For a label that is a view, the weights of that
-        view.
+        decides alone; ``shares_`` and `score_parts` tell how much comes from where. For a label that is a view, the
+        weights of that view.
         """
         return self.head_.coefficients(self.fitted_.parameters)
 

@@ -253,7 +253,8 @@ class Answers:
         """Return what moved the prediction of an item: its topics, and its features through them and directly."""
         found = plain(self.folder.explain(item).to_dict(n=_EXPLAINED))
         for topic in found["topics"]:
-            topic["label"] = self._topics[topic["topic"]]["label"]
+            known = self._topics.get(topic["topic"])  # other units that predict have names alone
+            topic["label"] = topic["unit"] if known is None else known["label"]
         return found
 
     def _explained_item(self, row: int) -> dict[str, Any] | None:

@@ -61,7 +61,7 @@ def endpoints(answers: Answers) -> list[Endpoint]:
 
 def _about(answers: Answers) -> list[Endpoint]:
     """What is there, whoever asks."""
-    n_items, n_topics = len(answers.folder), answers.folder.model.n_components_
+    n_items, n_topics = len(answers.folder), answers.folder.model.n_topics_
     topic = reading.number_of("topic", n_topics, "Number of a topic.")
     row = reading.number_of("row", n_items, "Number of an item.")
     by = reading.one_of(

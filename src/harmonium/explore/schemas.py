@@ -42,7 +42,7 @@ EXPLANATION = record(
     output=TEXT,
     score=NUMBER,
     base=NUMBER,
-    topics=listed(record(topic=WHOLE, label=TEXT, total=NUMBER, features=listed(_MOVED))),
+    topics=listed(record(topic=WHOLE, unit=TEXT, label=TEXT, total=NUMBER, features=listed(_MOVED))),
     topics_rest=NUMBER,
     features=listed(record(**_MOVED["properties"], through_topics=NUMBER, directly=NUMBER)),
     features_rest=NUMBER,

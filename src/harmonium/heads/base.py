@@ -19,7 +19,7 @@ from harmonium.heads.direct import DirectPath
 from harmonium.heads.footing import Features
 from harmonium.heads.linear_models import LinearLoss, Solution
 from harmonium.heads.outputs import UNCALIBRATED, Outputs
-from harmonium.hidden import HiddenLayer
+from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.dual import TOLERANCE
 from harmonium.params import Parameters
 from harmonium.parts import Part
@@ -257,6 +257,16 @@ class Head(Part):
             Arrays in float32 whose names start with "head."; empty for a head without parameters of its own.
         """
         return {}
+
+    def default_layer(self) -> HiddenLayer:
+        """Return the hidden layer of a model with this head, unless the user names one.
+
+        Returns
+        -------
+        HiddenLayer
+            A layer that is not bound.
+        """
+        return BernoulliUnits()
 
     # ---- learning ------------------------------------------------------------------------------------------------
     @property

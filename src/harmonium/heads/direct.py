@@ -10,7 +10,7 @@ alone, and a share of its scores is mixed with those of the topics; penalty and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -51,6 +51,13 @@ class DirectPath:
         ends = np.cumsum([footing.n_features for footing in footings.values()])
         by_view = dict(zip(footings, np.split(weights, ends[:-1]), strict=True))
         return cls(footings, by_view, {name: lacking[name] @ part for name, part in by_view.items()})
+
+    def scaled(self, factor: float) -> Self:
+        """Return the path whose scores are these times a factor."""
+        weights, typical = (
+            {name: factor * value for name, value in part.items()} for part in (self.weights, self.typical)
+        )
+        return replace(self, weights=weights, typical=typical)
 
     def scores(self, families: Mapping[str, Family], batch: Batch) -> np.ndarray:
         """Return x̃ U for each row of a batch, in float64."""

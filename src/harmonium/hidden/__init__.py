@@ -7,6 +7,7 @@ the units' distribution itself.
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.bernoulli import BernoulliUnits
 from harmonium.hidden.binomial import BinomialUnits
+from harmonium.hidden.composed import ComposedUnits
 from harmonium.hidden.factors import FactorUnits
 from harmonium.hidden.gaussian import GaussianUnits
 from harmonium.hidden.ibp import IBP
@@ -18,6 +19,7 @@ __all__ = [
     "IBP",
     "BernoulliUnits",
     "BinomialUnits",
+    "ComposedUnits",
     "FactorUnits",
     "GaussianUnits",
     "HiddenLayer",

@@ -10,6 +10,7 @@ import numpy as np
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.laws import Law
+from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.support import Support
 from harmonium.validation import Setting, Whole
@@ -17,6 +18,10 @@ from harmonium.validation import Setting, Whole
 NUMBER_OF_UNITS = Whole(remedy="None takes the estimator's n_components", also=(None,))
 # A unit is idle if the standard deviation of its means is less than this share of its range: a convention.
 _IDLE = 1e-3
+# Number of units by the root of the number of rows, and the most of them, unless the user names one. Topics of few
+# items are made of chance: NPMI of 20 and 50 topics of 2,500 hotel reviews .18 and .13, of 2,570 wines .21 and .08, but
+# of 11,000 messages .47 and .40, where more topics are found that read well.
+_UNITS_BY_ROOT, _MOST_UNITS = 0.4, 50
 
 
 class HiddenLayer(Part):
@@ -90,6 +95,21 @@ class HiddenLayer(Part):
             A copy with `n_units_`.
         """
         return self.restore(int(n_components if self.n_units is None else self.n_units))
+
+    def usual_size(self, n_rows: int | None) -> int:
+        """Return the number of components of a model whose user names none.
+
+        Parameters
+        ----------
+        n_rows : int or None
+            Number of training rows; None if there may be many.
+
+        Returns
+        -------
+        int
+            0.4 times the root of the number of rows, between 2 and 50.
+        """
+        return _MOST_UNITS if n_rows is None else int(np.clip(round(_UNITS_BY_ROOT * n_rows**0.5), 2, _MOST_UNITS))
 
     def restore(self, n_units: int) -> Self:
         """Return a fitted copy of the layer with a given number of units.
@@ -312,6 +332,26 @@ class HiddenLayer(Part):
         return self.law.support
 
     @property
+    def largest(self) -> np.ndarray | float:
+        """Largest value of a unit, or of each; infinite if there is none."""
+        return self.support.upper
+
+    def grids(self, points: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return values of each unit to sum over, with the logarithms of their weights.
+
+        Parameters
+        ----------
+        points : int
+            Number of values of a real unit.
+
+        Returns
+        -------
+        list of (ndarray, ndarray)
+            Values and log-weights, for each unit.
+        """
+        return [self.support.grid(points=points)] * self.n_units_
+
+    @property
     def bounded(self) -> bool:
         """Whether a unit has a largest value; if so, it goes with every family."""
         return self.support.bounded
@@ -320,6 +360,64 @@ class HiddenLayer(Part):
     def nonnegative(self) -> bool:
         """Whether weights of views are kept at 0 or above."""
         return False
+
+    @property
+    def are_topics(self) -> np.ndarray:
+        """Which units are topics to be read: all, unless a layer has others too."""
+        return np.ones(self.n_units_, dtype=bool)
+
+    @property
+    def unit_names(self) -> list[str]:
+        """Names of the units, counted from 0."""
+        return [f"topic_{number}" for number in range(self.n_units_)]
+
+    @property
+    def parts(self) -> tuple[tuple[slice, HiddenLayer], ...]:
+        """Groups of units: which units they are, and the layer of each."""
+        return ((slice(0, self.n_units_), self),)
+
+    @property
+    def predictors(self) -> HiddenLayer:
+        """Units that the loss of a head moves: all, unless a layer has others too."""
+        return self
+
+    def holding(self, parameters: Parameters) -> HiddenLayer:
+        """Return a copy of which training leaves the `predictors` as they are.
+
+        Only layers that have other units are asked.
+
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            Parameters of the model.
+
+        Returns
+        -------
+        HiddenLayer
+            The copy.
+        """
+        raise NotImplementedError
+
+    def project(self, parameters: Parameters, views: list[str]) -> None:
+        """Move parameters back to where the layer allows them, in place.
+
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            Parameters of the model.
+        views : list of str
+            Names of its views.
+        """
+
+    def lower_bounds(self) -> np.ndarray:
+        """Return the smallest value that weights of each unit may have.
+
+        Returns
+        -------
+        ndarray of shape (units,)
+            Bounds; minus infinity where weights may have any sign.
+        """
+        return np.full(self.n_units_, 0.0 if self.nonnegative else -np.inf)
 
     @property
     def balances_views(self) -> bool:

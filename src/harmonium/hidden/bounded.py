@@ -9,6 +9,7 @@ import numpy as np
 from harmonium.hidden.activity import ActivityTarget
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.selection import Circumstances, Selection
+from harmonium.params import Parameters, weights_of
 from harmonium.validation import Choice, Number
 
 
@@ -61,6 +62,13 @@ class BoundedUnits(HiddenLayer):
         if self.nonnegative:
             return "weights that are never negative"
         return None if self.activity is None else "an activity"
+
+    def project(self, parameters: Parameters, views: list[str]) -> None:
+        """Move negative weights to zero, if they must not be negative."""
+        if self.nonnegative:
+            for view in views:
+                weights = parameters[weights_of(view)]
+                np.maximum(weights, 0, out=weights)
 
     def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
         """Return the sum over rows of the units' means, as shares of the largest value.

@@ -98,6 +98,10 @@ class FactorUnits(HiddenLayer):
         """Whether views count the same in a rotation, and not features."""
         return self.equal == "views"
 
+    def usual_size(self, n_rows: int | None) -> int:
+        """Return 50: factors that do not stand out of noise go."""
+        return super().usual_size(None)
+
     def restore(self, n_units: int) -> Self:
         """Return a fitted copy with a given number of units, whose covariance is 1."""
         layer = super().restore(n_units)

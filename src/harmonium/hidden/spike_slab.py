@@ -107,6 +107,10 @@ class SpikeSlab(HiddenLayer):
         self.inference = inference
         self.relevance = relevance
 
+    def usual_size(self, n_rows: int | None) -> int:
+        """Return 50: units that are not needed go."""
+        return super().usual_size(None)
+
     def restore(self, n_units: int) -> Self:
         """Return a fitted copy with a given number of units, and the prior at its start."""
         layer = super().restore(n_units)

@@ -6,6 +6,7 @@ be mixed. The cost is the number of states of a unit to the power of the number 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,14 +38,15 @@ class Expectations:
 def hidden_states(energy: Energy) -> tuple[np.ndarray, np.ndarray]:
     """Return all joint states of the hidden units, of shape (states, units), and the log-weight of each."""
     n_units = energy.hidden.n_units_
-    values, log_weights = energy.hidden.support.grid(points=_points(n_units))
-    if len(values) ** n_units > _LARGEST_ENUMERATION:
+    of_units = energy.hidden.grids(_points(n_units))
+    largest = max(len(values) for values, _ in of_units)
+    if math.prod(len(values) for values, _ in of_units) > _LARGEST_ENUMERATION:
         raise ValueError(
-            f"Exact enumeration needs at most {_LARGEST_ENUMERATION} hidden states; {n_units} units with {len(values)} "
+            f"Exact enumeration needs at most {_LARGEST_ENUMERATION} hidden states; {n_units} units with {largest} "
             "values have more; use fewer units, or annealed importance sampling."
         )
-    grids = np.meshgrid(*[values] * n_units, indexing="ij")
-    weights = np.meshgrid(*[log_weights] * n_units, indexing="ij")
+    grids = np.meshgrid(*(values for values, _ in of_units), indexing="ij")
+    weights = np.meshgrid(*(log_weights for _, log_weights in of_units), indexing="ij")
     return np.stack([grid.ravel() for grid in grids], axis=1), np.sum([w.ravel() for w in weights], axis=0)
 
 

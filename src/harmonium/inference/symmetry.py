@@ -50,12 +50,17 @@ def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Par
     result[HIDDEN_BIAS] = np.where(turned, energy.layer(parameters).turned_bias(bias), bias)
     for name in energy.families:
         weights = result[weights_of(name)]
-        result[bias_of(name)] += energy.hidden.support.upper * weights[:, turned].sum(axis=1)
+        result[bias_of(name)] += weights[:, turned] @ _largest(energy)[turned]
         weights[:, turned] *= -1
     if HEAD_WEIGHTS in result:  # scores stay the same too
-        result[HEAD_BIAS] += energy.hidden.support.upper * result[HEAD_WEIGHTS][turned].sum(axis=0)
+        result[HEAD_BIAS] += _largest(energy)[turned] @ result[HEAD_WEIGHTS][turned]
         result[HEAD_WEIGHTS][turned] *= -1
     return result
+
+
+def _largest(energy: Energy) -> np.ndarray:
+    """Return the largest value of each unit."""
+    return np.broadcast_to(energy.hidden.largest, energy.hidden.n_units_)
 
 
 def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Parameters:

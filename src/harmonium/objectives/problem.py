@@ -41,6 +41,12 @@ class Problem:
     strength: float = 0.0
     view_weights: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def predicting(self) -> Problem:
+        """The problem of the units that the head's loss moves; this one, unless the layer has other units too."""
+        layer = self.energy.hidden.predictors
+        return self if layer is self.energy.hidden else replace(self, energy=Energy(self.energy.families, layer))
+
     def complete(self, parameters: Parameters, batch: Batch) -> Batch:
         """Return the batch with its missing part inferred, for a gradient.
 

@@ -77,6 +77,7 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
         "remarks": list(model.remarks),
         "posterior": None if model.posterior is None else model.posterior.target,
         "missing": model.missing,
+        "shares": model.shares,
         "view_weights": dict(model.problem.view_weights),
         "table": None if model.table is None else table_facts(model.table),
         "targets": None,

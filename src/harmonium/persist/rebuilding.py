@@ -121,6 +121,7 @@ def _fitted(
         relevance=_relevance(_under("relevance/", tensors), families, hidden),
         missing={str(view): float(share) for view, share in facts["missing"].items()},
         table=None if facts["table"] is None else _table(facts["table"], families),
+        shares={str(part): float(share) for part, share in facts["shares"].items()},
         remarks=tuple(map(str, facts["remarks"])),
     )
     strange = sorted(set(facts) - set(facts_of(model)))

@@ -106,6 +106,7 @@ def _explained(model: FittedModel, batch: Batch) -> Explanation:
         rates=rates * factor,
         directly=directly * factor,
         predicted=_predicted(model, scores),
+        units=energy.hidden.unit_names,
     )
 
 

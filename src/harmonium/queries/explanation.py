@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class Explanation:
         What each feature adds to the scores past the topics.
     predicted : int
         Number of the output that is predicted; 0 if there are no classes.
+    units : list of str
+        Names of the topics and, after them, of other units that predict, such as "dimension_0".
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Explanation:
     rates: np.ndarray
     directly: np.ndarray
     predicted: int = 0
+    units: list[str] = field(default_factory=list)
 
     @property
     def through(self) -> np.ndarray:
@@ -116,11 +119,11 @@ class Explanation:
         Returns
         -------
         DataFrame
-            Columns topic, total.
+            Columns topic, which numbers the units, their names, unit, and total.
         """
         total = self.topics[:, self.number_of(output)]
         order = np.argsort(-np.abs(total), kind="stable")
-        return pd.DataFrame({"topic": order, "total": total[order]})
+        return pd.DataFrame({"topic": order, "unit": [self.units[unit] for unit in order], "total": total[order]})
 
     def within(self, topic: int, output: str | None = None) -> pd.DataFrame:
         """Return what each feature adds to a score through one topic, the largest first.
@@ -154,16 +157,16 @@ class Explanation:
         Returns
         -------
         dict
-            Entries ``output``, ``score``, ``base``; ``topics``, a list of dicts with ``topic``, ``total`` and
-            ``features``; ``features``, a list of dicts with the columns of `table`; ``topics_rest`` and
+            Entries ``output``, ``score``, ``base``; ``topics``, a list of dicts with ``topic``, ``unit``, ``total``
+            and ``features``; ``features``, a list of dicts with the columns of `table`; ``topics_rest`` and
             ``features_rest``.
         """
         number = self.number_of(output)
         topics, features = self.topic_table(output), self.table(output)
         listed = []
-        for topic, total in topics.head(n).itertuples(index=False):
+        for topic, unit, total in topics.head(n).itertuples(index=False):
             within = self.within(int(topic), output).head(n).to_dict("records")
-            listed.append({"topic": int(topic), "total": float(total), "features": within})
+            listed.append({"topic": int(topic), "unit": unit, "total": float(total), "features": within})
         return {
             "output": self.outputs[number],
             "score": float(self.scores[number]),

@@ -25,9 +25,11 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
     _check(model)
     data = Data(views)
     use = use_of_units(model.problem, model.parameters, data)
-    kept = ~model.energy.hidden.idle(use.deviation)
-    kept[np.argmax(use.deviation)] = True
+    others = ~model.energy.hidden.are_topics
+    kept = ~model.energy.hidden.idle(use.deviation) | others
+    kept[np.argmax(np.where(others, -1.0, use.deviation))] = True
     order = np.argsort(-use.deviation, kind="stable")
+    order = order[~others[order]]
     parameters = copy_parameters(model.parameters)
     for unit, leader in agreeing_units(use.correlation, order[kept[order]], threshold):
         add_unit(parameters, unit, leader)

@@ -29,9 +29,9 @@ def view_name(model: FittedModel, view: str | None) -> str:
 def loadings(model: FittedModel, view: str) -> pd.DataFrame:
     """Return the weights of one view, features by topics."""
     return pd.DataFrame(
-        model.parameters[weights_of(view)],
+        model.parameters[weights_of(view)][:, : model.n_topics],
         index=pd.Index(model.feature_names[view], name=view),
-        columns=pd.RangeIndex(model.n_units, name="topic"),
+        columns=pd.RangeIndex(model.n_topics, name="topic"),
     )
 
 
@@ -50,7 +50,9 @@ def relevance(model: FittedModel, view: str) -> pd.DataFrame:
     if not model.relevance:
         return effects(model, view)
     table = loadings(model, view)
-    return pd.DataFrame(model.relevance[view].astype(np.float64), index=table.index, columns=table.columns)
+    return pd.DataFrame(
+        model.relevance[view][:, : model.n_topics].astype(np.float64), index=table.index, columns=table.columns
+    )
 
 
 def ranking(model: FittedModel, view: str, by: By = "relevance") -> pd.DataFrame:

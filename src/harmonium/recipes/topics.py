@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from harmonium.estimators import Harmonium
-from harmonium.hidden import BernoulliUnits
+from harmonium.hidden.composed import topic_units
 from harmonium.recipes._assembly import assemble
 from harmonium.validation import check_whole
-
-# Topics that an average item has: a convention. NPMI of ten topics of hotel reviews with 0.3 and 1.5: 0.22 and 0.25.
-_TOPICS_OF_AN_ITEM = 1.5
 
 
 def TopicModel(n_components: int = 50, **settings: Any) -> Harmonium:
@@ -57,7 +54,7 @@ def TopicModel(n_components: int = 50, **settings: Any) -> Harmonium:
     return assemble(
         {
             "n_components": n_components,
-            "hidden": BernoulliUnits(weights="nonnegative", activity=min(0.5, _TOPICS_OF_AN_ITEM / n_components)),
+            "hidden": topic_units(n_components),
         },
         settings,
     )

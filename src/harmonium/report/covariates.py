@@ -11,7 +11,7 @@ from scipy.stats import false_discovery_control, kruskal, pearsonr
 
 from harmonium.estimators import Harmonium
 from harmonium.estimators.labels import in_order_of
-from harmonium.report.latent import latent_means
+from harmonium.report.latent import topic_means
 
 # fewer known items say nothing about a relation
 _FEWEST_ITEMS = 3
@@ -56,7 +56,7 @@ def covariate_table(model: Harmonium, X: Any, covariates: Any) -> pd.DataFrame:
     >>> table.loc[0, ["covariate", "measure"]].tolist(), bool(table.loc[0, "value"] ** 2 > 0.9)
     (['age', 'correlation'], True)
     """
-    latent = latent_means(model, X).astype(np.float64)
+    latent = topic_means(model, X).astype(np.float64)
     frame = _read(X, covariates, len(latent))
     rows = []
     for name, column in frame.items():

@@ -13,7 +13,7 @@ from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
 from harmonium.queries.topics import By
 from harmonium.report.drawing import COLOURS, Display, place_to_divide, require_matplotlib, shortened
-from harmonium.report.latent import check_model, latent_means
+from harmonium.report.latent import check_model, topic_means
 from harmonium.report.tables import class_means, class_profiles
 from harmonium.validation import check_whole
 
@@ -121,7 +121,7 @@ class TopicsDisplay(Display):
         ranking = model.ranking(view, by)
         share = profiles = None
         if X is not None:
-            latent = latent_means(model, X)
+            latent = topic_means(model, X)
             share = pd.Series(topic_distribution(latent).mean(axis=0), name="share")
             profiles = None if y is None else class_profiles(class_means(X, y, latent))
         importance = np.linalg.norm(ranking, axis=0) if share is None else share.to_numpy()

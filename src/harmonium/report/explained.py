@@ -66,7 +66,7 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     latent = latent_means(model, X).astype(np.float64)
     average = latent.mean(axis=0)
     # rows: no topic, each topic alone, all topics, the best there is
-    losses = np.zeros((model.n_components_ + 3, len(names)))
+    losses = np.zeros((model.n_topics_ + 3, len(names)))
     widest = max(model.families_[name].n_features_ for name in names)
     step = max(1, _BLOCK_CELLS // max(widest, model.n_components_))
     with compute(model.n_jobs):
@@ -79,7 +79,7 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     span = nothing - best
     # in a view that never varies there is nothing to explain but rounding errors
     span = np.where(span > 1e-9 * np.abs(nothing), span, np.nan)
-    columns = pd.Index([*range(model.n_components_), "all"], name="topic")
+    columns = pd.Index([*range(model.n_topics_), "all"], name="topic")
     return pd.DataFrame(((nothing - losses[1:-1]) / span).T, index=pd.Index(names, name="view"), columns=columns)
 
 
@@ -89,7 +89,7 @@ def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: n
     energy = problem.energy
     losses = [
         [loss.sum() for loss in view_losses(problem, parameters, batch, hidden_mean).values()]
-        for hidden_mean in _hidden_states(latent, average)
+        for hidden_mean in _hidden_states(latent, average, model.n_topics_)
     ]
     best = []
     for name, view in batch.views.items():
@@ -99,11 +99,11 @@ def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: n
     return np.array([*losses, best])
 
 
-def _hidden_states(latent: np.ndarray, average: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield all units at their averages, then with one unit after the other at its means, then all at their means."""
+def _hidden_states(latent: np.ndarray, average: np.ndarray, n_topics: int) -> Iterator[np.ndarray]:
+    """Yield all units at their averages, then with one topic after the other at its means, then all at their means."""
     nothing = np.tile(average, (len(latent), 1))
     yield nothing
-    for topic in range(len(average)):
+    for topic in range(n_topics):
         alone = nothing.copy()
         alone[:, topic] = latent[:, topic]
         yield alone

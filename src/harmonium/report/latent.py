@@ -46,9 +46,14 @@ def latent_means(model: Harmonium, X: Any) -> np.ndarray:
         return encode(model.fitted_, views)
 
 
+def topic_means(model: Harmonium, X: Any) -> np.ndarray:
+    """Return E[h] of the topics of each item; other units, which a model may have to predict, are left out."""
+    return latent_means(model, X)[:, : model.n_topics_]
+
+
 @dataclass
 class UnitUse:
-    """How items use the hidden units, in float64.
+    """How items use the topics, in float64.
 
     Attributes
     ----------
@@ -66,11 +71,12 @@ class UnitUse:
 
 
 def unit_use(model: Harmonium, X: Any) -> UnitUse:
-    """Return naturals, means and presences of the hidden units for each item."""
+    """Return naturals, means and presences of the topics for each item."""
     check_model(model)
     views = model.as_views(X)
     with compute(model.n_jobs):
         natural = encode(model.fitted_, views, "natural").astype(np.float64)
     layer = model.energy_.layer(model.parameters_)
     mean = layer.mean(natural)
-    return UnitUse(natural, mean, layer.presence(natural, mean))
+    parts = (part[:, : model.n_topics_] for part in (natural, mean, layer.presence(natural, mean)))
+    return UnitUse(*parts)

@@ -12,7 +12,7 @@ from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
 from harmonium.queries.topics import By
 from harmonium.report.groups import read_groups
-from harmonium.report.latent import check_model, latent_means
+from harmonium.report.latent import check_model, topic_means
 from harmonium.validation import check_whole
 
 # classes named for each topic: as many as fit into a cell
@@ -90,7 +90,7 @@ def topic_table(
     # joined side by side, not by name, as a view may be called "items"
     parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns)]
     if X is not None:
-        latent = latent_means(model, X)
+        latent = topic_means(model, X)
         parts.append(_use_of_topics(latent, n_items, item_names))
         if y is not None:
             parts.append(_classes_of_topics(class_profiles(class_means(X, y, latent))))
@@ -132,7 +132,7 @@ def _classes_raised(model: Harmonium) -> pd.Series | None:
     if not isinstance(classes, np.ndarray) or len(model.coef_) != len(classes):
         return None
     # what is added to all scores decides nothing
-    weights = pd.DataFrame(model.coef_ - model.coef_.mean(axis=0), index=classes)
+    weights = pd.DataFrame((model.coef_ - model.coef_.mean(axis=0))[:, : model.n_topics_], index=classes)
 
     def described(weight: pd.Series) -> str:
         return ", ".join(f"{name} {value:+.2f}" for name, value in weight[weight > 0].nlargest(_N_CLASSES).items())
@@ -171,7 +171,7 @@ def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
     >>> class_table(model, words, ["space", "cars", "cars"] * 4).sum(axis=1).tolist()
     [1.0, 1.0]
     """
-    return class_means(X, y, latent_means(model, X))
+    return class_means(X, y, topic_means(model, X))
 
 
 def class_means(X: Any, y: Any, latent: np.ndarray) -> pd.DataFrame:

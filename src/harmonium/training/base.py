@@ -255,6 +255,21 @@ class Driver(Part):
         """
         return self
 
+    def alike(self, driver: Driver) -> Driver:
+        """Return a driver of other units that runs where this one does.
+
+        Parameters
+        ----------
+        driver : Driver
+            How the other units are trained on one machine.
+
+        Returns
+        -------
+        Driver
+            The driver itself, unless this one works on a cluster.
+        """
+        return driver
+
     def epochs(self, n_rows: int) -> int:
         """Return the number of epochs that are planned.
 

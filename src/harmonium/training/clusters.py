@@ -21,7 +21,7 @@ from sklearn.utils.extmath import randomized_svd
 from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.kernels.rows import entries
-from harmonium.training.rows import rows_of, totals_of_groups
+from harmonium.training.rows import missing_cells, rows_of, totals_of_groups
 from harmonium.views import Views
 
 # Items that clusters are found among, numbers that these may hold, which take 12 bytes each for a moment, rounds of
@@ -34,6 +34,8 @@ _AVERAGE_ITEMS = 5.0
 _PROBED = 100
 # Items that each feature is taken to have besides its own, so that rare ones do not decide: a convention.
 _CHANCE = 10.0
+# Singular values below this share of the largest belong to no direction.
+_SMALLEST_SIZE = 1e-6
 # Halvings by which biases are found.
 _HALVINGS = 40
 
@@ -51,7 +53,7 @@ def cluster_weights(
     numbers = _numbers_of_an_item(views.batch(_spaced(len(views), _PROBED), energy.families))
     items = _spaced(len(views), min(_SAMPLE, int(_LARGEST_SAMPLE / numbers) + 1))
     batch = views.batch(items, energy.families)
-    cluster = _clusters(_coordinates(energy, batch, reference, n_clusters), n_clusters)
+    cluster = _clusters(*_coordinates(energy, batch, reference, n_clusters), n_clusters)
     share = np.bincount(cluster, minlength=n_clusters) / len(items)
     membership = _membership(cluster, n_clusters)
     kept = np.argsort(share, kind="stable")[:1] if n_units == 1 else np.arange(n_units)
@@ -91,29 +93,41 @@ def _numbers_of_an_item(batch: Batch) -> float:
     return sum(entries(view.statistic).values.size for view in batch.views.values()) / batch.n_rows + 1.0
 
 
-def _coordinates(energy: Energy, batch: Batch, reference: dict[str, np.ndarray], n_units: int) -> np.ndarray:
-    """Return the items on a common footing, in as many leading directions as there are units, in rows of length 1."""
+def _coordinates(
+    energy: Energy, batch: Batch, reference: dict[str, np.ndarray], n_units: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading directions of the items on a common footing, as many as there are units.
+
+    The first matrix has the items in orthonormal directions, the second in rows of length 1 that keep their sizes.
+    """
     scaled = []
     for name, family in energy.families.items():
         variance = family.statistic_variance(reference[name].astype(np.float64), family.own_parameters())
         deviation = np.sqrt(variance + _CHANCE / batch.n_rows).astype(np.float32)
         rows = rows_of(batch.views[name], family, reference[name])
+        if family.counts_something and not scipy.sparse.issparse(rows):
+            # what is sparse is not centred, and the same values should begin alike however they are stored
+            rows = rows + np.where(missing_cells(batch.views[name], family), 0, reference[name])
         scaled.append(scipy.sparse.csr_array(normalize(rows @ scipy.sparse.diags_array(1 / deviation))))
     joined = scipy.sparse.hstack(scaled, format="csr")
-    if min(joined.shape) <= n_units:
-        return np.asarray(normalize(joined.toarray()))
-    left, sizes, _ = randomized_svd(joined, n_units, n_iter=_POWER, random_state=0)
-    return np.asarray(normalize(left * sizes))
+    if min(joined.shape) > n_units:
+        left, sizes, _ = randomized_svd(joined, n_units, n_iter=_POWER, random_state=0)
+    else:
+        left, sizes, _ = np.linalg.svd(joined.toarray(), full_matrices=False)
+    kept = sizes > _SMALLEST_SIZE * sizes[0]
+    return np.asarray(left[:, kept]), np.asarray(normalize(left[:, kept] * sizes[kept]))
 
 
-def _clusters(rows: np.ndarray, n_clusters: int) -> np.ndarray:
+def _clusters(directions: np.ndarray, rows: np.ndarray, n_clusters: int) -> np.ndarray:
     """Return the cluster of each row of length 1, by their angles to the clusters' mean directions.
 
-    The first centres are the pivots of a QR decomposition: rows that are as independent of each other as can be. Where
-    there are as many directions as clusters, they are made orthogonal.
+    The first centres are the pivots of a QR decomposition of the directions: items that are as independent of each
+    other as can be. Where there are as many directions as clusters, the centres are made orthogonal.
     """
+    if not directions.size:  # all items are the same
+        return np.zeros(len(rows), dtype=np.int64)
     n_clusters = min(n_clusters, len(rows))
-    _, pivots = scipy.linalg.qr(rows.T, mode="r", pivoting=True)
+    _, pivots = scipy.linalg.qr(directions.T, mode="r", pivoting=True)
     centres = rows[pivots[:n_clusters]]
     if n_clusters <= rows.shape[1]:
         centres = scipy.linalg.polar(centres)[0]

@@ -162,6 +162,10 @@ class Distributed(Driver):
     def _local(self) -> Stochastic:
         return Stochastic() if self.local is None else self.local
 
+    def alike(self, driver: Driver) -> Driver:
+        """Return the same rounds or steps on the same cluster."""
+        return Distributed(**(self.get_params(deep=False) | {"local": driver}))
+
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse what must be kept from batch to batch, and layers that select units."""
         self._local.check_model(problem, objective)

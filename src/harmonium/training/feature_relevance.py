@@ -119,13 +119,14 @@ def _typical_items(
     best = [np.full((0, n_units), -np.inf, dtype=np.float32) for _ in ends]
     best_items = [np.zeros((0, n_units), dtype=np.int64) for _ in ends]
     mean = {name: problem.reference[name].astype(np.float64) for name in energy.families}
-    counted = {name: [np.zeros(len(mean[name])), 0.0] for name, one in energy.families.items() if one.counts_something}
+    counted = [name for name, family in energy.families.items() if family.counts_something]
+    totals, n_rows = {name: np.zeros(len(mean[name])) for name in counted}, dict.fromkeys(counted, 0.0)
     first = 0
     for block in data.blocks(energy.families):
-        for name, sums in counted.items():
-            view = _compared(energy.families[name], block.views[name])
-            sums[0] += entries(view.statistic).column_totals(entries(view.statistic).values)
-            sums[1] += view.observed_rows.sum()
+        for name in counted:
+            cells = entries(_compared(energy.families[name], block.views[name]).statistic)
+            totals[name] += cells.column_totals(cells.values)
+            n_rows[name] += float(block.views[name].observed_rows.sum())
         natural = energy.hidden_natural(parameters, problem.complete(parameters, block))
         # naturals still differ where means are rounded to 1; units that may be correlated have no such end
         value = natural if layer.bounded else layer.mean(natural)
@@ -137,5 +138,5 @@ def _typical_items(
             order = np.argpartition(-values, min(n_typical, len(values)) - 1, axis=0)[:n_typical]
             best[number] = np.take_along_axis(values, order, axis=0)
             best_items[number] = np.take_along_axis(candidates, order, axis=0)
-    mean |= {name: total / max(n_rows, 1.0) for name, (total, n_rows) in counted.items()}
+    mean |= {name: totals[name] / max(n_rows[name], 1.0) for name in counted}
     return [found.T.reshape(-1) for found in best_items], mean

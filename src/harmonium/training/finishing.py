@@ -44,7 +44,7 @@ class Finish:
 
     def of(self, problem: Problem, data: Data, training: Training) -> Training:
         """Return a training whose head is finished on all rows."""
-        means = _means(problem, data, training.result)
+        means = hidden_means(problem, data, training.result)
         weights, bias = _solved(problem, means, data.targets, self.C)
         finished = {HEAD_WEIGHTS: weights.astype(np.float32), HEAD_BIAS: bias.astype(np.float32)}
         return replace(training, parameters=training.parameters | finished)
@@ -61,7 +61,7 @@ def finish(
     assert head is not None
     assert targets is not None
     held = Targets.joined([targets.take(rows) for _, rows in folds])
-    means = [_means(problem, data, parameters) for parameters in trained]
+    means = [hidden_means(problem, data, parameters) for parameters in trained]
     best, lowest = None, head.error(np.concatenate(scores), held.values)
     for C in _VALUES:
         found = []
@@ -74,7 +74,7 @@ def finish(
     return best
 
 
-def _means(problem: Problem, data: Data, parameters: Parameters) -> np.ndarray:
+def hidden_means(problem: Problem, data: Data, parameters: Parameters) -> np.ndarray:
     """Return E[h | x] of all rows."""
     energy = problem.energy
     layer = energy.layer(parameters)

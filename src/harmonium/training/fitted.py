@@ -50,6 +50,8 @@ class FittedModel:
         Share of the cells of each view that the training data lack.
     table : Table, optional
         How a data frame becomes views, if the model was fitted on one.
+    shares : dict of str to float
+        What scores are mixed of, if held-out rows have said so: shares of "topics", "dimensions" and "inputs".
     remarks : tuple of str
         What the user should know about the fit.
 
@@ -77,6 +79,7 @@ class FittedModel:
     relevance: dict[str, np.ndarray] = field(default_factory=dict)
     missing: dict[str, float] = field(default_factory=dict)
     table: Table | None = None
+    shares: dict[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
     @property
@@ -105,9 +108,25 @@ class FittedModel:
         return self.energy.hidden.n_units_
 
     @property
+    def n_topics(self) -> int:
+        """Number of hidden units that are topics to be read, which come first."""
+        return int(self.energy.hidden.are_topics.sum())
+
+    @property
     def parameters(self) -> Parameters:
         """What was learned: arrays by name."""
         return self.training.result
+
+    @property
+    def account(self) -> str | None:
+        """Sentence on what predictions are made of; None if no rows were held out."""
+        if not self.shares:
+            return None
+        shown = ", ".join(f"{share:.0%} from {part}" for part, share in self.shares.items() if share > 0)
+        told = f"Predictions come {shown.replace(', ', ' and ') if shown.count(',') == 1 else shown}"
+        if self.shares.get("topics") == 0:
+            told += "; topics have no say, as held-out rows are predicted no better with them"
+        return f"{told}."
 
     @property
     def posterior(self) -> Posterior | None:

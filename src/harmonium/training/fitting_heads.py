@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from harmonium.heads import Head
+from harmonium.heads.direct import DirectPath
 from harmonium.objectives.problem import Problem
 from harmonium.targets import Targets
 from harmonium.training.base import INTERRUPTED, Training, is_second
 from harmonium.training.checkpoint import Checkpoint
-from harmonium.training.finishing import Finish, finish
+from harmonium.training.composing import composed_start, learn_topics, topic_scores, with_head
+from harmonium.training.finishing import Finish, finish, hidden_means
 from harmonium.training.fitted import FittedModel
 from harmonium.training.folds import held_out_folds
 from harmonium.training.initialise import initial_training
@@ -55,11 +57,13 @@ class _HeadFit:
     found : Search
         What has been found on them.
     training : Training, optional
-        The fit to all rows, once C is chosen.
+        The fit to all rows, once settings are chosen.
     n_done : int
         Number of its stages that are done.
     finish : Finish, optional
         How the head is finished then, if it is.
+    composed : Training, optional
+        The fit of all units of a layer that has others than those that predict, once these are trained.
     """
 
     rng: np.random.Generator
@@ -69,12 +73,39 @@ class _HeadFit:
     training: Training | None = None
     n_done: int = 0
     finish: Finish | None = None
+    composed: Training | None = None
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model of all rows whose head is neither calibrated nor has its direct path, and what held-out rows say.
+
+    Attributes
+    ----------
+    problem : Problem
+        The model.
+    training : Training
+        Its training.
+    scores : ndarray of shape (rows, outputs), optional
+        Scores of the held-out rows by models that have not seen them; None if nothing is held out.
+    path : DirectPath, optional
+        The direct path, if there is one.
+    shares : dict of str to float
+        What the scores are mixed of.
+    """
+
+    problem: Problem
+    training: Training
+    scores: np.ndarray | None = None
+    path: DirectPath | None = None
+    shares: dict[str, float] = field(default_factory=dict)
 
 
 def fit_head(
     problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint
 ) -> tuple[FittedModel, np.random.Generator]:
     """Return the model, and the random stream as the fit leaves it; if it is interrupted, the best model so far."""
+    whole, problem = problem, problem.predicting
     head, targets = problem.head, data.targets
     assert head is not None
     assert targets is not None
@@ -114,13 +145,78 @@ def fit_head(
                 found.folds = []  # what it takes to go on with them is no longer needed
             problem = _as_chosen(problem, found, weights)
             state.training = state.training or start(state.seed)
-            return _train(problem, data, known, plan, nats, state, linear, reporter, checkpoint), state.rng
+            _train(problem, data, plan, nats, state, reporter, checkpoint)
+            has_topics = whole.energy.hidden.predictors is not whole.energy.hidden
+            judged = _judged(problem, known, state, linear, has_topics)
+            if has_topics:
+                whole = replace(problem, energy=whole.energy)
+                judged = _composed(whole, judged, data, known, plan, state, reporter, checkpoint)
+            return _as_fitted(judged, known, nats, state), state.rng
         except KeyboardInterrupt as interrupt:
             chosen = _as_chosen(problem, found, weights)
             model = None if is_second(interrupt) else _best_so_far(chosen, known, nats, state, linear)
             if model is None:
                 raise
-            return model, state.rng
+            return _with_topics(model, whole, known, state), state.rng
+
+
+def _composed(
+    whole: Problem,
+    judged: _Judged,
+    data: Data,
+    known: Data,
+    plan: Plan,
+    state: _HeadFit,
+    reporter: Reporter,
+    checkpoint: Checkpoint,
+) -> _Judged:
+    """Return the model of all units: topics are learned beside those that predict, and have a say if it is no harm."""
+    if state.composed is None:
+        state.composed = composed_start(whole, judged.training, known, np.random.default_rng(state.seed))
+    learn_topics(whole, data, state.composed, plan, state.rng, reporter, checkpoint)
+    head, targets = whole.head, known.targets
+    assert head is not None
+    assert targets is not None
+    training = _of_whole(judged.training, state.composed)
+    judged = replace(judged, problem=whole, training=training)
+    if judged.scores is None or not head.direct_losses or head.is_solved:
+        return judged
+    means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.are_topics]
+    topics = topic_scores(head, means, targets, state.rows, judged.scores)
+    if topics is None:
+        return replace(judged, shares=judged.shares | {"topics": 0.0})
+    shares = {name: (1 - topics.share) * share for name, share in judged.shares.items()}
+    return replace(
+        judged,
+        training=replace(training, parameters=topics.mixed(training.parameters)),
+        scores=topics.scores,
+        path=None if judged.path is None else judged.path.scaled(1 - topics.share),
+        shares=shares | {"topics": topics.share},
+    )
+
+
+def _with_topics(model: FittedModel, whole: Problem, known: Data, state: _HeadFit) -> FittedModel:
+    """Return a model of a fit that was interrupted with topics as far as they were learned."""
+    if whole.energy.hidden.predictors is whole.energy.hidden:
+        return model
+    composed = state.composed or composed_start(whole, model.training, known, np.random.default_rng(state.seed))
+    problem = replace(model.problem, energy=whole.energy)
+    return replace(model, problem=problem, training=_of_whole(model.training, composed))
+
+
+def _of_whole(training: Training, composed: Training) -> Training:
+    """Return the training of the units that predict, with the parameters of all units."""
+    return replace(
+        training,
+        parameters=with_head(composed.result, training.result),
+        average=None,
+        slots=None,
+        chains=None,
+        n_updates=0,
+        dual=None,
+        n_averaged=0,
+        idle_units=composed.idle_units,
+    )
 
 
 def _as_chosen(problem: Problem, found: Search, weights: dict[str, float]) -> Problem:
@@ -159,15 +255,13 @@ def _check_direct(head: Head, began: Head) -> None:
 def _train(
     problem: Problem,
     data: Data,
-    known: Data,
     plan: Plan,
     nats: float,
     state: _HeadFit,
-    linear: LinearSearch | None,
     reporter: Reporter,
     checkpoint: Checkpoint,
-) -> FittedModel:
-    """Return the model after all stages that were chosen, on all rows; ``known`` are those that they were chosen by."""
+) -> None:
+    """Go through all stages that were chosen, on all rows."""
     training, stages = state.training, _stages(problem, state)
     assert training is not None
     for stage in stages[state.n_done :]:
@@ -181,7 +275,6 @@ def _train(
             # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
             training.slots, training.n_updates, training.dual = None, 0, None
             training.stopped = Training.stopped
-    return _of_all_rows(problem, known, nats, state, linear)
 
 
 def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
@@ -190,27 +283,46 @@ def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
     return state.found.chosen or [Stage(only_C(problem.head), 0)]
 
 
-def _of_all_rows(
-    problem: Problem, known: Data, nats: float, state: _HeadFit, linear: LinearSearch | None
-) -> FittedModel:
-    """Return the model of all rows as it stands, calibrated on those that were held out when C was chosen."""
+def _judged(
+    problem: Problem, known: Data, state: _HeadFit, linear: LinearSearch | None, beside_topics: bool = False
+) -> _Judged:
+    """Return the model of all rows as it stands, mixed with a direct path as held-out rows say.
+
+    ``beside_topics`` says that its units are dimensions, and topics come later.
+    """
     assert problem.head is not None
-    assert known.targets is not None
     assert state.training is not None
-    stages, head, record, training = _stages(problem, state), problem.head, None, state.training
-    if state.rows:
-        by_fold, path, record = state.found.scores, None, state.found.record
-        if state.finish is not None:
-            training, by_fold = state.finish.of(problem, known, training), state.finish.scores
-        scores = np.concatenate(by_fold)
-        if head.sees_inputs and linear is not None:
-            mixed = linear_alone(linear) if state.found.given_up else mixture(linear, by_fold)
-            training = replace(training, parameters=mixed.mixed(training.parameters))
-            scores, path = mixed.scores, mixed.path
+    training = state.training
+    if not state.rows:
+        return _Judged(problem, training)
+    by_fold = state.found.scores
+    if state.finish is not None:
+        training, by_fold = state.finish.of(problem, known, training), state.finish.scores
+    if not problem.head.sees_inputs or linear is None:
+        return _Judged(problem, training, np.concatenate(by_fold))
+    mixed = linear_alone(linear) if state.found.given_up else mixture(linear, by_fold)
+    training = replace(training, parameters=mixed.mixed(training.parameters))
+    shares = {"dimensions" if beside_topics else "topics": mixed.share, "inputs": 1 - mixed.share}
+    return _Judged(problem, training, mixed.scores, mixed.path, shares)
+
+
+def _as_fitted(judged: _Judged, known: Data, nats: float, state: _HeadFit) -> FittedModel:
+    """Return the model, calibrated on the rows that were held out when its settings were chosen."""
+    problem, head, stages = judged.problem, judged.problem.head, _stages(judged.problem, state)
+    assert head is not None
+    assert known.targets is not None
+    if judged.scores is not None:
         held_out = Targets.joined([known.targets.take(held) for _, held in state.rows])
-        head = head.calibrated(scores, held_out).with_direct(path)
+        head = head.calibrated(judged.scores, held_out).with_direct(judged.path)
     C = stages[min(state.n_done, len(stages) - 1)].C
-    return FittedModel(replace(problem, head=head, strength=C * nats), training, nats=nats, C=C, validation=record)
+    return FittedModel(
+        replace(problem, head=head, strength=C * nats),
+        judged.training,
+        nats=nats,
+        C=C,
+        validation=state.found.record if state.rows else None,
+        shares=judged.shares,
+    )
 
 
 def _best_so_far(
@@ -226,7 +338,7 @@ def _best_so_far(
         training.stopped = INTERRUPTED
     n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
     if n_records and (candidate is None or n_records >= _ENOUGH * planned):
-        return _of_all_rows(problem, known, nats, state, linear)
+        return _as_fitted(_judged(problem, known, state, linear), known, nats, state)
     if candidate is None:
         return None
     head = problem.head.calibrated(candidate.scores, known.targets.take(state.rows[0][1]))

@@ -59,14 +59,18 @@ def initial_parameters(
     at least as active as ``least_activity``, a share of their largest value, unless they have a target of their own.
     """
     own = energy.hidden.own_parameters()
-    if energy.hidden.nonnegative:
-        weights, hidden_bias, centre = _clustered(energy, views, reference, rng, least_activity)
-    else:
-        weights, hidden_bias, centre = _scattered(energy, views, reference, rng)
+    starts = [
+        _clustered(group, views, reference, rng, least_activity)
+        if group.hidden.nonnegative
+        else _scattered(group, views, reference, rng)
+        for group in (Energy(energy.families, layer) for _, layer in energy.hidden.parts)
+    ]
+    hidden_bias, centre = (np.concatenate([start[place] for start in starts]) for place in (1, 2))
     parameters: Parameters = {HIDDEN_BIAS: hidden_bias.astype(np.float32)}
     for name, family in energy.families.items():
-        parameters[weights_of(name)] = weights[name].astype(np.float32)
-        bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights[name] @ centre
+        weights = np.concatenate([start[0][name] for start in starts], axis=1)
+        parameters[weights_of(name)] = weights.astype(np.float32)
+        bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights @ centre
         parameters[bias_of(name)] = bias.astype(np.float32)
         for own_name, value in family.own_parameters().items():
             parameters[own_of(name, own_name)] = value.astype(np.float32)

@@ -211,9 +211,13 @@ class LBFGS(Driver):
         limits: dict[str, tuple[float | None, float | None]] = {}
         for view, family in problem.energy.families.items():
             limits |= {own_of(view, name): limit for name, limit in family.own_bounds().items()}
-            if problem.energy.hidden.nonnegative:
-                limits[weights_of(view)] = (0.0, None)
-        return [limits.get(name, (None, None)) for name, value in parameters.items() for _ in range(value.size)]
+        of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.lower_bounds()]
+        weights = {weights_of(view) for view in problem.energy.families}
+        bounds: list[tuple[float | None, float | None]] = []
+        for name, value in parameters.items():
+            # a row of weights has an entry for each unit
+            bounds += of_units * len(value) if name in weights else [limits.get(name, (None, None))] * value.size
+        return bounds
 
 
 class _Reached(OptimizeResult):

@@ -127,13 +127,13 @@ def _errors(search: LinearSearch, topics: np.ndarray, rows: np.ndarray) -> tuple
     """Return all shares of the topics, and the errors of some held-out rows with each."""
     head, targets = search.head, search.targets.take(rows)
     linear = search.best(rows)
-    factor, move = _on_the_scale(head.outputs_, topics[rows], linear.scores[rows], targets)
+    factor, move = on_the_scale(head.outputs_, topics[rows], linear.scores[rows], targets)
     choices = [_Choice(linear, factor, move, float(share)) for share in _SHARES]
     errors = [head.error(each.scores(topics)[rows], targets.values) for each in choices]
     return choices, _smooth(np.stack(errors))
 
 
-def _on_the_scale(
+def on_the_scale(
     outputs: Outputs, topics: np.ndarray, linear: np.ndarray, targets: Targets
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return factor and shift that bring linear scores to the scale of those of the topics."""

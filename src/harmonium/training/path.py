@@ -86,21 +86,19 @@ class Path:
         head, driver, targets = self.problem.head, self.plan.driver, self.data.targets
         assert head is not None
         assert targets is not None
-        open_choices = head.chooses_C, head.may_soften(targets), len(set(self.weights.values())) > 1
+        open_choices = head.may_soften(targets), len(set(self.weights.values())) > 1
         (train, held_out), fold = self.rows[0], found.folds[0]
         planned = driver.epochs(len(train))
         while (stage := found.next_stage(head.first_C, *open_choices)) is not None:
             fold.training = fold.training or self._begun(fold, stage)
             weighted, staged = self._of_stage(stage)
-            ahead = [stage] + [replace(stage, after=0)] * found.n_sure(stage, *open_choices)
-            n_rows = sum(one.rows(driver, len(train), self._share) for one in ahead)
-            reporter.ahead(n_rows + self._rows_after(found, stage))
+            reporter.ahead(stage.rows(driver, len(train), self._share) + self._rows_after(found, stage))
             held = _Held(weighted, staged.take(held_out), self._share * planned, fold)
             last = stage.last(planned, self._share)
             part = staged.take(train)
             driver.run(weighted, self.plan.objective, part, fold.training, rng, reporter, held, last, checkpoint)
             found.add(stage)
-            if len(self.rows) > 1 and len(found.stages) > open_choices[2]:
+            if len(self.rows) > 1 and len(found.stages) > open_choices[1]:
                 found.given_up = not self.is_worth_it(found.scores[0])
 
     def _repeat(self, found: Search, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:

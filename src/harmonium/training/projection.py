@@ -14,14 +14,13 @@ _LARGEST_NORM = 0.995
 def project(energy: Energy, parameters: Parameters) -> None:
     """Project in place; do nothing for models that are free and normalisable whatever their weights."""
     curvatures = {}
-    hidden, units = energy.hidden, energy.hidden.support
+    units = energy.hidden.support
+    energy.hidden.project(parameters, list(energy.families))
     for name, family in energy.families.items():
         weights, own = parameters[weights_of(name)], energy.own(parameters, name)
         for own_name, (lower, upper) in family.own_bounds().items():
             if lower < upper:
                 np.clip(own[own_name], lower, upper, out=own[own_name])
-        if hidden.nonnegative:
-            np.maximum(weights, 0, out=weights)
         family.project(weights, parameters[bias_of(name)], own, units)
         if not units.bounded:
             curvatures[name] = family.curvature(weights, own)

@@ -10,6 +10,11 @@ from harmonium.families import Family
 from harmonium.kernels.rows import for_scipy
 
 
+def missing_cells(view: ViewBatch, family: Family) -> np.ndarray | bool:
+    """Return which cells of a view are missing; False if none is."""
+    return False if view.missing is None else np.asarray(family.spread(view.missing), dtype=bool)
+
+
 def rows_of(view: ViewBatch, family: Family, mean: np.ndarray) -> np.ndarray | scipy.sparse.csr_array:
     """Return the rows of a view: sparse ones as they are, dense ones as deviations from the mean, 0 where missing."""
     rows = for_scipy(view.statistic)
@@ -17,7 +22,7 @@ def rows_of(view: ViewBatch, family: Family, mean: np.ndarray) -> np.ndarray | s
         return rows
     deviations = rows - mean
     if view.missing is not None:
-        deviations[np.asarray(family.spread(view.missing), dtype=bool)] = 0
+        deviations[missing_cells(view, family)] = 0
     return deviations
 
 

@@ -17,10 +17,6 @@ from harmonium.training.state import resumable
 _WINDOW = 3
 # A stage ends after half of its epochs, and at least this share of those planned, without a smaller error.
 _PATIENCE = 0.25
-# Factor between values of C, and the most of them in either direction: conventions.
-_FACTOR, _MOST_STEPS = 4.0, 5
-# Values of C that are tried whatever is found: the first, a smaller one, and one further down or up.
-_FEWEST_STAGES = 3
 # Share by which the error of a stage has to be smaller, so that it is not chosen by chance: a convention.
 _GAIN = 0.01
 # Share of the planned epochs that the first stage has if rows are few. Errors of the topics on fresh rows after 600,
@@ -208,31 +204,13 @@ class Search:
             number = self.stages[number].after
         return stages[::-1]
 
-    def next_stage(self, first_C: float, is_chosen: bool, may_soften: bool, may_weigh: bool = False) -> Stage | None:
+    def next_stage(self, C: float, may_soften: bool, may_weigh: bool = False) -> Stage | None:
         """Return what to try next, with epochs of zero; None if nothing is left to try."""
-        n_anew = 1 + may_weigh
-        if len(self.stages) < n_anew:
-            return Stage(first_C, 0, weighed=bool(self.stages))
-        best, last = self.stages[self.best], self.stages[-1]
-        if last.softened or self.given_up:
+        if len(self.stages) < 1 + may_weigh:
+            return Stage(C, 0, weighed=bool(self.stages))
+        if not may_soften or self.stages[-1].softened or self.given_up:
             return None
-        if is_chosen:
-            is_first = len(self.stages) == n_anew
-            improved = is_first or self.best == len(self.stages) - 1
-            # downwards first, as long as it helps; upwards if the very first step down did not
-            down = is_first or first_C > last.C
-            factor = 1 / _FACTOR if down else _FACTOR
-            if not improved and down and best.after < 0:
-                improved, factor = True, _FACTOR
-            C = best.C * factor
-            if improved and abs(np.log(C / first_C)) < (_MOST_STEPS + 0.5) * np.log(_FACTOR):
-                return Stage(C, 0, weighed=best.weighed, after=self.best)
-        return Stage(best.C, 0, softened=True, weighed=best.weighed, after=self.best) if may_soften else None
-
-    def n_sure(self, stage: Stage, is_chosen: bool, may_soften: bool, may_weigh: bool = False) -> int:
-        """Return how many stages follow the present one, whatever it finds but that the topics are not worth it."""
-        steps = max(0, _FEWEST_STAGES + may_weigh - len(self.stages) - 1) if is_chosen else 0
-        return steps + (may_soften and not stage.softened)
+        return Stage(C, 0, softened=True, weighed=self.stages[self.best].weighed, after=self.best)
 
     def add(self, stage: Stage) -> None:
         """Take note that the first fold is done with a stage."""

@@ -45,7 +45,7 @@ def command(
         Path | None, typer.Option(help="Folder or .zip of the pictures. Default: the folder of the data.")
     ] = None,
     model: Annotated[str, typer.Option(help="auto, or a recipe: mmh, immh, twh, dwh, rap, topics, …")] = "auto",
-    topics: Annotated[int | None, typer.Option(min=1, help="Number of topics. Default: 50.")] = None,
+    topics: Annotated[int | None, typer.Option(min=1, help="Number of topics. Default: by the number of rows.")] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Largest number of passes over the data. Default: that of the model.")
     ] = None,

@@ -23,6 +23,6 @@ def command(
 
         def topics(rows: Any) -> pd.DataFrame:
             latent = fitted.transform(fitted.as_views(rows))
-            return pd.DataFrame(latent, columns=[f"topic_{number}" for number in range(latent.shape[1])])
+            return pd.DataFrame(latent, columns=fitted.get_feature_names_out())
 
         put_frames(answered(topics, new_blocks(fitted, data, pictures)), output, as_json)

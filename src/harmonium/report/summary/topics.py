@@ -57,12 +57,13 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
         same, or None; ``cards`` of typical items; and ``classes``, by how many standard deviations the items
         of each class are ahead of the average item.
     """
-    distribution = topic_distribution(folder.coordinates)
+    coordinates = folder.topic_coordinates
+    distribution = topic_distribution(coordinates)
     shares = distribution.mean(axis=0)
     layer = folder.model.energy_.layer(folder.model.parameters_)
-    idle = layer.idle(folder.coordinates.astype(np.float64).std(axis=0))
+    idle = layer.idle(folder.coordinates.astype(np.float64).std(axis=0))[: coordinates.shape[1]]
     order = sorted(range(len(shares)), key=lambda topic: (idle[topic], -shares[topic]))
-    same_as = same_topics(folder.coordinates, [topic for topic in order if not idle[topic]])
+    same_as = same_topics(coordinates, [topic for topic in order if not idle[topic]])
     labels = _labels(folder, same_as)
     profiles = _profiles(folder)
     number = max(n_items, _PICTURES if folder.thumbnails is not None else 0)
@@ -142,7 +143,7 @@ def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
         y = _indicator(column, [] if meaning is None else [str(name) for name in meaning.names or ()])
         if not (y == 1).any(axis=None):
             return None  # the column shows something else than the names of labels
-    coordinates = folder.coordinates.astype(np.float64)
+    coordinates = folder.topic_coordinates.astype(np.float64)
     ahead = (coordinates - coordinates.mean(axis=0)) / np.maximum(coordinates.std(axis=0), 1e-12)
     table = read_groups(None, _with_gaps(y), len(folder)).means(ahead)
     return [
