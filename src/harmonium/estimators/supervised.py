@@ -255,14 +255,14 @@ class Supervised(Beside):
 
     @property
     def validation_(self) -> dict[str, list[float]]:
-        """C, epoch and held-out error of everything that was tried.
+        """C, epoch and held-out error of every epoch that was tried.
 
         Only if rows were held out.
         """
         check_fitted(self)
         if self.fitted_.validation is None:
             raise AttributeError(
-                "Only a fit that holds rows out to choose C and epochs has a record of it; this one held none out; "
+                "Only a fit that holds rows out to choose epochs has a record of it; this one held none out; "
                 "pass a validation_fraction such as 0.15."
             )
         return self.fitted_.validation

@@ -71,6 +71,8 @@ class Head(Part):
     outputs_: Outputs
     factors_: np.ndarray = UNCALIBRATED
     direct_: DirectPath | None = None
+    #: weight of the loss, in units of what an average item costs to describe
+    C: float = 1.0
 
     # ---- settings and binding ------------------------------------------------------------------------------------
     def takes(self, kind: Kind) -> bool:
@@ -269,19 +271,6 @@ class Head(Part):
         return BernoulliUnits()
 
     # ---- learning ------------------------------------------------------------------------------------------------
-    @property
-    def first_C(self) -> float:
-        """Weight of the loss, or the first one to try if it is chosen.
-
-        It is in units of what an average item costs to describe.
-        """
-        return 1.0
-
-    @property
-    def chooses_C(self) -> bool:
-        """Whether the weight of the loss is chosen on held-out rows."""
-        return False
-
     def is_uneven(self, targets: Targets) -> bool:
         """Return whether some classes have many times as many rows as others.
 

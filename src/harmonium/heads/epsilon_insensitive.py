@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.heads.constants import Constants
 from harmonium.heads.footing import Features
-from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
+from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
 from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_epsilon_insensitive
@@ -25,9 +25,8 @@ class EpsilonInsensitive(LinearHead):
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
-        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`). "auto"
-        chooses it on held-out training rows.
+    C : float, default=1.6
+        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`).
     ridge : float, default=0.001
         Half of it times the squared norm of the head's weights is added to the mean loss.
     solver : {"joint", "alternate"}, default="joint"
@@ -71,7 +70,7 @@ class EpsilonInsensitive(LinearHead):
 
     def __init__(
         self,
-        C: LossWeight = "auto",
+        C: float = USUAL_C,
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         epsilon: float = 0.1,

@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.heads.base import Constants
 from harmonium.heads.footing import Features
-from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
+from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
 from harmonium.heads.linear_models import LinearLoss, Solution, regress_classes, separate_classes, weigh_classes
 from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
@@ -50,9 +50,8 @@ class Hinge(LinearHead):
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
-        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`). "auto"
-        chooses it on held-out training rows.
+    C : float, default=1.6
+        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`).
     ridge : float, default=0.001
         Half of it times the squared norm of the head's weights is added to the mean loss.
     solver : {"joint", "alternate"}, default="joint"
@@ -101,7 +100,7 @@ class Hinge(LinearHead):
 
     def __init__(
         self,
-        C: LossWeight = "auto",
+        C: float = USUAL_C,
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         cost: Any = 1.0,

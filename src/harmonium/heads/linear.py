@@ -14,7 +14,6 @@ from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
 from harmonium.validation import Choice, Number
 
-LossWeight = float | Literal["auto"]
 Direct = Literal["auto", "linear", False]
 #: the setting of heads that can see the inputs
 DIRECT = Choice(("auto", "linear", False), remedy="'auto' is usual, False leaves the topics alone")
@@ -23,10 +22,10 @@ DIRECT = Choice(("auto", "linear", False), remedy="'auto' is usual, False leaves
 # .93, .90 and .182 with 0; .54, .36 and .159 with .1; .41, .28 and .169 with .3; of hotels .56, .55 and .459; .52, .49
 # and .448; .48, .47 and .449.
 _START = 0.1
-# C that "auto" stands for: a convention. Steps of Adam hardly depend on it: with ten units, errors of hotels are .383,
-# .383, .381 and .382 for 0.4, 1.6, 25 and 400, and three seeds of wines have .267 with 1.6 and .268 with the best of a
-# path of values (50 units).
-_USUAL_C = 1.6
+#: C unless the user names another: a convention. Steps of Adam hardly depend on it: with ten units, errors of hotels
+#: are .383, .383, .381 and .382 for 0.4, 1.6, 25 and 400, and three seeds of wines have .267 with 1.6 and .268 with the
+#: best of a path of values (50 units).
+USUAL_C = 1.6
 
 
 class LinearHead(Head):
@@ -37,11 +36,10 @@ class LinearHead(Head):
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
+    C : float, default=1.6
         Weight of the prediction loss, in units of what an average item costs to describe: with C = 1 a loss of 1 weighs
         as much as all the nats of an average item under the marginals of its features. So the same C serves ten
-        features and ten thousand. "auto" chooses it on held-out training rows: it begins with 1.6 and goes on, by
-        factors of four, as long as that helps.
+        features and ten thousand, and errors hardly depend on it.
     ridge : float, default=0.001
         Half of it times the squared norm of V is added to the mean loss; it corresponds to C = 1 / (n ridge) of a
         support vector machine on n rows. The weight decay of a driver shrinks V besides, unless V is solved for.
@@ -77,13 +75,13 @@ class LinearHead(Head):
     #: whether scores may have a direct part; heads that can have one take it as a setting
     direct: Direct = False
     settings = {
-        "C": Number(remedy="'auto' chooses it on held-out rows", also=("auto",)),
+        "C": Number(remedy="1.6 is usual"),
         "ridge": Number(remedy="0.001 is usual"),
         "solver": Choice(("joint", "alternate"), remedy="'joint' is faster"),
     }
 
     def __init__(
-        self, C: LossWeight = "auto", ridge: float = 1e-3, solver: Literal["joint", "alternate"] = "joint"
+        self, C: float = USUAL_C, ridge: float = 1e-3, solver: Literal["joint", "alternate"] = "joint"
     ) -> None:
         self.C = C
         self.ridge = ridge
@@ -104,16 +102,6 @@ class LinearHead(Head):
         If the head is solved for, as in the paper, binary units.
         """
         return BernoulliUnits() if self.is_solved else ComposedUnits()
-
-    @property
-    def first_C(self) -> float:
-        """C; "auto" stands for the usual value."""
-        return _USUAL_C if self.C == "auto" else float(self.C)
-
-    @property
-    def chooses_C(self) -> bool:
-        """Whether C is "auto"."""
-        return self.C == "auto"
 
     @property
     def is_solved(self) -> bool:

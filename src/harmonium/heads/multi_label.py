@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.heads.constants import Constants
 from harmonium.heads.footing import Features
-from harmonium.heads.linear import DIRECT, Direct, LinearHead, LossWeight
+from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
 from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers, separate_labels
 from harmonium.heads.outputs import LabelOutputs
 from harmonium.heads.thresholds import CUTS, Measure
@@ -24,9 +24,8 @@ class MultiLabelHinge(LinearHead):
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
-        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`). "auto"
-        chooses it on held-out training rows.
+    C : float, default=1.6
+        Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`).
     ridge : float, default=0.001
         Half of it times the squared norm of the head's weights is added to the mean loss.
     solver : {"joint", "alternate"}, default="joint"
@@ -85,7 +84,7 @@ class MultiLabelHinge(LinearHead):
 
     def __init__(
         self,
-        C: LossWeight = "auto",
+        C: float = USUAL_C,
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         positive_weight: float = 3.0,

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from harmonium.heads.calibration import smoothed_classes
 from harmonium.heads.constants import Constants, constant
-from harmonium.heads.linear import LinearHead, LossWeight
+from harmonium.heads.linear import USUAL_C, LinearHead
 from harmonium.heads.outputs import Outputs
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
@@ -52,7 +52,7 @@ class Ordinal(LinearHead):
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
+    C : float, default=1.6
         Weight of the prediction loss, in units of what an item costs to describe; see `LinearHead`.
     ridge : float, default=0.001
         Half of it times the squared norm of v is added to the mean loss.
@@ -96,7 +96,7 @@ class Ordinal(LinearHead):
 
     def __init__(
         self,
-        C: LossWeight = "auto",
+        C: float = USUAL_C,
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         margins: Literal["all", "nearest"] = "all",

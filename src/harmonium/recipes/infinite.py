@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.families import Family
+from harmonium.heads.linear import USUAL_C
 from harmonium.hidden import IBP
 from harmonium.objectives import SampledCD
 from harmonium.recipes._assembly import Task, assemble
@@ -68,7 +69,7 @@ def iMMH(
     families: dict[str, Family] | None = None,
     *,
     task: Task = "classification",
-    C: float | Literal["auto"] = "auto",
+    C: float = USUAL_C,
     kind: Literal["binary", "real"] = "binary",
     alpha: float | Literal["learn"] = 2.0,
     **settings: Any,
@@ -85,7 +86,7 @@ def iMMH(
         Families of the views by name. By default they are inferred from the data.
     task : {"classification", "regression"}, default="classification"
         Whether y holds classes or numbers.
-    C : float or "auto", default="auto"
+    C : float, default=1.6
         Weight of the prediction loss; see `harmonium.heads.Hinge`.
     kind : {"binary", "real"}, default="binary"
         Value of a unit for an item that has it: 1, or a real number.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.families import Chain, Family
 from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView
+from harmonium.heads.linear import USUAL_C
 from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.objectives import SampledCD
 from harmonium.recipes._assembly import Task, assemble, estimator_for
@@ -111,7 +112,7 @@ def MMH(
     families: dict[str, Family] | None = None,
     *,
     task: Task = "classification",
-    C: float | Literal["auto"] = "auto",
+    C: float = USUAL_C,
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make a max-margin harmonium (MMH), whose topics are trained to predict.
@@ -130,7 +131,7 @@ def MMH(
         Families of the views by name. By default they are inferred from the data.
     task : {"classification", "regression"}, default="classification"
         Whether y holds classes or numbers.
-    C : float or "auto", default="auto"
+    C : float, default=1.6
         Weight of the prediction loss; see `harmonium.heads.Hinge`.
     **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.
@@ -203,7 +204,7 @@ def structMMH(
     families: dict[str, Family] | None = None,
     *,
     task: Task = "classification",
-    C: float | Literal["auto"] = "auto",
+    C: float = USUAL_C,
     **settings: Any,
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make a structured max-margin harmonium (structMMH): `MMH` on sequences.
@@ -219,7 +220,7 @@ def structMMH(
         Families of the views by name, if there are others besides the sequences. By default X is `Sequences`.
     task : {"classification", "regression"}, default="classification"
         Whether y holds classes or numbers.
-    C : float or "auto", default="auto"
+    C : float, default=1.6
         Weight of the prediction loss; see `harmonium.heads.Hinge`.
     **settings : object
         Other parameters of `HarmoniumClassifier` or `HarmoniumRegressor`.

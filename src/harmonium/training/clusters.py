@@ -115,7 +115,8 @@ def _coordinates(
     else:
         left, sizes, _ = np.linalg.svd(joined.toarray(), full_matrices=False)
     kept = sizes > _SMALLEST_SIZE * sizes[0]
-    return np.asarray(left[:, kept]), np.asarray(normalize(left[:, kept] * sizes[kept]))
+    rows = left[:, kept] * sizes[kept]
+    return np.asarray(left[:, kept]), np.asarray(normalize(rows) if rows.size else rows)
 
 
 def _clusters(directions: np.ndarray, rows: np.ndarray, n_clusters: int) -> np.ndarray:

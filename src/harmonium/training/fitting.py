@@ -16,7 +16,7 @@ from harmonium.training.canonical import canonical
 from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.feature_relevance import feature_relevance
 from harmonium.training.fitted import FittedModel
-from harmonium.training.fitting_heads import fit_head, only_C
+from harmonium.training.fitting_heads import fit_head
 from harmonium.training.growing import grown
 from harmonium.training.initialise import initial_training
 from harmonium.training.monitor import cost_of_description
@@ -84,7 +84,7 @@ def begin(problem: Problem, data: Data, rng: np.random.Generator) -> FittedModel
     training = initial_training(problem, data, rng)
     if problem.head is None:
         return FittedModel(problem, training)
-    nats, C = cost_of_description(problem, data), only_C(problem.head)
+    nats, C = cost_of_description(problem, data), problem.head.C
     return FittedModel(replace(problem, strength=C * nats), training, nats=nats, C=C)
 
 

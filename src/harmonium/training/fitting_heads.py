@@ -1,4 +1,4 @@
-"""The fit of a model that predicts: C and the number of epochs are chosen on held-out rows, then all rows are used."""
+"""Fit of a model that predicts: settings are chosen on held-out rows, then all rows are used."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ from harmonium.training.stages import Fold, Search, Stage
 from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
-# C where nothing is held out to choose it by (partial_fit, or too few labels): a convention. A loss of 1 then weighs as
-# much as the description of an average item.
-_USUAL_C = 1.0
-# Labelled rows below which C is not chosen: a convention.
+# Labelled rows below which nothing is held out: a convention.
 _FEWEST_LABELS = 10
 # Share of its epochs after which a model of all rows is taken for better than the best one that lacks those held out,
 # should the user not wait for the rest: a convention.
@@ -109,7 +106,6 @@ def fit_head(
     head, targets = problem.head, data.targets
     assert head is not None
     assert targets is not None
-    plan.check_choice(head)
     nats = cost_of_description(problem, data)
     known = data.spread_sample(_CHOSEN_BY)
     assert known.targets is not None
@@ -224,21 +220,14 @@ def _as_chosen(problem: Problem, found: Search, weights: dict[str, float]) -> Pr
     return replace(problem, view_weights=weights) if any(stage.weighed for stage in found.chosen) else problem
 
 
-def only_C(head: Head) -> float:
-    """Return C where nothing is held out to choose it by: the usual one if it was to be chosen."""
-    return _USUAL_C if head.chooses_C else head.first_C
-
-
 def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
-    """Return a model to go on from whose head has the settings of another of its class; "auto" leaves C as it is."""
+    """Return a model to go on from whose head has the settings of another of its class."""
     began, meaning = model.head, model.meaning
     assert began is not None
     assert meaning is not None
     _check_direct(head, began)
-    C = model.C if head.chooses_C else head.first_C
-    assert C is not None
     bound = head.restored(meaning, began.constants())
-    return replace(model, problem=replace(model.problem, head=bound, strength=C * model.nats), C=C)
+    return replace(model, problem=replace(model.problem, head=bound, strength=head.C * model.nats), C=head.C)
 
 
 def _check_direct(head: Head, began: Head) -> None:
@@ -280,7 +269,7 @@ def _train(
 def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
     """Return what to do on all rows: the stages that were chosen, or one with all epochs."""
     assert problem.head is not None
-    return state.found.chosen or [Stage(only_C(problem.head), 0)]
+    return state.found.chosen or [Stage(problem.head.C, 0)]
 
 
 def _judged(
@@ -331,7 +320,7 @@ def _best_so_far(
     """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
     assert problem.head is not None
     assert known.targets is not None
-    candidate = state.found.best_so_far(problem.head.first_C)
+    candidate = state.found.best_so_far(problem.head.C)
     planned = sum(stage.epochs for stage in _stages(problem, state))
     training = state.training
     if training is not None and state.n_done == len(_stages(problem, state)):  # no epoch is cut short

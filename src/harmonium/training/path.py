@@ -1,13 +1,11 @@
-"""Choosing C and the number of epochs on rows held out from training: a warm-started path.
+"""Choice of the number of epochs on rows held out from training.
 
-The first value of C makes mostly a model of the label. Smaller ones, which make more and more a model of the views, are
-tried as long as held-out errors fall; if the first of them is already worse, larger ones are. Each value goes on from
-where the best one before it was best, and has half of the planned epochs (if rows are few, so has the first). Where a
-linear model would weigh views unevenly, the first value is tried with even weights and with those, each from the start.
-If classes are uneven, their weights are softened last.
+Where a linear model would weigh views unevenly, training begins once with even weights and once with those. If classes
+are uneven, their weights are softened last, which goes on from where the best training was best, with half of the
+planned epochs.
 
 All that is chosen on the first fold. The others, which small data have, do again what was chosen, so that there are
-scores of all rows by models that have not seen them; unless the first fold says that the topics add nothing to a linear
+scores of all rows by models that have not seen them; unless the first fold says that the units add nothing to a linear
 model. In the end all rows do it again: the same stages, each with the same number of epochs.
 """
 
@@ -64,7 +62,7 @@ class Path:
     is_worth_it: Callable[[np.ndarray], bool]
 
     def search(self, found: Search, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
-        """Search for the value of C and the number of epochs that are best on the first fold, then repeat it on others.
+        """Search for the number of epochs that is best on the first fold, then repeat it on others.
 
         Parameters
         ----------
@@ -89,7 +87,7 @@ class Path:
         open_choices = head.may_soften(targets), len(set(self.weights.values())) > 1
         (train, held_out), fold = self.rows[0], found.folds[0]
         planned = driver.epochs(len(train))
-        while (stage := found.next_stage(head.first_C, *open_choices)) is not None:
+        while (stage := found.next_stage(head.C, *open_choices)) is not None:
             fold.training = fold.training or self._begun(fold, stage)
             weighted, staged = self._of_stage(stage)
             reporter.ahead(stage.rows(driver, len(train), self._share) + self._rows_after(found, stage))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
@@ -31,7 +30,7 @@ class Plan:
     driver : Driver
         How parameters move.
     validation_fraction : float
-        Share of the labelled rows held out to choose C and the number of epochs; 0 holds none out.
+        Share of the labelled rows held out to choose the number of epochs; 0 holds none out.
     chooses_view_weights : bool
         Whether held-out rows say how much each view weighs.
     """
@@ -57,14 +56,6 @@ class Plan:
         if shards is None or not shards.is_lazy or current_client() is None:
             return self
         return replace(self, driver=self.driver.on_cluster(layer, self.objective))
-
-    def check_choice(self, head: Head) -> None:
-        """Refuse to choose a weight of the loss by rows that are not held out."""
-        if head.chooses_C and not self.validation_fraction:
-            raise ValueError(
-                "C='auto' needs rows held out to choose it by; got validation_fraction=0; pass a number for C, or a "
-                "fraction such as 0.15."
-            )
 
     def weighs_views_of(self, problem: Problem) -> bool:
         """Return whether weights of views are to be chosen, and can be."""

@@ -1,4 +1,4 @@
-"""Where the search for C and the number of epochs stands: its stages, its folds, and what to try next.
+"""State of the search for the number of epochs: its stages, its folds, and what to try next.
 
 The search itself is in `harmonium.training.path`.
 """
@@ -161,7 +161,7 @@ class Candidate:
 @resumable
 @dataclass
 class Search:
-    """Where the search for C and the number of epochs stands.
+    """State of the search for the number of epochs.
 
     Attributes
     ----------
@@ -227,13 +227,13 @@ class Search:
             self.candidate = fold.candidate(stage.C)
         fold.end(improved)
 
-    def best_so_far(self, first_C: float) -> Candidate | None:
+    def best_so_far(self, C: float) -> Candidate | None:
         """Return the model of the first fold at the best stage, or at the first one, though it is not done."""
         if self.candidate is not None or not self.folds:
             return self.candidate
-        found = self.folds[0].candidate(first_C)
+        found = self.folds[0].candidate(C)
         if found is not None:
-            self._write_down(first_C, _smooth(np.array(self.folds[0].curve)))
+            self._write_down(C, _smooth(np.array(self.folds[0].curve)))
         return found
 
     def _write_down(self, C: float, curve: np.ndarray) -> None:

@@ -1,0 +1,166 @@
+"""The latent space that a default classifier or regressor has: does it read, does it predict, and what does it take?
+
+Each set is fitted with all defaults but the random state: ratings of hotels from counts of words, points of wines from
+the words of their descriptions, classes of 20 Newsgroups (bodies without quotes and footers) and the ten largest topics
+of Reuters-21578. Words are the 5,000 most frequent that are no stop words, of letters alone, in three texts or more.
+
+Topics to read: NPMI over the training texts of the ten words that `topics()` names, the share of different words among
+them (diversity), topics that share fewer than half of their words with earlier ones (distinct), and the share of words
+that come again with other seeds (stability). NMF sees tf-idf with counts by logarithms, with as many topics; frequent
+words, ten by ten, are the trivial baseline. Prediction: error on test rows beside a linear model whose preparation and
+strength cross-validation chooses. Seconds of both include all choices, and kernels are compiled before.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.decomposition import NMF
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+from benchmarks.comparing import error, r_squared
+from benchmarks.features.words import few, reuters
+from benchmarks.measuring import median, with_deviation
+from benchmarks.registry import Benchmark
+from benchmarks.results import Result
+from benchmarks.rivals.prepared import RIVALS, trivial, tuned
+from harmonium import HarmoniumClassifier, HarmoniumRegressor, Views
+from harmonium.datasets import load_hotels, load_newsgroups, load_wines
+from harmonium.metrics import topic_coherence, topic_diversity, topic_stability
+
+SETS = ("hotels", "wines", "20 Newsgroups", "Reuters-21578")
+BENCHMARK = Benchmark(
+    title="The latent space of a default model",
+    claim="topics, prediction and seconds of a default classifier or regressor against NMF and a tuned linear model",
+    minutes=10,
+    data=("hotels", "wines", "newsgroups", "reuters21578"),
+    settings={"sets": SETS, "words": 5000, "seeds": 3, "rows": 0},
+    quick={"sets": ("hotels",), "words": 300, "seeds": 2, "rows": 200},
+)
+LETTERS = r"(?u)\b[a-zA-Z][a-zA-Z]+\b"
+N_WORDS = 10
+
+
+class Task:
+    """Counts of words and targets of training and test rows."""
+
+    def __init__(self, name: str, words: int, rows: int) -> None:
+        train, y, test, truth = _texts(name)
+        kept, new = few(len(y), rows), few(len(truth), rows)
+        vectorizer = CountVectorizer(max_features=words, stop_words="english", token_pattern=LETTERS, min_df=3)
+        seen = vectorizer.fit_transform(np.asarray(train, dtype=object)[kept])
+        counts = scipy.sparse.csr_array(seen, dtype=np.float32)
+        full = np.flatnonzero(counts.sum(axis=1))
+        self.names = vectorizer.get_feature_names_out().tolist()
+        self.counts, self.y = counts[full], np.asarray(y)[kept][full]
+        unseen = vectorizer.transform(np.asarray(test, dtype=object)[new])
+        self.unseen, self.truth = scipy.sparse.csr_array(unseen, dtype=np.float32), np.asarray(truth)[new]
+        self.classes = name not in ("hotels", "wines")
+
+    def wrong(self, predicted: np.ndarray) -> float:
+        """Return the share of wrong classes, or 1 - R²."""
+        return error(self.truth, predicted) if self.classes else 1 - r_squared(self.truth, predicted)
+
+    def fitted(self, seed: int) -> tuple[Any, float]:
+        """Return a model with all defaults, and its seconds."""
+        kind = HarmoniumClassifier if self.classes else HarmoniumRegressor
+        views = Views({"words": self.counts}, feature_names={"words": self.names})
+        begin = time.perf_counter()
+        model = kind(random_state=seed).fit(views, self.y)
+        return model, time.perf_counter() - begin
+
+    def reading(self, topics: list[list[list[str]]]) -> list[Any]:
+        """Return coherence, diversity, the share of distinct topics, and stability over several fits."""
+        coherence = [topic_coherence(found, self.counts, self.names).mean() for found in topics]
+        diversity = np.mean([topic_diversity(found) for found in topics])
+        stability = topic_stability(topics).mean() if len(topics) > 1 else None
+        return [with_deviation(coherence), diversity, np.mean([distinct(found) for found in topics]), stability]
+
+
+def _texts(name: str) -> tuple[Any, Any, Any, Any]:
+    if name == "hotels":
+        (train, y), (test, truth) = load_hotels().train(), load_hotels().test()
+        return train["text"], y, test["text"], truth
+    if name == "wines":
+        table = load_wines().dropna(subset=["description"])
+        order = np.random.default_rng(0).permutation(len(table))
+        first, second = table.iloc[order[: len(table) // 2]], table.iloc[order[len(table) // 2 :]]
+        return first["description"], first["points"], second["description"], second["points"]
+    if name == "20 Newsgroups":
+        loaded = load_newsgroups(remove=("headers", "footers", "quotes"))
+        texts, y = np.asarray(loaded.views["text"], dtype=object), np.asarray(loaded.target)
+        train, test = loaded.split == "train", loaded.split == "test"
+        return texts[train], y[train], texts[test], y[test]
+    stories = reuters(10)
+    return stories.train, stories.y, stories.test, stories.truth
+
+
+def distinct(topics: list[list[str]]) -> float:
+    """Return the share of topics that share fewer than half of their words with each earlier one."""
+    kept: list[set[str]] = []
+    for words in map(set, topics):
+        if all(len(words & other) < len(words) / 2 for other in kept):
+            kept.append(words)
+    return len(kept) / len(topics)
+
+
+def nmf(task: Task, n_topics: int, seed: int) -> tuple[list[list[str]], float]:
+    """Return the topics of NMF on tf-idf, and its seconds."""
+    begin = time.perf_counter()
+    weighted = TfidfTransformer(sublinear_tf=True).fit_transform(task.counts)
+    components = NMF(n_topics, init="nndsvdar", max_iter=300, random_state=seed).fit(weighted).components_
+    order = np.argsort(-components, axis=1, kind="stable")[:, :N_WORDS]
+    return [[task.names[word] for word in row] for row in order], time.perf_counter() - begin
+
+
+def frequent(task: Task, n_topics: int) -> list[list[str]]:
+    """Return the most frequent words, ten by ten."""
+    order = np.argsort(-np.asarray(task.counts.sum(axis=0)).ravel(), kind="stable")[: n_topics * N_WORDS]
+    return [[task.names[word] for word in row] for row in order.reshape(-1, N_WORDS)]
+
+
+def run(options: SimpleNamespace) -> Result:
+    """Fit all defaults and the rivals to each set."""
+    warnings.simplefilter("ignore")
+    reading: list[list[Any]] = []
+    predicting: list[list[Any]] = []
+    printed: dict[str, Any] = {}
+    for name in options.sets:
+        task = Task(name, options.words, options.rows)
+        task.fitted(0)  # compiles
+        models, seconds = zip(*(task.fitted(seed) for seed in range(options.seeds)), strict=True)
+        topics = [[list(row) for row in model.topics(n=N_WORDS).to_numpy()] for model in models]
+        n_topics = len(topics[0])
+        others, took = zip(*(nmf(task, n_topics, seed) for seed in range(options.seeds)), strict=True)
+        reading.append([name, "all defaults", n_topics, *task.reading(topics), median(seconds)])
+        reading.append([name, "NMF", n_topics, *task.reading(list(others)), median(took)])
+        baseline = frequent(task, n_topics)
+        reading.append([name, "frequent words", n_topics, *task.reading([baseline])[:3], None, None])
+        rival = "linear SVM" if task.classes else "ridge"
+        found = tuned(RIVALS[rival], {"words": task.counts}, task.y, {"words": task.unseen})
+        wrong = [task.wrong(model.predict({"words": task.unseen})) for model in models]
+        shares = ", ".join(f"{part} {share:.2f}" for part, share in models[0].shares_.items())
+        nothing = task.wrong(trivial(task.y, len(task.truth), task.classes).predicted)
+        own = median(seconds)
+        ratio = own / found.seconds
+        theirs = task.wrong(found.predicted)
+        predicting.append([name, with_deviation(wrong), rival, theirs, nothing, shares, own, ratio])
+        printed[name] = (topics[0], topic_coherence(topics[0], task.counts, task.names))
+        print(reading[-3], reading[-2], predicting[-1], sep="\n", flush=True)
+    result = Result()
+    result.text(f"Means of {options.seeds} seeds ± standard deviation; shares are those of the first seed.")
+    columns = ("data", "topics of", "number", "NPMI", "diversity", "distinct", "stability", "s")
+    result.table("reading", columns, reading)
+    columns = ("data", "error, all defaults", "tuned rival", "its error", "trivial", "shares", "s", "times as long")
+    result.table("predicting", columns, predicting)
+    for name, (topics, npmi) in printed.items():
+        result.heading(f"All topics of the default model, {name}, first seed")
+        pairs = enumerate(zip(topics, npmi, strict=True))
+        rows = [[number, ", ".join(words), value] for number, (words, value) in pairs]
+        result.table(f"topics of {name}", {"topic": "{:d}", "words": None, "NPMI": "{:.2f}"}, rows)
+    return result
