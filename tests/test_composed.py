@@ -187,7 +187,7 @@ def test_defaults_of_estimators() -> None:
     frame = pd.DataFrame(X.toarray())
     assert Harmonium(driver=Stochastic(max_iter=1)).fit(frame).n_components_ == 6  # 0.4 √240
     model = HarmoniumClassifier(driver=Stochastic(max_iter=1), random_state=0).fit(frame, y > 0)
-    assert (model.n_topics_, model.n_components_) == (6, 16)
+    assert model.n_topics_ <= 6 and model.n_components_ == model.n_topics_ + 10  # those that say the same are merged
     for head in (LabelView(), Hinge(C=1.0, solver="alternate")):  # as in the papers
         assert isinstance(HarmoniumClassifier(head=head)._layer(), BernoulliUnits)
 

@@ -393,7 +393,9 @@ class Harmonium(
         layer: HiddenLayer = self._part("hidden")
         if self.n_components != "auto":
             return layer.bind(self.n_components)
-        return layer.bind(layer.usual_size(n_rows) if before is None else before.n_topics)
+        layer = layer.bind(layer.usual_size(n_rows) if before is None else before.n_topics)
+        layer.adapts_ = True
+        return layer
 
     def _part(self, name: str) -> Any:
         """Return the part that is given, by itself or by name, or the default."""

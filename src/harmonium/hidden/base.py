@@ -76,6 +76,8 @@ class HiddenLayer(Part):
     linear_mean: bool = False
     activity: float | None = None
     has_free_coordinates: bool = False
+    #: whether topics that say the same become one at the end of a fit, as nobody asked for a number of them
+    adapts_: bool = False
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:

@@ -4,43 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from harmonium.energy import Energy
-from harmonium.hidden.merging import add_unit, agreeing_units
-from harmonium.params import copy_parameters, couplings, units_of
 from harmonium.training import FittedModel
 from harmonium.training.feature_relevance import feature_relevance
-from harmonium.training.pruning import use_of_units
+from harmonium.training.merging import without_duplicates
 from harmonium.views import Views
 from harmonium.views.data import Data
 
 
 def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
-    """Return the model with units that correlate by ``threshold`` or more over the items added to one of them.
-
-    Units that are the same for all items are removed; one unit is always left. What all units together add to a feature
-    or a score, on average over the items, stays as it is.
-    """
+    """Return the model with topics that correlate by ``threshold`` or more over the items added to one of them."""
     _check(model)
     data = Data(views)
-    use = use_of_units(model.problem, model.parameters, data)
-    others = ~model.energy.hidden.are_topics
-    kept = ~model.energy.hidden.idle(use.deviation) | others
-    kept[np.argmax(np.where(others, -1.0, use.deviation))] = True
-    order = np.argsort(-use.deviation, kind="stable")
-    order = order[~others[order]]
-    parameters = copy_parameters(model.parameters)
-    for unit, leader in agreeing_units(use.correlation, order[kept[order]], threshold):
-        add_unit(parameters, unit, leader)
-        kept[unit] = False
-    n_units = int(kept.sum())
-    smaller = model.energy.hidden.restore(n_units)
-    if smaller.n_units is not None:
-        smaller.set_params(n_units=n_units)
+    problem, parameters = without_duplicates(model.problem, model.parameters, data, threshold)
     training = replace(
         model.training,
-        parameters=units_of(parameters, kept),
+        parameters=parameters,
         # what remembers units that are gone
         slots=None,
         chains=None,
@@ -50,12 +28,7 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
         n_averaged=0,
         idle_units=0,
     )
-    problem = replace(model.problem, energy=Energy(model.families, smaller))
-    after = use_of_units(problem, training.parameters, data)
-    pairs = zip(couplings(model.parameters), couplings(training.parameters), strict=True)
-    for (weights, _), (left, bias) in pairs:
-        bias += (use.mean @ weights - after.mean @ left).astype(bias.dtype)
-    found = feature_relevance(problem, training.parameters, data)
+    found = feature_relevance(problem, parameters, data)
     return replace(model, problem=problem, training=training, relevance=found, remarks=())
 
 

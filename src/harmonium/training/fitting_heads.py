@@ -7,9 +7,11 @@ from functools import partial
 
 import numpy as np
 
+from harmonium.energy import Energy
 from harmonium.heads import Head
 from harmonium.heads.direct import DirectPath
 from harmonium.objectives.problem import Problem
+from harmonium.params import HIDDEN_BIAS
 from harmonium.targets import Targets
 from harmonium.training.base import INTERRUPTED, Training, is_second
 from harmonium.training.checkpoint import Checkpoint
@@ -19,6 +21,7 @@ from harmonium.training.fitted import FittedModel
 from harmonium.training.folds import held_out_folds
 from harmonium.training.initialise import initial_training
 from harmonium.training.linear_search import LinearSearch, linear_search
+from harmonium.training.merging import SAME, without_duplicates
 from harmonium.training.mixing import linear_alone, may_help, mixture
 from harmonium.training.monitor import cost_of_description
 from harmonium.training.path import Path, of_stage
@@ -173,6 +176,9 @@ def _composed(
     head, targets = whole.head, known.targets
     assert head is not None
     assert targets is not None
+    if whole.energy.hidden.adapts_:
+        alone, parameters = without_duplicates(replace(whole, head=None), state.composed.result, known, SAME)
+        whole, state.composed = replace(whole, energy=alone.energy), replace(state.composed, parameters=parameters)
     training = _of_whole(judged.training, state.composed)
     judged = replace(judged, problem=whole, training=training)
     if judged.scores is None or not head.direct_losses or head.is_solved:
@@ -196,7 +202,9 @@ def _with_topics(model: FittedModel, whole: Problem, known: Data, state: _HeadFi
     if whole.energy.hidden.predictors is whole.energy.hidden:
         return model
     composed = state.composed or composed_start(whole, model.training, known, np.random.default_rng(state.seed))
-    problem = replace(model.problem, energy=whole.energy)
+    # topics may have been merged by then
+    layer = whole.energy.hidden.restore(len(composed.parameters[HIDDEN_BIAS]))
+    problem = replace(model.problem, energy=Energy(whole.energy.families, layer))
     return replace(model, problem=problem, training=_of_whole(model.training, composed))
 
 
