@@ -181,4 +181,6 @@ def _speaks_for(effects: list[float] | None, outputs: list[str]) -> str:
     if not effects or len(effects) != len(outputs):
         return ""
     most = max(range(len(effects)), key=lambda number: abs(effects[number]))
+    if not effects[most]:  # topics have no say
+        return ""
     return f", {'for' if effects[most] > 0 else 'against'} {escape(outputs[most])} ({effects[most]:+.2g})"
