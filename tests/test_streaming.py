@@ -168,7 +168,10 @@ def test_answers_in_blocks_are_those_of_the_whole_table(
     assert [entry["row"] for entry in listed] == np.repeat(np.arange(N), 2).tolist()
     direct = load(folder.path).predict(FRAME[["text", "price", "rooms"]])
     written_down = pd.read_csv(pd.io.common.StringIO(run("predict", folder.path, path)))["prediction"]
-    np.testing.assert_allclose(written_down, direct, rtol=1e-12)
+    complete = FRAME[["text", "price", "rooms"]].notna().all(axis=1).to_numpy()
+    np.testing.assert_allclose(written_down[complete], direct[complete], rtol=1e-12)
+    # what is missing is inferred in single precision, whose rounding depends on where in its block a row stands
+    np.testing.assert_allclose(written_down, direct, rtol=1e-6)
 
 
 def test_an_answer_that_fails_half_way_leaves_the_old_file(

@@ -111,6 +111,10 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         Names of the features of each view.
     input_names_ : list of str
         Names of the views that X has: all but a label that is a view.
+    n_topics_ : int
+        Number of topics, which come before the dimensions.
+    shares_ : dict of str to float
+        What scores are mixed of: shares of "topics", "dimensions" and "inputs". Empty if no rows were held out.
     n_components_ : int
         Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
     components_ : ndarray of shape (n_components_, n_features)
