@@ -182,6 +182,22 @@ def test_number_of_topics_by_rows(layer: Any, rows: int | None, size: int) -> No
     assert layer.usual_size(rows) == size
 
 
+def test_number_of_dimensions_by_scores() -> None:
+    X, _ = reviews()
+    labels = (np.random.default_rng(0).random((N_ROWS, 14)) < 0.3).astype(int)
+    model = HarmoniumClassifier(2, driver=Stochastic(max_iter=1), random_state=0).fit({"words": X}, labels)
+    assert model.n_components_ == 2 + 14 and model.hidden is None
+    given = ComposedUnits(dimensions=BernoulliUnits(3))
+    assert (
+        HarmoniumClassifier(2, hidden=given, driver=Stochastic(max_iter=1)).fit({"words": X}, labels).n_components_ == 5
+    )
+    assert ComposedUnits().bind(2).for_outputs(100).n_units_ == 52
+    model.set_params(warm_start=True).fit({"words": X}, labels)  # goes on with as many
+    assert model.n_components_ == 2 + 14
+    with pytest.raises(ValueError, match="can only go on with the 16 hidden units"):
+        model.set_params(hidden=given).fit({"words": X}, labels)
+
+
 def test_defaults_of_estimators() -> None:
     X, y = reviews()
     frame = pd.DataFrame(X.toarray())

@@ -350,6 +350,7 @@ class Harmonium(
         head = None if labels is None else self._bound_head(labels, before)
         data, added = labelled(views, head, labels)
         if before is None:
+            layer = layer if head is None else layer.for_outputs(head.n_outputs_)
             weights = weights_given(self.view_weights, views.names)
             return replace(prepare(data.views, self.views, layer, added, head), view_weights=weights), data
         began = before.energy.hidden
@@ -386,16 +387,14 @@ class Harmonium(
     # ---- parts ---------------------------------------------------------------------------------------------------
     def _plan(self) -> Plan:
         """Return how to fit: the objective and the driver, or their defaults."""
-        return Plan(self._part("objective"), self._part("driver"))
+        return Plan(self._part("objective"), self._part("driver"), merges_topics=self.n_components == "auto")
 
     def _layer(self, n_rows: int | None = None, before: FittedModel | None = None) -> HiddenLayer:
         """Return the hidden layer for a number of rows, or for training that goes on."""
         layer: HiddenLayer = self._part("hidden")
         if self.n_components != "auto":
             return layer.bind(self.n_components)
-        layer = layer.bind(layer.usual_size(n_rows) if before is None else before.n_topics)
-        layer.adapts_ = True
-        return layer
+        return layer.bind(layer.usual_size(n_rows) if before is None else before.n_topics)
 
     def _part(self, name: str) -> Any:
         """Return the part that is given, by itself or by name, or the default."""

@@ -76,8 +76,6 @@ class HiddenLayer(Part):
     linear_mean: bool = False
     activity: float | None = None
     has_free_coordinates: bool = False
-    #: whether topics that say the same become one at the end of a fit, as nobody asked for a number of them
-    adapts_: bool = False
     n_units_: int
 
     def __init__(self, n_units: int | None = None) -> None:
@@ -381,6 +379,21 @@ class HiddenLayer(Part):
     @property
     def predictors(self) -> HiddenLayer:
         """Units that the loss of a head moves: all, unless a layer has others too."""
+        return self
+
+    def for_outputs(self, n_outputs: int) -> HiddenLayer:
+        """Return the layer for a number of scores that are to be predicted.
+
+        Parameters
+        ----------
+        n_outputs : int
+            Number of scores of a head.
+
+        Returns
+        -------
+        HiddenLayer
+            The layer itself, unless its number of units goes by that of the scores.
+        """
         return self
 
     def holding(self, parameters: Parameters) -> HiddenLayer:

@@ -176,7 +176,7 @@ def _composed(
     head, targets = whole.head, known.targets
     assert head is not None
     assert targets is not None
-    if whole.energy.hidden.adapts_:
+    if plan.merges_topics:
         alone, parameters = without_duplicates(replace(whole, head=None), state.composed.result, known, SAME)
         whole, state.composed = replace(whole, energy=alone.energy), replace(state.composed, parameters=parameters)
     training = _of_whole(judged.training, state.composed)

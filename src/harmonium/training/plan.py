@@ -33,12 +33,15 @@ class Plan:
         Share of the labelled rows held out to choose the number of epochs; 0 holds none out.
     chooses_view_weights : bool
         Whether held-out rows say how much each view weighs.
+    merges_topics : bool
+        Whether topics that say the same become one, as nobody asked for a number of them.
     """
 
     objective: Objective
     driver: Driver
     validation_fraction: float = 0.0
     chooses_view_weights: bool = False
+    merges_topics: bool = False
 
     def check_model(self, problem: Problem) -> None:
         """Refuse a problem that objective or driver cannot train, before anything is computed."""
