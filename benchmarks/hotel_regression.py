@@ -133,7 +133,9 @@ def add_harmoniums(
     shown = None
     for K in options.sizes:
         models = (
-            HarmoniumRegressor(K, views=FAMILIES, head=EpsilonInsensitive(direct=False), random_state=seed)
+            HarmoniumRegressor(
+                K, views=FAMILIES, hidden="bernoulli", head=EpsilonInsensitive(direct=False), random_state=seed
+            )
             for seed in range(options.seeds)
         )
         fitted = both.add_seeds(f"MMH, K={K}", models, train, y, test)

@@ -86,7 +86,13 @@ def mmh(K: int, objective: Objective, reach: float, decay: float, seed: int) -> 
     )
     head = Hinge(STRENGTH, direct=False)
     return HarmoniumClassifier(
-        K, objective=objective, head=head, driver=driver, validation_fraction=0, random_state=seed
+        K,
+        hidden="bernoulli",
+        objective=objective,
+        head=head,
+        driver=driver,
+        validation_fraction=0,
+        random_state=seed,
     )
 
 

@@ -30,7 +30,7 @@ TABLES = {
     "ten": (10, ("linear SVM", "logistic regression, one against the rest")),
     "all": (0, ("linear SVM",)),
 }
-DEFAULTS, PAPER = "`HarmoniumClassifier()`", "MMH: `Hinge(direct=False)`"
+DEFAULTS, PAPER, HEAD = "`HarmoniumClassifier()`", "MMH: `Hinge(direct=False)`", Hinge(direct=False)
 
 
 def compared(n_classes: int, rivals: tuple[str, ...], options: SimpleNamespace) -> tuple[Comparison, str]:
@@ -40,8 +40,8 @@ def compared(n_classes: int, rivals: tuple[str, ...], options: SimpleNamespace) 
     comparison = Comparison(texts.truth, {"error": error, "macro F1": macro_f1}, lower_is_better=True)
     comparison.add_rivals({name: RIVALS[name] for name in rivals}, train, texts.y, test, classes=True)
     seeds = range(options.seeds)
-    for name, head in ((DEFAULTS, None), (PAPER, Hinge(direct=False))):
-        models = (HarmoniumClassifier(head=head, random_state=seed) for seed in seeds)
+    for name, settings in ((DEFAULTS, {}), (PAPER, {"n_components": 50, "hidden": "bernoulli", "head": HEAD})):
+        models = (HarmoniumClassifier(**settings, random_state=seed) for seed in seeds)
         comparison.add_seeds(name, models, train, texts.y, test)
     rows = f"{len(texts.y):,} training and {len(texts.truth):,} test stories, {len(texts.names)} topics"
     return comparison, rows
