@@ -118,14 +118,20 @@ class ComposedUnits(HiddenLayer):
         return layer
 
     def for_outputs(self, n_outputs: int) -> HiddenLayer:
-        """Return the layer with as many dimensions as scores, between 10 and 50, unless they state their number."""
+        """Return the layer with as many dimensions as scores, between 10 and 50.
+
+        Dimensions that state their number have that.
+        """
         if self.dimensions is not None:
             return self
         size = int(np.clip(n_outputs, _N_DIMENSIONS, _MOST_DIMENSIONS))
         return ComposedUnits(self.topics, BernoulliUnits(size))._of(self.groups_[0], BernoulliUnits(size).bind(size))
 
     def goes_on_from(self, began: HiddenLayer) -> bool:
-        """Tell whether the groups are the same; dimensions that state no number go on with those there are."""
+        """Tell whether the groups are the same.
+
+        Dimensions that state no number go on with those there are.
+        """
         if not isinstance(began, ComposedUnits) or repr(self.topics) != repr(began.topics):
             return False
         same = self.dimensions is None or repr(self.dimensions) == repr(began.dimensions)
