@@ -81,7 +81,7 @@ def test_predict_takes_the_raw_file_and_writes_what_is_asked_for(model: Path, da
 
 def test_transform_and_annotate(model: Path, data: Path) -> None:
     latent = pd.read_csv(io.StringIO(run("transform", model, data)))
-    assert len(latent) == N and [*latent.columns[3:5], latent.columns[-1]] == ["topic_3", "dimension_0", "dimension_9"]
+    assert len(latent) == N and [*latent.columns[3:5], latent.columns[-1]] == ["topic_3", "dimension_0", "dimension_29"]
     found = pd.read_csv(io.StringIO(run("annotate", model, data, "--top", 1)))
     assert (found["label"] == pd.read_csv(data)["stars"]).mean() > 0.95
     words = pd.read_csv(io.StringIO(run("annotate", model, data, "--view", "text", "--top", 2)))

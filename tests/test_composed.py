@@ -88,7 +88,7 @@ def test_the_loss_moves_dimensions_alone() -> None:
 def test_dimensions_are_those_of_a_model_without_topics() -> None:
     """Topics come after them, and hold them: same bits."""
     X, y = reviews()
-    plain = HarmoniumRegressor(hidden=BernoulliUnits(10), random_state=0).fit({"words": X}, y)
+    plain = HarmoniumRegressor(hidden=BernoulliUnits(30), random_state=0).fit({"words": X}, y)
     both = HarmoniumRegressor(N_THEMES, random_state=0).fit({"words": X}, y)
     np.testing.assert_array_equal(both.parameters_["words.weights"][:, N_THEMES:], plain.parameters_["words.weights"])
     np.testing.assert_array_equal(both.parameters_[HIDDEN_BIAS][N_THEMES:], plain.parameters_[HIDDEN_BIAS])
@@ -99,7 +99,7 @@ def test_topics_are_the_themes_and_not_the_tone(fitted: Any) -> None:
     themes = {frozenset(f"words_{word}" for word in range(6 * k, 6 * k + 6)) for k in range(N_THEMES)}
     assert {frozenset(row) for row in fitted.topics(n=6).to_numpy()} == themes
     assert fitted.topics().index.tolist() == list(range(N_THEMES)) and fitted.n_topics_ == N_THEMES
-    names = [*(f"topic_{k}" for k in range(N_THEMES)), *(f"dimension_{k}" for k in range(10))]
+    names = [*(f"topic_{k}" for k in range(N_THEMES)), *(f"dimension_{k}" for k in range(30))]
     assert fitted.get_feature_names_out().tolist() == names
 
 
@@ -158,9 +158,9 @@ def test_merging_leaves_dimensions_alone() -> None:
     X, y = reviews()
     model = HarmoniumRegressor(12, random_state=0).fit({"words": X}, y)
     smaller = merge_duplicates(model, {"words": X}, threshold=0.6)
-    assert smaller.n_topics_ < 12 and smaller.n_components_ == smaller.n_topics_ + 10
+    assert smaller.n_topics_ < 12 and smaller.n_components_ == smaller.n_topics_ + 30
     np.testing.assert_array_equal(
-        smaller.parameters_["words.weights"][:, -10:], model.parameters_["words.weights"][:, -10:]
+        smaller.parameters_["words.weights"][:, -30:], model.parameters_["words.weights"][:, -30:]
     )
 
 
@@ -184,17 +184,17 @@ def test_number_of_topics_by_rows(layer: Any, rows: int | None, size: int) -> No
 
 def test_number_of_dimensions_by_scores() -> None:
     X, _ = reviews()
-    labels = (np.random.default_rng(0).random((N_ROWS, 14)) < 0.3).astype(int)
+    labels = (np.random.default_rng(0).random((N_ROWS, 34)) < 0.3).astype(int)
     model = HarmoniumClassifier(2, driver=Stochastic(max_iter=1), random_state=0).fit({"words": X}, labels)
-    assert model.n_components_ == 2 + 14 and model.hidden is None
+    assert model.n_components_ == 2 + 34 and model.hidden is None
     given = ComposedUnits(dimensions=BernoulliUnits(3))
     assert (
         HarmoniumClassifier(2, hidden=given, driver=Stochastic(max_iter=1)).fit({"words": X}, labels).n_components_ == 5
     )
     assert ComposedUnits().bind(2).for_outputs(100).n_units_ == 52
     model.set_params(warm_start=True).fit({"words": X}, labels)  # goes on with as many
-    assert model.n_components_ == 2 + 14
-    with pytest.raises(ValueError, match="can only go on with the 16 hidden units"):
+    assert model.n_components_ == 2 + 34
+    with pytest.raises(ValueError, match="can only go on with the 36 hidden units"):
         model.set_params(hidden=given).fit({"words": X}, labels)
 
 
@@ -203,7 +203,7 @@ def test_defaults_of_estimators() -> None:
     frame = pd.DataFrame(X.toarray())
     assert Harmonium(driver=Stochastic(max_iter=1)).fit(frame).n_components_ == 6  # 0.4 √240
     model = HarmoniumClassifier(driver=Stochastic(max_iter=1), random_state=0).fit(frame, y > 0)
-    assert model.n_topics_ <= 6 and model.n_components_ == model.n_topics_ + 10  # those that say the same are merged
+    assert model.n_topics_ <= 6 and model.n_components_ == model.n_topics_ + 30  # those that say the same are merged
     for head in (LabelView(), Hinge(C=1.0, solver="alternate")):  # as in the papers
         assert isinstance(HarmoniumClassifier(head=head)._layer(), BernoulliUnits)
 

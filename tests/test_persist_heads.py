@@ -74,12 +74,12 @@ REFUSED_HEADS = {
     "no weight of the head": ("classes", put("fitted", "C", value=None), "goes with a head"),
     "weights of another shape": (
         "classes",
-        tensor("parameters/head.weights", np.ones((12, 4), SINGLE), True),
-        r"head.weights' must be numbers of shape \(12, 3\)",
+        tensor("parameters/head.weights", np.ones((32, 4), SINGLE), True),
+        r"head.weights' must be numbers of shape \(32, 3\)",
     ),
     "weights that are not finite": (
         "classes",
-        tensor("parameters/head.weights", np.full((12, 3), np.inf, SINGLE), True),
+        tensor("parameters/head.weights", np.full((32, 3), np.inf, SINGLE), True),
         "finite numbers; tensor 'parameters/head.weights'",
     ),
     "no bias": ("classes", tensor("parameters/head.bias", None, True), "head.bias' must be numbers.*found none"),

@@ -97,8 +97,8 @@ def test_output_containers_and_names() -> None:
     assert list(latent.columns) == list(model.get_feature_names_out())
     assert latent.columns[0] == "topic_0"
     assert list(model.feature_names_in_) == ["red", "green", "blue"]
-    assert model.coef_.shape == (3, 15) and model.components_.shape == (15, 3)
-    assert list(regressor().fit(frame, Y).get_feature_names_out())[-1] == "dimension_9"
+    assert model.coef_.shape == (3, 35) and model.components_.shape == (35, 3)
+    assert list(regressor().fit(frame, Y).get_feature_names_out())[-1] == "dimension_29"
     # a label that is a view is no input
     label = classifier(head=LabelView()).fit(frame, Y)
     assert label.n_features_in_ == 3 and label.input_names_ == ["view0"] and label.coef_.shape == (3, 5)
