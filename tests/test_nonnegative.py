@@ -64,12 +64,15 @@ def test_planted_topics_are_found(sparse):
 
 def test_lbfgs_keeps_to_the_bounds_and_improves_the_loss():
     X, _ = planted(200)
-    model = Harmonium(
-        3, hidden=BernoulliUnits(weights="nonnegative"), objective=MeanFieldCD(), driver=LBFGS(max_iter=30)
-    )
-    model.set_params(random_state=0).fit(X)
+
+    def fitted(max_iter):
+        units, driver = BernoulliUnits(weights="nonnegative"), LBFGS(max_iter=max_iter)
+        return Harmonium(3, hidden=units, objective=MeanFieldCD(), driver=driver, random_state=0).fit(X)
+
+    model, begun = fitted(30), fitted(1)
     assert model.components_.min() >= 0
-    assert model.history_["loss"][-1] < model.history_["loss"][0]
+    # a round may already reach the optimum, so that the rounds of one fit need not differ
+    assert model.history_["loss"][-1] < begun.history_["loss"][0]
 
 
 def test_heads_stay_signed():
