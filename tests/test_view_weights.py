@@ -26,14 +26,26 @@ def after_one_step(view_weights: Any) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("form", [dict, list])
 def test_a_weight_is_a_factor_of_the_step(form: type) -> None:
-    once, twice, thrice = (
-        after_one_step({"told": weight} if form is dict else [weight, 1.0]) for weight in (1.0, 2.0, 3.0)
+    quarter, half, whole = (
+        after_one_step({"told": weight} if form is dict else [weight, 1.0]) for weight in (0.25, 0.5, 1.0)
     )
-    step = twice["told.weights"] - once["told.weights"]
+    step = half["told.weights"] - quarter["told.weights"]
     assert np.abs(step).max() > 1e-5
-    np.testing.assert_allclose(thrice["told.weights"] - once["told.weights"], 2 * step, atol=1e-6)
-    for name in set(once) - {"told.weights"}:
-        np.testing.assert_array_equal(thrice[name], once[name])
+    np.testing.assert_allclose(whole["told.weights"] - half["told.weights"], 2 * step, atol=1e-6)
+    for name in set(whole) - {"told.weights"}:
+        np.testing.assert_array_equal(half[name], whole[name])
+
+
+def test_only_ratios_of_weights_count() -> None:
+    first, second = after_one_step({"told": 4.0}), after_one_step({"told": 1.0, "noise": 0.25})
+    for name, value in first.items():
+        np.testing.assert_array_equal(second[name], value)
+
+
+@pytest.mark.parametrize("weight", [10.0, 1e6, 1e-6])
+def test_any_weights_can_be_trained_with(weight: float) -> None:
+    model = HarmoniumClassifier(3, head=Hinge(direct=False), view_weights={"told": weight}, random_state=0).fit(X, Y)
+    assert weight < 1 or model.score(X, Y) > 0.6
 
 
 def test_all_views_weigh_the_same_where_nothing_is_predicted() -> None:

@@ -50,9 +50,9 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         name; a list has them in the order of the views. A data frame with columns other than numbers is read as a
         table, each column by its role; a `TableViews` sets the roles. ``views_`` shows what was decided.
     view_weights : "auto", dict of str to float, list of float or None, default="auto"
-        How much each view weighs while the model is trained: its weights take steps as many times as large, as if its
-        values were on a larger scale, so that topics follow it more or less than the others. "auto" finds out on
-        held-out rows, by linear models, how much each view has to say; None lets all weigh the same.
+        How much each view weighs while the model is trained: the heaviest takes whole steps, the others steps as many
+        times as small, so that topics follow it more or less than the others. "auto" finds out on held-out rows, by
+        linear models, how much each view has to say; None lets all weigh the same.
     hidden : HiddenLayer or str, optional
         What topics and dimensions are; "gaussian" and the like stand for a layer with default settings, and so for the
         other parts. Default: `ComposedUnits`.

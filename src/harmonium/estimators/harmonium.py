@@ -99,8 +99,8 @@ class Harmonium(
         name; a list has them in the order of the views. A data frame with columns other than numbers is read as a
         table, each column by its role; a `TableViews` sets the roles. ``views_`` shows what was decided.
     view_weights : "auto", dict of str to float, list of float or None, default="auto"
-        How much each view weighs while the model is trained: its weights take steps as many times as large, as if its
-        values were on a larger scale, so that topics follow it more or less than the others. Only ratios count much.
+        How much each view weighs while the model is trained: the heaviest takes whole steps, the others steps as many
+        times as small, so that topics follow it more or less than the others. Only ratios count.
         None and, where nothing is predicted, "auto" let all views weigh the same. With `Spectral` views that weigh the
         same count the same, whatever their number of features.
     hidden : HiddenLayer or str, optional

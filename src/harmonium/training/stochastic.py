@@ -497,8 +497,10 @@ class Stochastic(Driver):
             for name, family in families.items():
                 largest = self.reach / self.learning_rate / span(batch.views[name], problem.reference[name], family)
                 shares[name] = min(largest, _LARGEST_SHARE)
+        # the view that weighs most takes whole steps, as larger ones would go astray
+        heaviest = max(problem.view_weights.values(), default=1.0)
         for name, weight in problem.view_weights.items():
-            shares[name] = shares.get(name, 1.0) * weight
+            shares[name] = shares.get(name, 1.0) * weight / heaviest
         return {weights_of(name): share for name, share in shares.items() if share != 1}
 
     def horizon(self, n_batches: int) -> float:
