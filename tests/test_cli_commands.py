@@ -82,6 +82,9 @@ def test_predict_takes_the_raw_file_and_writes_what_is_asked_for(model: Path, da
 def test_transform_and_annotate(model: Path, data: Path) -> None:
     latent = pd.read_csv(io.StringIO(run("transform", model, data)))
     assert len(latent) == N and [*latent.columns[3:5], latent.columns[-1]] == ["topic_3", "dimension_0", "dimension_29"]
+    placed = pd.read_csv(io.StringIO(run("transform", model, data, "--map")))
+    np.testing.assert_allclose(placed[["map_x", "map_y"]], ModelFolder.open(model).map, atol=0.02)
+    pd.testing.assert_frame_equal(placed.iloc[:, :-2], latent)
     found = pd.read_csv(io.StringIO(run("annotate", model, data, "--top", 1)))
     assert (found["label"] == pd.read_csv(data)["stars"]).mean() > 0.95
     words = pd.read_csv(io.StringIO(run("annotate", model, data, "--view", "text", "--top", 2)))
@@ -110,7 +113,7 @@ def test_topics_info_and_explain(model: Path, data: Path) -> None:
         why = json.loads(run("explain", model, *new, "--row", 5, "--json", "-n", 100))
         total = why["base"] + sum(feature["total"] for feature in why["features"])
         assert total == pytest.approx(why["score"], abs=1e-6)
-    assert "comes through topics" in run("explain", model)
+    assert "The average item has" in run("explain", model) and "│█" in run("explain", model)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,8 @@ def test_predictions_add_up_and_are_kept_in_files(fitted: Any, tmp_path: Any) ->
     why = fitted.explain({"words": X[:1]})[0]
     total = why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0)
     np.testing.assert_allclose(total, fitted.predict({"words": X[:1]}), rtol=1e-6)
-    assert set(why.topic_table()["unit"]) == set(fitted.get_feature_names_out())
+    units = [name for name in fitted.get_feature_names_out() if name.startswith("topic_")]
+    assert set(why.table(by="topic")["unit"]) == {*units, "dimensions", "inputs"}
     fitted.save(tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.predict({"words": X}), fitted.predict({"words": X}))

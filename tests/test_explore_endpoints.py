@@ -96,8 +96,9 @@ def test_predictions_topics_and_annotations_are_those_of_the_folder(client: Test
     assert found[0]["probability"] == pytest.approx(
         folder.predict({"review": "clean quiet view"})["probability"][0], abs=0.2
     )
-    means = posted(client, "/transform.json", items=items)["coordinates"]
-    assert np.array(means).shape == (3, folder.model.n_components_)
+    found = posted(client, "/transform.json", items=items)
+    assert np.array(found["coordinates"]).shape == (3, folder.model.n_components_)
+    assert len(found["map"]["x"]) == len(found["map"]["y"]) == 3
     tags = posted(client, "/annotate.json", items=items[:1], view="tags", top=2)["annotations"][0]
     assert {entry["label"] for entry in tags} == {"dear", "new"}
 
@@ -109,6 +110,12 @@ def test_annotate_describes_an_item_by_what_is_known_of_it(client: TestClient) -
     assert "review" not in found["annotations"]
     assert found["notices"] == []  # columns that are left out are meant to be
     assert {card["target"]["kind"] for card in found["similar"]} == {"bad"}
+    similar, places = [card["row"] for card in found["similar"]], got(client, "/map.json")
+    for axis in "xy":
+        near = np.array(places[axis])[similar]
+        assert near.min() - 655 <= found["map"][axis][0] <= near.max() + 655  # a hundredth of the map
+    page = client.get("/annotate?column.review=dirty+rude+noisy").text
+    assert f'data-new="{found["map"]["x"][0]},{found["map"]["y"][0]}"' in page
 
 
 def test_selection_says_what_is_special(client: TestClient, folder: ModelFolder) -> None:

@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from harmonium import Harmonium, HarmoniumRegressor, HeldOut, ModelFolder, Stochastic, TableViews, fit_folder
 from harmonium.explore import make_app
 from harmonium.report.page import render_report, write_report
+from harmonium.report.page.rendering import environment
 from harmonium.report.summary import summarise
 from harmonium.report.summary.curves import calibration, number_calibration, precision_recall
 from harmonium.report.summary.places import colouring
@@ -203,3 +204,12 @@ def test_several_targets_have_a_report_and_pages(tmp_path: Path) -> None:
     assert "40</b>rows held out" in page
     asked = TestClient(make_app(folder)).get("/annotate", params={"column.a": "0.5"})
     assert asked.status_code == 200 and "difference" in asked.text and "Predictions" in asked.text
+
+
+@pytest.mark.parametrize(
+    ("share", "left", "width"), [(-0.5, 25.0, 25.0), (0.5, 50.0, 25.0), (-9.0, 0.0, 50.0), (0, 50, 0)]
+)
+def test_bars_with_signs_end_or_begin_at_zero(share: float, left: float, width: float) -> None:
+    chart = environment().get_template("charts.html").module.signed_bar(share, "words")
+    (found,) = re.findall(r'class="bar(?: negative)?" x="([\d.]+)" width="([\d.]+)"', str(chart))
+    assert tuple(map(float, found)) == (left, width) and ("negative" in str(chart)) == (share < 0)

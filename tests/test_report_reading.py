@@ -6,8 +6,8 @@ import pytest
 
 from harmonium import Harmonium, Stochastic
 from harmonium.params import HIDDEN_BIAS, copy_parameters
+from harmonium.queries.labels import distinct_labels
 from harmonium.report import document_topics, latent_means, near_duplicates, topic_labels, topic_tree, usage_table
-from harmonium.report.labels import distinct_labels
 from harmonium.training import FittedModel
 
 from .report_cases import fit_case, fit_gaussian, fit_selected
@@ -163,9 +163,8 @@ def test_bad_arguments_are_refused(case, themes):
         document_topics(model, X, least=np.nan)
     with pytest.raises(ValueError, match="at least two items"):
         topic_tree(model, {"words": X["words"][:1]})
-    for report in (topic_labels, lambda model: document_topics(model, case.X), lambda model: topic_tree(model, case.X)):
-        with pytest.raises(ValueError, match="one has to be named"):
-            report(case.model)
+    with pytest.raises(ValueError, match="view must be one of"):
+        topic_labels(case.model, "sound")
     with pytest.raises(TypeError, match="model must be a fitted Harmonium"):
         topic_labels("model")
     with pytest.raises(ValueError, match=" n "):

@@ -55,11 +55,7 @@ def refusals(case):
         "no features": (lambda: topic_table(model, n_features=0), ValueError, "n_features"),
         "unknown topic": (lambda: TopicsDisplay.from_estimator(model, view="words", topics=[3]), ValueError, "0 to 2"),
         "same topic": (lambda: TopicsDisplay.from_estimator(model, view="words", topics=[1, 1]), ValueError, "differ"),
-        "too few items": (
-            lambda: MapDisplay.from_estimator(model, {"words": X["words"][:3]}),
-            ValueError,
-            "at least 4 rows",
-        ),
+        "a map of no items": (lambda: MapDisplay.from_estimator(model, X, max_items=0), ValueError, "max_items"),
         "unknown parameter": (
             lambda: sensitivity_table(make_classifier(head=None), X, y, "head__D", [1]),
             ValueError,

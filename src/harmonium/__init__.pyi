@@ -3,7 +3,13 @@
 from harmonium import recipes, weak
 from harmonium._version import __version__
 from harmonium.collection import HeldOut, ModelFolder, Thumbnails, fit_folder
-from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor, merge_duplicates
+from harmonium.estimators import (
+    Harmonium,
+    HarmoniumClassifier,
+    HarmoniumRegressor,
+    bootstrap_stability,
+    merge_duplicates,
+)
 from harmonium.exceptions import (
     DivergenceError,
     HarmoniumWarning,
@@ -143,6 +149,7 @@ __all__ = [
     "TopicModel",
     "Views",
     "__version__",
+    "bootstrap_stability",
     "fit_folder",
     "iEFH",
     "iMMH",

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from harmonium.cli.printing import cell, put_json, shown
+from harmonium.cli.printing import cell, put_json
 from harmonium.cli.refusing import Refusal
 from harmonium.collection import ModelFolder
 from harmonium.exceptions import HarmoniumWarning
@@ -25,6 +25,8 @@ from harmonium.persist import load_model
 
 # What a table says of cells that it cannot read, and the columns in it; blocks are to be counted together.
 _UNREAD = "Values of a kind that the training data do not have count as missing: "
+# letters of the longest bar on each side of the line
+_BAR = 8
 _UNREAD_COLUMN = re.compile(r"(?P<column>.+?) \((?P<rows>\d+) rows\)(?:, |\.$)")
 
 
@@ -232,32 +234,45 @@ def print_explanation(
     console = Console()
     number = why.number_of(output)
     console.print(
-        f"Score of [bold]{escape(why.outputs[number])}[/bold]: {why.scores[number]:.4g}, of which "
-        f"{why.base[number]:.4g} is that of the average item, {why.topics[:, number].sum():+.4g} comes through topics "
-        f"and {why.directly[:, number].sum():+.4g} directly.",
+        f"Score of [bold]{escape(why.outputs[number])}[/bold]: {why.scores[number]:.4g}. The average item has "
+        f"{why.base[number]:.4g}; what follows adds the rest, {why.scores[number] - why.base[number]:+.4g}.",
         highlight=False,
     )
-    table = why.table(output)
-    renamed = table.head(n).rename(columns={"through_topics": "through topics"}).drop(columns="inferred")
-    console.print(shown(_signed(renamed), f"What moved it most, of {len(table)} features"))
-    console.print(_topics(estimator, why, output, n))
+    views, features, units = (why.table(output, by) for by in ("view", "feature", "topic"))
+    if len(views) > 1:
+        console.print(_bars("By column", views.rename(columns={"view": "column"}), ["column"], n))
+    shown = ["column", "feature"] if len(views) > 1 else ["feature"]
+    console.print(_bars("By feature", features.rename(columns={"view": "column"}), shown, n))
+    units = units[units["total"] != 0].rename(columns={"label": "topic"})
+    units["through"] = [_words(why.table(output, unit=unit)) for unit in units["unit"]]
+    units["present"] = units["unit"].str.startswith("topic_")  # other units come last, as what a row has not does
+    console.print(_bars("By topic", units, ["topic", "through"], n))
 
 
-def _signed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose numbers show their signs."""
-    numbers = [name for name in table.columns if table[name].dtype.kind == "f"]
-    return table.assign(**{name: [f"{value:+.4f}" for value in table[name]] for name in numbers})
+def _words(table: pd.DataFrame) -> str:
+    """Return the first features of a table with what they add."""
+    pairs = zip(table["feature"][:5], table["total"][:5], strict=True)
+    return ", ".join(f"{feature} {total:+.3f}" for feature, total in pairs)
 
 
-def _topics(model: Any, why: Any, output: str | None, n: int) -> Table:
-    """Return the topics that moved a score most, with the features of the row that made them do so."""
-    table = Table(title="Topics that moved it most", title_justify="left")
-    for name, justify in (("topic", "right"), ("total", "right"), ("through", "left")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    for topic, unit, total in why.topic_table(output).head(n).itertuples(index=False):
-        parts = why.within(int(topic), output).head(5)
-        names = ", ".join(
-            f"{feature} {part:+.3f}" for feature, part in zip(parts["feature"], parts["total"], strict=True)
-        )
-        table.add_row(unit, f"{total:+.4f}", cell(names, 90))
+def _bars(title: str, parts: pd.DataFrame, names: list[str], n: int) -> Table:
+    """Return a table of what some parts add, with bars to the left of a line if it is negative, else to the right.
+
+    The first n parts that are present stand before all others of them, and those that are not after these.
+    """
+    present, absent = parts[parts["present"]], parts[~parts["present"]]
+    listed = [*present[:n][[*names, "total"]].to_numpy(), *absent[:n][[*names, "total"]].to_numpy()]
+    left = [*present["total"][n:], *absent["total"][n:]]
+    if left:
+        listed.insert(min(n, len(present)), [f"{len(left)} others", *[""] * (len(names) - 1), sum(left)])
+    most = max((abs(row[-1]) for row in listed), default=0.0) or 1.0
+    table = Table(title=title, title_justify="left")
+    for name in names:
+        table.add_column(name)
+    table.add_column("adds", justify="right")
+    table.add_column("", no_wrap=True)
+    for *own, total in listed:
+        bar = "█" * round(_BAR * abs(total) / most)
+        drawn = f"{bar if total < 0 else '':>{_BAR}}│{bar if total > 0 else '':<{_BAR}}"
+        table.add_row(*(cell(name, 90) for name in own), f"{total:+.4f}", drawn)
     return table

@@ -47,6 +47,7 @@ class Wish:
     refit: bool
     seed: int
     stream: bool | None = None
+    resamples: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,7 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
         target=wish.target if wish.target in prepared.items.columns else None,
         holdout=wish.holdout,
         refit=wish.refit,
+        n_resamples=wish.resamples,
         thumbnails=prepared.thumbnails,
         notes={"source": wish.data.name, "model": wish.model, "task": task, "seed": wish.seed, **prepared.notes},
         tell=None if silent else lambda words: say(f"{words} …"),

@@ -145,7 +145,7 @@ def print_topics(folder: ModelFolder, n_features: int, n_items: int, n_topics: i
     """
     topics = topic_summaries(folder, n_features, n_items)
     order = sorted(range(len(topics)), key=lambda number: -topics[number]["spread"])
-    same_as = same_topics(folder.coordinates, order)
+    same_as = same_topics(folder.topic_coordinates, order)
     if as_json:
         put_json([{**topics[number], "same_as": same_as[number]} for number in order[:n_topics]])
         return
@@ -159,11 +159,15 @@ def print_topics(folder: ModelFolder, n_features: int, n_items: int, n_topics: i
         Console().print(lines, soft_wrap=True, highlight=False)
     if len(different) > n_topics:
         say(f"{n_topics} of {len(different)} topics, those that differ most between items; ask for more with -n.")
+    if folder.stability is not None:
+        say("Stability says how well a topic comes again from resampled items: 1 is always, 0 never.")
 
 
 def _topic_lines(folder: ModelFolder, topic: dict[str, Any], outputs: list[str]) -> str:
     """Return a topic in a few lines."""
-    lines = [f"[bold]topic {topic['topic']}[/bold]{_speaks_for(topic['effects'], outputs)}"]
+    stable = "" if topic["stability"] is None else f", stability {topic['stability']:.2f}"
+    heading = f"[bold]topic {topic['topic']}: {cell(topic['label'])}[/bold]"
+    lines = [f"{heading}{_speaks_for(topic['effects'], outputs)}{stable}"]
     several = len(topic["features"]) > 1
     for view, names in topic["features"].items():
         lines.append(

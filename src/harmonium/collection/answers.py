@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.queries.topics import naming_view
+
 # Probability of the intervals of predicted numbers: a convention.
 _INTERVAL = 0.9
 
@@ -105,14 +107,12 @@ def annotated(model: Any, X: Any, view: str | None, top: int) -> pd.DataFrame:
         return model.annotate(X, top=top)
     if view is None:
         table = model.fitted_.table
-        naming = [] if table is None else [column.view for column in table.columns if column.reader.names_some]
-        if not naming:
+        if table is None or not any(column.reader.names_some for column in table.columns):
             raise ValueError(
                 f"Annotations need classes, labels, tags or words; the model has none of them by itself; name one of "
                 f"its views: {', '.join(map(repr, model.fitted_.input_names))}."
             )
-        # tags have the fewest features
-        view = min(naming, key=lambda name: len(model.feature_names_[name]))
+        view = naming_view(model.fitted_)
     return model.annotate_view(view, X, top=top)
 
 

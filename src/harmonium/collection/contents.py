@@ -53,6 +53,7 @@ class Contents:
     search_coordinates: np.ndarray
     map: np.ndarray
     target: list[str]
+    stability: np.ndarray | None = None
     words: ItemWords | None = None
     held_out: HeldOut | None = None
     thumbnails: Thumbnails | None = None
@@ -70,6 +71,8 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
         "search_coordinates": np.asarray(contents.search_coordinates, dtype=np.float32),
         "map": np.asarray(contents.map, dtype=np.float32),
     }
+    if contents.stability is not None:
+        items["stability"] = np.asarray(contents.stability, dtype=np.float32)
     for part in (contents.words, contents.held_out, contents.thumbnails):
         items |= {} if part is None else part.tensors()
     description = {
@@ -121,11 +124,13 @@ def folder_model(description: dict[str, Any], tensors: dict[str, np.ndarray]) ->
 def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray]) -> Contents:
     n_items = facts["n_items"]
     try:
-        shapes = {
+        shapes: dict[str, tuple[int, ...]] = {
             "coordinates": (n_items, model.n_components_),
             "search_coordinates": (n_items, model.n_components_),
             "map": (n_items, 2),
         }
+        if "stability" in tensors:
+            shapes["stability"] = (model.n_topics_,)
         for name, shape in shapes.items():
             if tensors[name].shape != shape or not np.isfinite(tensors[name]).all():
                 raise ValueError(f"{name} of shape {tensors[name].shape} for {n_items} items")

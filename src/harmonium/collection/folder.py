@@ -16,7 +16,7 @@ from harmonium.collection.asking import views_asked
 from harmonium.collection.contents import Contents, read_contents, write_contents
 from harmonium.collection.held_out import HeldOut
 from harmonium.collection.index import ItemIndex
-from harmonium.collection.places import map_of, placed
+from harmonium.collection.item_map import ItemMap
 from harmonium.collection.summary import summary_of
 from harmonium.collection.thumbnails import Thumbnails
 from harmonium.collection.words import ItemWords
@@ -55,7 +55,9 @@ class ModelFolder:
     search_coordinates : ndarray of shape (n_items, n_topics)
         What `search` compares by cosine.
     map : ndarray of shape (n_items, 2)
-        Where each item lies on a map, in a square of side 2 around zero.
+        Where each item lies on the `ItemMap`, in a square of side 2 around zero.
+    stability : ndarray of shape (n_topics,) or None
+        How well each topic comes again from resampled rows (`bootstrap_stability`), if that was found out.
     thumbnails : Thumbnails or None
         Small pictures of the items, if a column has pictures.
     held_out : HeldOut or None
@@ -87,6 +89,7 @@ class ModelFolder:
         self.coordinates: np.ndarray = contents.coordinates
         self.search_coordinates: np.ndarray = contents.search_coordinates
         self.map: np.ndarray = contents.map
+        self.stability: np.ndarray | None = contents.stability
         self.thumbnails: Thumbnails | None = contents.thumbnails
         self.held_out: HeldOut | None = contents.held_out
 
@@ -106,6 +109,7 @@ class ModelFolder:
         items: Any = None,
         target: str | list[str] | None = None,
         held_out: HeldOut | None = None,
+        stability: np.ndarray | None = None,
         thumbnails: Thumbnails | None = None,
         notes: Mapping[str, Any] | None = None,
     ) -> Self:
@@ -127,6 +131,8 @@ class ModelFolder:
             Columns of ``items`` that the model predicts. Default: the names that the model knows, if they are there.
         held_out : HeldOut, optional
             Predictions for rows that were held out.
+        stability : ndarray of shape (n_topics,), optional
+            How well each topic comes again, as `bootstrap_stability` returns it.
         thumbnails : Thumbnails, optional
             Small pictures of the items.
         notes : mapping of str to object, optional
@@ -145,6 +151,11 @@ class ModelFolder:
             If the folder cannot be written.
         """
         check_fitted(model)
+        if stability is not None and np.shape(stability) != (model.n_topics_,):
+            raise ValueError(
+                f"stability must hold a number for each of the {model.n_topics_} topics; got shape "
+                f"{np.shape(stability)}; pass what bootstrap_stability returns."
+            )
         views = model.as_views(X)
         shown = _shown(X, items, views.index, len(views))
         search_coordinates = model.search_coordinates(views)
@@ -153,10 +164,11 @@ class ModelFolder:
             items=shown,
             coordinates=encode(model.fitted_, views, "mean"),
             search_coordinates=search_coordinates,
-            map=map_of(search_coordinates),
+            map=ItemMap().fit_transform(search_coordinates),
             target=_target(model, shown, target),
             words=ItemWords.of(views, model.fitted_.table),
             held_out=held_out,
+            stability=stability,
             thumbnails=thumbnails,
             notes=dict(notes or {}),
         )
@@ -289,20 +301,25 @@ class ModelFolder:
         found = self.index.query(self.search_coordinates[[row]], None if words is None else words.said_by(row), n + 1)
         return found[found["row"] != item].head(n).reset_index(drop=True)
 
+    @cached_property
+    def _item_map(self) -> ItemMap:
+        return ItemMap.restored(self.search_coordinates, self.map)
+
     def place(self, X: Any) -> np.ndarray:
-        """Return where items would lie on the map.
+        """Return where items would lie on the map, as `ItemMap.transform` says.
 
         Parameters
         ----------
         X : str, mapping, or anything that the model takes
-            Items, or a query as for `search`.
+            Items, or a query as for `search`: words that a frame does not have are absent, those that a query does not
+            name are unknown.
 
         Returns
         -------
         ndarray of shape (n_rows, 2)
-            Their places.
+            Their places; those of the items of the folder are nearly their own.
         """
-        return placed(self.model.search_coordinates(views_asked(self.model, X)), self.search_coordinates, self.map)
+        return self._item_map.transform(self.model.search_coordinates(views_asked(self.model, X)))
 
     def predict(self, X: Any) -> pd.DataFrame:
         """Return what is predicted for each row, and how sure that is.

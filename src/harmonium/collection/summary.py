@@ -8,6 +8,7 @@ import numpy as np
 
 from harmonium._version import __version__
 from harmonium.collection.columns import plain, records
+from harmonium.queries.labels import topic_labels
 
 if TYPE_CHECKING:
     from harmonium.collection.folder import ModelFolder
@@ -93,12 +94,14 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
     Returns
     -------
     list of dict
-        A dict for each topic: ``topic``, ``features`` (names by view; views whose columns have several statistics have
-        an entry for each), ``mean`` and ``spread`` of E[h | x] over the items, ``items`` (row numbers, the most typical
-        first), and ``effects``, by which the topic moves each score for one standard deviation of it.
+        A dict for each topic: ``topic``, ``label``, ``features`` (names by view; views whose columns have several
+        statistics have an entry for each), ``mean`` and ``spread`` of E[h | x] over the items, ``stability`` (None if
+        it was not found out), ``items`` (row numbers, the most typical first), and ``effects``, by which the topic
+        moves each score for one standard deviation of it.
     """
     model, coordinates = folder.model, folder.coordinates.astype(np.float64)
     features = {view: model.topics(view, n=n_features) for view in model.families_ if view in model.feature_names_}
+    labels = topic_labels(model.fitted_)
     spread = coordinates.std(axis=0)
     effects = None
     if model.fitted_.head is not None:
@@ -107,6 +110,7 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
     return [
         {
             "topic": topic,
+            "label": labels[topic],
             "features": {
                 name: [str(feature) for feature in listed]
                 for view in features
@@ -114,6 +118,7 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
             },
             "mean": float(coordinates[:, topic].mean()),
             "spread": float(spread[topic]),
+            "stability": None if folder.stability is None else round(float(folder.stability[topic]), 3),
             "items": typical[topic].tolist(),
             "effects": None if effects is None else plain(effects[:, topic]),
         }

@@ -209,7 +209,8 @@ class Inspection:
             Name of the view; may be left out if there is only one.
         by : {"relevance", "effect", "weight"}, default="relevance"
             "relevance": what the most typical items of a topic have in common (`relevance`), times the root of the
-            topic's share in all relevance of the feature, so that features of one topic come before those of many;
+            topic's share in all relevance of the feature, so that features of one topic come before those of many, and
+            0 for words of texts that say nothing (function words, and words of more than half of the texts);
             "effect": weights times the standard deviations of the features (`effects`); "weight": weights as they are
             (`loadings`), which put words first that hardly ever occur.
 

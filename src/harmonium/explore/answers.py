@@ -99,13 +99,11 @@ class Answers:
     @cached_property
     def map(self) -> dict[str, Any]:
         """Where all items lie."""
-        x, y = pixel_places(self.folder)
         lacking = [row for row in range(len(self.folder)) if self.cards.picture(row) is None]
         has_pictures = self.folder.thumbnails is not None
         return {
             "n": len(self.folder),
-            "x": x,
-            "y": y,
+            **pixel_places(self.folder.map),
             "has_pictures": has_pictures,
             "without_pictures": lacking if has_pictures else [],
         }
@@ -118,7 +116,7 @@ class Answers:
         """Return all topics, the most used first."""
         shown = [
             {
-                **{name: topic[name] for name in ("topic", "label", "share", "is_idle", "same_as")},
+                **{name: topic[name] for name in ("topic", "label", "share", "stability", "is_idle", "same_as")},
                 "features": {view: names[:10] for view, names in topic["features"].items()},
                 "cards": topic["cards"][:8],
             }
@@ -170,11 +168,12 @@ class Answers:
         return {"predictions": records(table), "notices": notices}
 
     def transform(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the topics of each item."""
+        """Return the topics of each item, and its place on the map."""
         with told() as notices, refused():
             frame = self.frame(items)
             means = self._means(frame).astype(np.float64)
-        return {"coordinates": plain(means.round(6)), "notices": notices}
+            places = pixel_places(self.folder.place(frame))
+        return {"coordinates": plain(means.round(6)), "map": places, "notices": notices}
 
     def annotate(self, items: Sequence[dict[str, Any]], view: str | None, top: int) -> dict[str, Any]:
         """Return what goes best with each item: classes, labels, or features of a view."""
@@ -199,18 +198,21 @@ class Answers:
             "annotations": {},
             "topics": [],
             "similar": [],
+            "map": {"x": [], "y": []},
             "explanation": None,
         }
         if not values:
             return {"values": {}, **nothing, "notices": []}
         predicts = self.folder.model.fitted_.meaning is not None
-        frame = self.frame([values])
+        frame, query = self.frame([values]), as_cells(self.pictures, values)
         with told() as notices, refused():
             found = {
                 "prediction": records(self.folder.predict(frame))[0] if predicts else None,
                 "annotations": self._annotations(frame, values),
                 "topics": self.strongest(self._means(frame))[0],
-                "similar": self.found(self.folder.search(as_cells(self.pictures, values), 12)),
+                "similar": self.found(self.folder.search(query, 12)),
+                # words that were not said are unknown, as for the similar items: most descriptions are short
+                "map": pixel_places(self.folder.place(query)),
                 "explanation": self._explained(frame) if predicts else None,
             }
         return {"values": values, **found, "notices": notices}
@@ -251,10 +253,7 @@ class Answers:
 
     def _explained(self, item: Any) -> dict[str, Any]:
         """Return what moved the prediction of an item: its topics, and its features through them and directly."""
-        found = plain(self.folder.explain(item).to_dict(n=_EXPLAINED))
-        for topic in found["topics"]:
-            known = self._topics.get(topic["topic"])  # other units that predict have names alone
-            topic["label"] = topic["unit"] if known is None else known["label"]
+        found: dict[str, Any] = plain(self.folder.explain(item).to_dict(n=_EXPLAINED))
         return found
 
     def _explained_item(self, row: int) -> dict[str, Any] | None:

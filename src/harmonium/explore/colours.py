@@ -74,8 +74,8 @@ def colours_of(folder: ModelFolder, by: str) -> dict[str, Any]:
     return {**found, "by": by, "values": bytes_}
 
 
-def pixel_places(folder: ModelFolder) -> tuple[list[int], list[int]]:
-    """Return where items lie on the map, as whole numbers from 0 to 65535, y growing downwards."""
-    places = np.clip(folder.map.astype(np.float64), -1, 1)
+def pixel_places(embedding: np.ndarray) -> dict[str, list[int]]:
+    """Return ``x`` and ``y`` of items on the map as whole numbers from 0 to 65535, y growing downwards."""
+    places = np.clip(embedding.astype(np.float64), -1, 1)
     x, y = np.rint((places[:, 0] + 1) / 2 * 65535), np.rint((1 - places[:, 1]) / 2 * 65535)
-    return x.astype(int).tolist(), y.astype(int).tolist()
+    return {"x": x.astype(int).tolist(), "y": y.astype(int).tolist()}

@@ -131,7 +131,7 @@ def _questions(answers: Answers) -> list[Endpoint]:
         ),
         Endpoint(
             "/annotate.json",
-            "What an item with these values would be: prediction, topics, annotations and neighbours",
+            "What an item with these values would be: prediction, topics, annotations, neighbours and place",
             lambda values: answers.describe(_values(answers, values)),
             schemas.DESCRIBED,
             fields=columns,
@@ -155,7 +155,13 @@ def _computations(answers: Answers) -> list[Endpoint]:
 
     return [
         post("/predict.json", "Predictions for items", answers.predict, schemas.PREDICTIONS, {"items": items}),
-        post("/transform.json", "Topics of items", answers.transform, schemas.COORDINATES, {"items": items}),
+        post(
+            "/transform.json",
+            "Topics of items, and their places",
+            answers.transform,
+            schemas.COORDINATES,
+            {"items": items},
+        ),
         post(
             "/annotate.json",
             "Classes, labels or features that go best with items",

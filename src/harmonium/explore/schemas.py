@@ -37,14 +37,18 @@ CARD = record(row=WHOLE, title=TEXT, excerpt=maybe(TEXT), target=by_name(ANYTHIN
 FOUND = record(**CARD["properties"], score=NUMBER)
 NOTICES = listed(TEXT)
 STRONGEST = listed(record(topic=WHOLE, label=TEXT, mean=NUMBER, ahead=NUMBER))
-_MOVED = record(view=TEXT, feature=TEXT, inferred=FLAG, total=NUMBER)
+_MOVED = record(view=TEXT, feature=TEXT, present=FLAG, total=NUMBER)
+_PARTS = {"through_units": NUMBER, "inputs": NUMBER}
 EXPLANATION = record(
     output=TEXT,
     score=NUMBER,
     base=NUMBER,
     topics=listed(record(topic=WHOLE, unit=TEXT, label=TEXT, total=NUMBER, features=listed(_MOVED))),
     topics_rest=NUMBER,
-    features=listed(record(**_MOVED["properties"], through_topics=NUMBER, directly=NUMBER)),
+    dimensions=NUMBER,
+    inputs=NUMBER,
+    views=listed(record(view=TEXT, present=FLAG, total=NUMBER, **_PARTS)),
+    features=listed(record(**_MOVED["properties"], **_PARTS)),
     features_rest=NUMBER,
 )
 
@@ -63,12 +67,14 @@ ABOUT = record(
     has_pictures=FLAG,
     colourings=listed(record(by=TEXT, name=TEXT, group=TEXT)),
 )
-MAP = record(n=WHOLE, x=listed(WHOLE), y=listed(WHOLE), has_pictures=FLAG, without_pictures=listed(WHOLE))
+PLACES = {"x": listed(WHOLE), "y": listed(WHOLE)}
+MAP = record(n=WHOLE, **PLACES, has_pictures=FLAG, without_pictures=listed(WHOLE))
 COLOURS = record(kind={"enum": ["class", "number"]}, by=TEXT, values=listed(WHOLE))
 _TOPIC = {
     "topic": WHOLE,
     "label": TEXT,
     "share": NUMBER,
+    "stability": maybe(NUMBER),
     "is_idle": FLAG,
     "same_as": maybe(WHOLE),
     "features": by_name(listed(TEXT)),
@@ -92,7 +98,7 @@ ITEM = record(
 )
 SEARCH = record(query=ANYTHING, items=listed(FOUND), notices=NOTICES)
 PREDICTIONS = record(predictions=listed(by_name(ANYTHING)), notices=NOTICES)
-COORDINATES = record(coordinates=listed(listed(NUMBER)), notices=NOTICES)
+COORDINATES = record(coordinates=listed(listed(NUMBER)), map=record(**PLACES), notices=NOTICES)
 ANNOTATION = record(label=ANYTHING, probability=maybe(NUMBER))
 ANNOTATIONS = record(annotations=listed(listed(ANNOTATION)), notices=NOTICES)
 EXPLANATIONS = record(explanations=listed(EXPLANATION), notices=NOTICES)
@@ -102,6 +108,7 @@ DESCRIBED = record(
     annotations=by_name(listed(ANNOTATION)),
     topics=STRONGEST,
     similar=listed(FOUND),
+    map=record(**PLACES),
     explanation=maybe(EXPLANATION),
     notices=NOTICES,
 )

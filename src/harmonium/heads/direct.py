@@ -76,15 +76,36 @@ class DirectPath:
                 found[name][view.missing.all(axis=1)] = typical
         return found
 
-    def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch | None) -> np.ndarray:
-        """Return what each statistic of one row adds to the scores, of shape (statistics, outputs).
+    @property
+    def average(self) -> dict[str, np.ndarray]:
+        """What the average row of each view adds to the scores.
 
-        What the row adds beyond the typical one is the sum of these, and of what zero statistics would add; see
-        `Footing.shares`. A row that lacks the view has nothing but zeros.
+        Where rows resemble known ones, it is the mean row that does; else what a row adds that lacks the view.
         """
-        if view is None or not view.observed_rows[0]:
-            return np.zeros((families[name].n_features_, self.typical[name].shape[0]))
-        return self.footings[name].shares(families[name], view, self.weights[name])
+        found = dict(self.typical)
+        for name, footing in self.footings.items():
+            if footing.resemblance is not None:
+                mean_row = np.zeros((1, len(footing.scale)))
+                found[name] = (footing.resemblance.features(mean_row) @ self.weights[name])[0]
+        return found
+
+    def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Return what each statistic of one row adds to the scores, and what all of them leave of the whole.
+
+        The whole is what the row adds beyond the `average` one. Of a row that lacks the view, it is left as a whole.
+
+        Returns
+        -------
+        shares : ndarray of shape (statistics, outputs)
+            What each statistic adds; see `Footing.shares`.
+        rest : ndarray of shape (outputs,)
+            What is left.
+        """
+        whole = self.parts(families, Batch({name: view}, 1))[name][0] - self.average[name]
+        if not view.observed_rows[0]:
+            return np.zeros((families[name].n_features_, len(whole))), whole
+        shares = self.footings[name].shares(families[name], view, self.weights[name])
+        return shares, whole - shares.sum(axis=0)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""

@@ -119,41 +119,70 @@ def topic_stability(fits: Sequence[Any]) -> NDArray[np.float64]:
     """Return how much of each topic of the first fit comes again in the others.
 
     Topics of each other fit are matched one to one with those of the first, such that they share as many top words as
-    possible.
+    possible or, where it is given how much items have of the topics, correlate as much as possible.
 
     Parameters
     ----------
-    fits : sequence of fitted models, or of topics
+    fits : sequence of fitted models, of topics, or of arrays of float of shape (n_items, n_topics)
         At least two fits of the same data, such as with several ``random_state``. Models are asked for their
         ``topics()``; for another number of words, or a view of several, pass these frames, or lists of lists of words.
+        Arrays hold how much the same items have of each topic, and suit views without words.
 
     Returns
     -------
     ndarray of float64 of shape (n_topics,)
         For each topic of the first fit, the share of its words that the topics matched with it have too, averaged over
         the other fits: 1 if every fit finds it, 0 if none finds any of it. Where a topic has more words than the one it
-        is matched with or fewer, it is the share of the larger number. A topic without a partner, as the other fit has
-        fewer topics, counts as 0.
+        is matched with or fewer, it is the share of the larger number. For arrays, it is the absolute correlation over
+        the items. A topic without a partner, as the other fit has fewer topics, counts as 0.
+
+    See Also
+    --------
+    harmonium.bootstrap_stability : Stability of the topics of a model over resampled rows.
 
     Examples
     --------
     >>> first = [["space", "orbit"], ["car", "engine"]]
     >>> topic_stability([first, [["engine", "car"], ["orbit", "moon"]]]).tolist()
     [0.5, 1.0]
+    >>> first, second = np.array([[0.1, 0.9], [0.8, 0.2]]), np.array([[0.3, 0.5], [0.5, 0.5]])
+    >>> topic_stability([first, second]).round(6).tolist()
+    [1.0, 0.0]
     """
     if isinstance(fits, pd.DataFrame) or len(fits) < 2:
         raise ValueError(
             "fits must be a sequence of at least two models, or of the topics of two; got only one; fit again with "
             "another random_state."
         )
-    first, *others = (_read_topics(fit.topics() if hasattr(fit, "topics") else fit) for fit in fits)
-    overlaps = np.zeros((len(others), len(first)))
-    for row, other in zip(overlaps, others, strict=True):
-        overlap = _overlap(first, other)
-        rows, partners = linear_sum_assignment(overlap, maximize=True)
-        row[rows] = overlap[rows, partners]
-    mean: NDArray[np.float64] = overlaps.mean(axis=0)
+    alike = [_correlation(fits[0], fit) for fit in fits[1:]] if _are_activities(fits) else _overlaps(fits)
+    found = np.zeros((len(alike), len(alike[0])))
+    for row, one in zip(found, alike, strict=True):
+        rows, partners = linear_sum_assignment(one, maximize=True)
+        row[rows] = one[rows, partners]
+    mean: NDArray[np.float64] = found.mean(axis=0)
     return mean
+
+
+def _are_activities(fits: Sequence[Any]) -> bool:
+    """Tell whether fits are how much items have of the topics; refuse those of different items."""
+    arrays = [isinstance(fit, np.ndarray) and fit.ndim == 2 and fit.dtype.kind == "f" for fit in fits]
+    if all(arrays) and len({len(fit) for fit in fits}) > 1:
+        lengths = ", ".join(str(len(fit)) for fit in fits)
+        raise ValueError(f"fits must be arrays of the same items; got {lengths} rows; transform the same items by all.")
+    return all(arrays)
+
+
+def _correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the absolute correlation over the items of each topic with each other one; 0 for those without spread."""
+    parts = [np.asarray(fit, dtype=np.float64) - fit.mean(axis=0, dtype=np.float64) for fit in (first, second)]
+    one, other = (part / np.maximum(np.linalg.norm(part, axis=0), 1e-12) for part in parts)
+    return np.abs(one.T @ other)
+
+
+def _overlaps(fits: Sequence[Any]) -> list[np.ndarray]:
+    """Return which share of their words the topics of the first fit have in common with those of each other fit."""
+    first, *others = (_read_topics(fit.topics() if hasattr(fit, "topics") else fit) for fit in fits)
+    return [_overlap(first, other) for other in others]
 
 
 def _read_topics(topics: Any) -> list[list[Hashable]]:

@@ -1,15 +1,16 @@
 """Which topics, and which features through them or directly, move a prediction away from that of the average item.
 
-A score is a sum over topics k and views v, b the bias of the head:
+A score is a sum over hidden units k (topics and dimensions) and views v, b the bias of the head:
 
     score = b + Σ_k V_k m_k(a_k) + Σ_v d_v(x_v)        a_k = λ_k + Σ_i W_ik φ_i
 
-With m̄ the means of the units at the average item, whose statistics φ̄ are those of the training data (at the row's own
-size, for families that have sizes), and d̄_v what a typical row of a view adds directly,
+With m̄ the means of the units at the average item, whose statistics φ̄ are the means of the training data, and d̄_v what
+the average row of a view adds directly,
 
     score = [b + Σ_k V_k m̄_k + Σ_v d̄_v] + Σ_k V_k (m_k - m̄_k) + Σ_v (d_v - d̄_v)
 
-The first bracket is ``base``. A topic's part is split over features by what they move its natural a_k:
+The first bracket is ``base``, the same for all rows. A unit's part is split over features by what they move its natural
+a_k, where φ_i is multiplied by the pull of the row if rows are levelled:
 
     V_k (m_k - m̄_k) = Σ_i V_k s_k W_ik (φ_i - φ̄_i)        s_k = (m_k - m̄_k) / (a_k - ā_k)
 
@@ -17,8 +18,10 @@ s_k is the slope of the secant. As a_k is linear in φ, that is the integral of 
 the average item to the row (integrated gradients, Sundararajan, Taly & Yan 2017), for Bernoulli units too; it adds up
 exactly, and where m is linear it is V_k W_ik (φ_i - φ̄_i), as anyone would say. Statistics that are missing are what
 the model expects, and are marked. A direct path that is linear adds x̃_i U_i; one that goes by resemblance is followed
-from the mean row by integrated gradients as well, and what the mean row itself adds beyond the typical one, with the
-error of the quadrature, stands for itself as "(average)".
+from the mean row by integrated gradients as well, and the error of the quadrature is spread over all features.
+
+Words and tags that a row has not are one feature, "(absent)", to which belongs what the average row has of them
+directly; a view that a row lacks is one feature, "(missing)"; the codes of a category are one feature, its value.
 """
 
 from __future__ import annotations
@@ -29,30 +32,24 @@ import numpy as np
 import pandas as pd
 
 from harmonium.batch import Batch, ViewBatch
+from harmonium.families import Family
 from harmonium.heads import Head
-from harmonium.kernels.rows import arrays_of, dense_row, is_sparse
-from harmonium.params import weights_of
+from harmonium.kernels.rows import dense_row, is_sparse
+from harmonium.params import HIDDEN_BIAS, weights_of
 from harmonium.queries.blocks import blocks, completed
-from harmonium.queries.explanation import Explanation
+from harmonium.queries.explanation import ABSENT, MISSING, Explanation
+from harmonium.queries.labels import topic_labels
 from harmonium.training import FittedModel
 from harmonium.views import Views
-
-ABSENT, MISSING, AVERAGE = "(absent)", "(missing)", "(average)"
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some features of a view: their names, which are inferred, and what they add."""
+    """Features of a view, and what they add: a row for each."""
 
-    view: str
-    names: list[str]
-    inferred: np.ndarray
+    table: pd.DataFrame
     moves: np.ndarray
     directly: np.ndarray
-
-    @property
-    def table(self) -> pd.DataFrame:
-        return pd.DataFrame({"view": self.view, "feature": self.names, "inferred": self.inferred})
 
 
 def explain(model: FittedModel, views: Views) -> list[Explanation]:
@@ -70,87 +67,127 @@ def explain(model: FittedModel, views: Views) -> list[Explanation]:
     list of Explanation
         One for each row.
     """
+    labels, origins = topic_labels(model), _origins(model)
     found = []
     for row in range(len(views)):
         for _, batch in blocks(model, views[row : row + 1]):
-            found.append(_explained(model, completed(model, model.parameters, batch)))
+            found.append(_explained(model, completed(model, model.parameters, batch), labels, origins))
     return found
 
 
-def _explained(model: FittedModel, batch: Batch) -> Explanation:
+def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dict[str, np.ndarray]) -> Explanation:
     head, energy, parameters = model.head, model.energy, model.parameters
     assert head is not None
-    scores = head.scores(energy, parameters, batch)[0].astype(np.float64)
     batch = head.seen(batch)
-    natural = energy.hidden_natural(parameters, batch)[0].astype(np.float64)
-    moves = {name: _natural_moves(model, name, view) for name, view in batch.views.items()}
-    before = natural - np.sum([part.sum(axis=0) for part in moves.values()], axis=0)
+    before = parameters[HIDDEN_BIAS].astype(np.float64) + np.sum(
+        [model.reference[name].astype(np.float64) @ parameters[weights_of(name)] for name in batch.views], axis=0
+    )
+    statistics = {name: _statistic(view) for name, view in batch.views.items()}
+    moves = {name: _natural_moves(model, name, view, statistics[name]) for name, view in batch.views.items()}
+    natural = before + np.sum([part.sum(axis=0) for part in moves.values()], axis=0)
     parts = []
     for name, view in batch.views.items():
         unit_moves, rates = head.unit_effects(energy, parameters, natural, before, moves[name])
-        parts += _listed(model, head, name, view, unit_moves)
+        parts.append(_listed(model, head, name, view, statistics[name], unit_moves, origins[name]))
     unit_moves = np.concatenate([part.moves for part in parts])
     directly = np.concatenate([part.directly for part in parts])
-    topics = unit_moves.sum(axis=0)[:, None] * rates
-    factor, shift = head.outputs_.units()
     base = head.scores_at(energy, parameters, before[None])[0].astype(np.float64)
     if head.direct_ is not None:
-        base = base + np.sum(list(head.direct_.typical.values()), axis=0)
+        base = base + np.sum(list(head.direct_.average.values()), axis=0)
+    scores = base + unit_moves.sum(axis=0) @ rates + directly.sum(axis=0)
+    factor, shift = head.outputs_.units()
     return Explanation(
         outputs=output_names(model),
         scores=scores * factor + shift,
         base=base * factor + shift,
-        topics=topics * factor,
         features=pd.concat([part.table for part in parts], ignore_index=True),
         moves=unit_moves,
         rates=rates * factor,
         directly=directly * factor,
         predicted=_predicted(model, scores),
-        units=energy.hidden.unit_names,
+        labels=labels,
     )
 
 
-def _natural_moves(model: FittedModel, name: str, view: ViewBatch) -> np.ndarray:
-    """Return by how much each statistic of one row moves the naturals away from the average item's, in float64."""
-    family, weights = model.families[name], model.parameters[weights_of(name)].astype(np.float64)
+def _statistic(view: ViewBatch) -> np.ndarray:
+    """Return the statistics of one row, with those that are inferred, in float64."""
     statistic = dense_row(view.statistic, 0).astype(np.float64).ravel()
     if view.fill is not None and len(view.fill[0]):
         statistic = statistic + view.fill[1][0]
-    average = model.reference[name].astype(np.float64)
-    if view.size is not None:
-        own = model.energy.own(model.parameters, name)
-        average = family.mean(family.natural_from_mean(average)[None], own, view.size)[0]
-    pull = family.pull(view.size)
-    return (1.0 if pull is None else float(pull[0])) * (statistic - average)[:, None] * weights
+    return statistic
 
 
-def _listed(model: FittedModel, head: Head, name: str, view: ViewBatch, moves: np.ndarray) -> list[_Part]:
-    """Return the features of a view: those that a row has by their names, others together, and what is average."""
-    family, path = model.families[name], head.direct_
+def _natural_moves(model: FittedModel, name: str, view: ViewBatch, statistic: np.ndarray) -> np.ndarray:
+    """Return by how much each statistic of one row moves the naturals away from the average item's."""
+    pull = model.families[name].pull(view.size)
+    weight = 1.0 if pull is None else float(pull[0])
+    difference = weight * statistic - model.reference[name].astype(np.float64)
+    return np.asarray(difference[:, None] * model.parameters[weights_of(name)].astype(np.float64))
+
+
+def _origins(model: FittedModel) -> dict[str, np.ndarray]:
+    """Return what each feature of a view belongs to: a column of a table, or else the view itself."""
+    known = {} if model.table is None else model.table.origins
+    return {
+        name: np.array(known.get(name, [name] * family.n_features_), dtype=object)
+        for name, family in model.families.items()
+    }
+
+
+def _listed(
+    model: FittedModel,
+    head: Head,
+    name: str,
+    view: ViewBatch,
+    statistic: np.ndarray,
+    moves: np.ndarray,
+    origins: np.ndarray,
+) -> _Part:
+    """Return the features of a view: those that a row has by their names, others together."""
+    path, family = head.direct_, model.families[name]
+    directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
+    if path is not None and name in path.typical:
+        directly, rest = path.explained(model.families, name, view)
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
-    is_direct = path is not None and name in path.typical
-    directly = np.zeros((len(moves), head.n_outputs_))
-    parts = []
-    if path is not None and is_direct:
-        directly = path.explained(model.families, name, view)
-        whole = path.parts(model.families, Batch({name: view}, 1))[name][0]
-        rest = whole - path.typical[name] - directly.sum(axis=0)
-        parts.append(_together(name, AVERAGE, np.zeros((1, moves.shape[1])), rest[None], False))
+    present = np.ones(len(moves), dtype=bool)
+    several = len(moves) > 1 and origins[0] == origins[-1]
     if not view.observed_rows[0]:
-        return [_together(name, MISSING, moves, directly, True), *parts]
-    there = np.ones(len(moves), dtype=bool)
-    if is_sparse(view.statistic):
-        there = np.zeros(len(moves), dtype=bool)
-        there[arrays_of(view.statistic)[1]] = True
-        parts.append(_together(name, ABSENT, moves[~there], directly[~there], False))
-    inferred = np.zeros(len(moves), dtype=bool) if view.missing is None else family.spread(view.missing)[0]
-    return [_Part(name, names[there].tolist(), inferred[there], moves[there], directly[there]), *parts]
+        names[:], present[:] = MISSING, False
+    elif several and (family.counts_something or is_sparse(view.statistic)):
+        present = statistic != 0
+        names[~present] = ABSENT
+        # a line without any statistic, for what the average row adds
+        names, origins = np.append(names, ABSENT), np.append(origins, origins[:1])
+        present = np.append(present, False)
+        moves = np.vstack([moves, np.zeros((1, moves.shape[1]))])
+        directly, rest = np.vstack([directly, rest]), np.zeros_like(rest)
+    else:
+        if view.missing is not None:
+            present = ~family.spread(view.missing)[0]
+        names = _values(family, names, statistic)
+    directly = directly + rest / len(directly)
+    table = pd.DataFrame({"view": origins, "feature": names, "present": present})
+    group = table.groupby(["view", "feature"], sort=False).ngroup().to_numpy()
+    return _Part(table.drop_duplicates(["view", "feature"]), _totals(moves, group), _totals(directly, group))
 
 
-def _together(view: str, called: str, moves: np.ndarray, directly: np.ndarray, inferred: bool) -> _Part:
-    """Return features as one."""
-    sums = (part.sum(axis=0, keepdims=True) for part in (moves, directly))
-    return _Part(view, [called], np.array([inferred]), *sums)
+def _values(family: Family, names: np.ndarray, statistic: np.ndarray) -> np.ndarray:
+    """Return the names of features, where all codes of a category are called by the one that is there or likeliest."""
+    if not family.support.integer or not family.n_columns == family.n_sites < len(names):
+        return names
+    site = family.spread(np.arange(family.n_sites)[None])[0]
+    names = names.copy()
+    for number in range(family.n_sites):
+        codes = np.flatnonzero(site == number)
+        names[codes] = names[codes[np.argmax(statistic[codes])]]
+    return names
+
+
+def _totals(values: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return the sums of rows by group."""
+    total = np.zeros((group.max() + 1, values.shape[1]))
+    np.add.at(total, group, values)
+    return total
 
 
 def output_names(model: FittedModel) -> list[str]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+
+#: what is not in a row: words and tags together, and views as a whole
+ABSENT, MISSING = "(absent)", "(missing)"
+#: units that are no topics, and the part of the scores that does not come through units
+DIMENSIONS, INPUTS = "dimensions", "inputs"
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,23 +28,21 @@ class Explanation:
     scores : ndarray of shape (n_outputs,)
         Scores of the row; numbers are in the units of the target.
     base : ndarray of shape (n_outputs,)
-        Scores of the average item: what one would say without looking.
-    topics : ndarray of shape (n_topics, n_outputs)
-        By how much each topic moves the scores away from it.
+        Scores of the average item: what one would say without looking. They are the same for all rows.
     features : DataFrame
-        A row for each feature: ``view``, ``feature``, and ``inferred``, whether the row lacks it and the model expects
-        it. What words and tags that are not in the row add together is one feature called "(absent)", views that the
-        row lacks are one called "(missing)", and what the average item has directly, "(average)".
-    moves : ndarray of shape (n_features, n_topics)
-        By how much each feature moves each topic.
-    rates : ndarray of shape (n_topics, n_outputs)
-        By how much a topic moves the scores.
+        A row for each feature: ``view``, or the column of a table that it belongs to; ``feature``; and ``present``,
+        whether the row has it. If not, the model expects it; words and tags that are not in the row are together one
+        feature called "(absent)", and views that the row lacks one called "(missing)".
+    moves : ndarray of shape (n_features, n_units)
+        By how much each feature moves each hidden unit.
+    rates : ndarray of shape (n_units, n_outputs)
+        By how much a unit moves the scores.
     directly : ndarray of shape (n_features, n_outputs)
-        What each feature adds to the scores past the topics.
+        What each feature adds to the scores past the units.
     predicted : int
         Number of the output that is predicted; 0 if there are no classes.
-    units : list of str
-        Names of the topics and, after them, of other units that predict, such as "dimension_0".
+    labels : list of str
+        Labels of the topics, which come first among the units. Others are dimensions.
 
     Examples
     --------
@@ -48,24 +51,33 @@ class Explanation:
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> model = HarmoniumRegressor(2, random_state=0).fit(X, X[:, 0])
     >>> why = model.explain(X[:1])[0]
-    >>> bool(np.isclose(why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0), model.predict(X[:1]))[0])
+    >>> bool(np.isclose(why.base + why.table()["total"].sum(), model.predict(X[:1]))[0])
     True
+    >>> why.table(by="topic").columns.tolist()
+    ['unit', 'label', 'total']
     """
 
     outputs: list[str]
     scores: np.ndarray
     base: np.ndarray
-    topics: np.ndarray
     features: pd.DataFrame
     moves: np.ndarray
     rates: np.ndarray
     directly: np.ndarray
     predicted: int = 0
-    units: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+
+    @property
+    def topics(self) -> np.ndarray:
+        """What each hidden unit, topics first, adds to the scores.
+
+        Of shape (n_units, n_outputs).
+        """
+        return np.asarray(self.moves.sum(axis=0)[:, None] * self.rates)
 
     @property
     def through(self) -> np.ndarray:
-        """What each feature adds to the scores through the topics.
+        """What each feature adds to the scores through the hidden units.
 
         Of shape (n_features, n_outputs).
         """
@@ -90,59 +102,80 @@ class Explanation:
             raise ValueError(f"An output is one of {', '.join(self.outputs[:20])}; got {output!r}; correct the name.")
         return self.outputs.index(output)
 
-    def table(self, output: str | None = None) -> pd.DataFrame:
-        """Return what each feature adds to a score, the largest first.
+    def table(
+        self,
+        output: str | None = None,
+        by: Literal["feature", "view", "topic"] = "feature",
+        unit: str | None = None,
+    ) -> pd.DataFrame:
+        """Return what adds up to a score, the largest first.
+
+        What the row has not comes last, whatever its size.
 
         Parameters
         ----------
         output : str, optional
             Name of the score. Default: what is predicted.
+        by : {"feature", "view", "topic"}, default="feature"
+            What is listed: features; views, or columns if the model was fitted on a table; or topics, followed by
+            "dimensions" (all other units) and "inputs" (what does not come through units).
+        unit : str, optional
+            Only what comes through a topic, such as "topic_0", or through "dimensions" or "inputs".
 
         Returns
         -------
         DataFrame
-            Columns view, feature, inferred, through_topics, directly, total, which add up to the score less its base.
+            Column ``total``, which adds up to the score less its base or to what the unit adds. Before it stand
+            ``view``, ``feature`` and ``present``; ``view`` and ``present``; or ``unit`` and ``label``. Without a unit,
+            features and views also have ``through_units`` and ``inputs``, the parts of the total.
         """
         number = self.number_of(output)
-        through, directly = self.through[:, number], self.directly[:, number]
-        parts = self.features.assign(through_topics=through, directly=directly, total=through + directly)
-        return parts.iloc[np.argsort(-np.abs(parts["total"].to_numpy()), kind="stable")].reset_index(drop=True)
+        if by not in ("feature", "view", "topic"):
+            raise ValueError(f"by must be 'feature', 'view' or 'topic'; got {by!r}; correct it.")
+        units = self._units()
+        if unit is not None and unit not in units:
+            raise ValueError(f"unit must be one of {', '.join(units)}; got {unit!r}; correct the name.")
+        if by == "topic":
+            totals = {name: float(self._through(name, number).sum()) for name in ([unit] if unit else units)}
+            return self._topic_table(totals)
+        if unit is None:
+            through, inputs = self.through[:, number], self.directly[:, number]
+            table = self.features.assign(through_units=through, inputs=inputs, total=through + inputs)
+        else:
+            table = self.features.assign(total=self._through(unit, number))
+        if by == "view":
+            present = table.groupby("view", sort=False)["present"].any()
+            table = table.drop(columns=["feature", "present"]).groupby("view", sort=False).sum()
+            table.insert(0, "present", present)
+            table = table.reset_index()
+        order = np.lexsort([-table["total"].abs(), ~table["present"]])
+        return table.iloc[order].reset_index(drop=True)
 
-    def topic_table(self, output: str | None = None) -> pd.DataFrame:
-        """Return what each topic adds to a score, the largest first.
+    def _units(self) -> dict[str, slice]:
+        """Return which hidden units each name stands for."""
+        n_topics = len(self.labels)
+        found = {f"topic_{topic}": slice(topic, topic + 1) for topic in range(n_topics)}
+        if len(self.rates) > n_topics:
+            found[DIMENSIONS] = slice(n_topics, None)
+        return found | {INPUTS: slice(0)}
 
-        Parameters
-        ----------
-        output : str, optional
-            Name of the score. Default: what is predicted.
+    def _through(self, unit: str, number: int) -> np.ndarray:
+        """Return what each feature adds to a score through some units, or past all of them."""
+        own = self._units()[unit]
+        directly = self.directly[:, number] if unit == INPUTS else 0.0
+        return np.asarray(self.moves[:, own] @ self.rates[own, number] + directly)
 
-        Returns
-        -------
-        DataFrame
-            Columns topic, which numbers the units, their names, unit, and total.
-        """
-        total = self.topics[:, self.number_of(output)]
-        order = np.argsort(-np.abs(total), kind="stable")
-        return pd.DataFrame({"topic": order, "unit": [self.units[unit] for unit in order], "total": total[order]})
-
-    def within(self, topic: int, output: str | None = None) -> pd.DataFrame:
-        """Return what each feature adds to a score through one topic, the largest first.
-
-        Parameters
-        ----------
-        topic : int
-            Number of the topic.
-        output : str, optional
-            Name of the score. Default: what is predicted.
-
-        Returns
-        -------
-        DataFrame
-            Columns view, feature, inferred, total, which add up to what the topic adds.
-        """
-        total = self.moves[:, topic] * self.rates[topic, self.number_of(output)]
-        order = np.argsort(-np.abs(total), kind="stable")
-        return self.features.assign(total=total).iloc[order].reset_index(drop=True)
+    def _topic_table(self, totals: dict[str, float]) -> pd.DataFrame:
+        """Return what units add: topics, the largest first, before the others."""
+        labels = {f"topic_{topic}": label for topic, label in enumerate(self.labels)}
+        order = sorted(totals, key=lambda name: (name not in labels, -abs(totals[name]) if name in labels else 0.0))
+        return pd.DataFrame(
+            {
+                "unit": order,
+                "label": [labels.get(name, name) for name in order],
+                "total": [totals[name] for name in order],
+            }
+        )
 
     def to_dict(self, output: str | None = None, n: int = 10) -> dict[str, Any]:
         """Return the explanation of a score as JSON can hold it.
@@ -152,27 +185,43 @@ class Explanation:
         output : str, optional
             Name of the score. Default: what is predicted.
         n : int, default=10
-            Number of topics, of features, and of features of each topic; what is left of each is one number ``rest``.
+            Number of topics, and of features that the row has and of those that it has not; what is left of each is
+            one number ``rest``.
 
         Returns
         -------
         dict
-            Entries ``output``, ``score``, ``base``; ``topics``, a list of dicts with ``topic``, ``unit``, ``total``
-            and ``features``; ``features``, a list of dicts with the columns of `table`; ``topics_rest`` and
-            ``features_rest``.
+            Entries ``output``, ``score``, ``base``; ``topics``, ``views`` and ``features``, lists of dicts with the
+            columns of `table`; ``topics_rest`` and ``features_rest``, what is not listed. Topics also have their number
+            ``topic`` and their ``features``. ``dimensions`` and ``inputs`` are what does not come through topics.
         """
         number = self.number_of(output)
-        topics, features = self.topic_table(output), self.table(output)
-        listed = []
-        for topic, unit, total in topics.head(n).itertuples(index=False):
-            within = self.within(int(topic), output).head(n).to_dict("records")
-            listed.append({"topic": int(topic), "unit": unit, "total": float(total), "features": within})
+        units, features = self.table(output, "topic"), self.table(output)
+        others = dict(units[units["unit"].isin([DIMENSIONS, INPUTS])][["unit", "total"]].to_numpy())
+        topics = units.iloc[: len(self.labels)]
+        listed = [
+            {
+                "topic": int(entry["unit"].removeprefix("topic_")),
+                **entry,
+                "features": _first(self.table(output, unit=entry["unit"]), n).to_dict("records"),
+            }
+            for entry in topics.head(n).to_dict("records")
+        ]
+        first = _first(features, n)
         return {
             "output": self.outputs[number],
             "score": float(self.scores[number]),
             "base": float(self.base[number]),
             "topics": listed,
             "topics_rest": float(topics["total"][n:].sum()),
-            "features": features.head(n).to_dict("records"),
-            "features_rest": float(features["total"][n:].sum()),
+            "dimensions": float(others.get(DIMENSIONS, 0.0)),
+            "inputs": float(others[INPUTS]),
+            "views": self.table(output, "view").to_dict("records"),
+            "features": first.to_dict("records"),
+            "features_rest": float(features["total"].sum() - first["total"].sum()),
         }
+
+
+def _first(table: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Return the first features that a row has, and the first of those that it has not."""
+    return table.groupby("present", sort=False).head(n)

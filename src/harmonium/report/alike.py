@@ -13,7 +13,8 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import silhouette_score
 
 from harmonium.estimators import Harmonium
-from harmonium.report.labels import distinct_labels, ranked_names, topic_labels
+from harmonium.queries.labels import distinct_labels, ranked_names
+from harmonium.report.labels import topic_labels
 from harmonium.report.latent import UnitUse, unit_use
 from harmonium.validation import check_real, check_whole
 
@@ -36,7 +37,7 @@ def near_duplicates(model: Harmonium, X: Any, threshold: float = 0.9, view: str 
         Least absolute correlation of E[h] of two topics over the items. A pair with a negative one says the same with
         opposite signs.
     view : str, optional
-        View whose features make the labels; needed if there are several.
+        View whose features make the labels; by default that of `topic_labels`.
 
     Returns
     -------
@@ -67,7 +68,7 @@ def near_duplicates(model: Harmonium, X: Any, threshold: float = 0.9, view: str 
     found = correlation[first, second]
     order = np.argsort(-np.abs(found), kind="stable")
     one, other = active[first[order]], active[second[order]]
-    features = [set(names) for names in ranked_names(model, view, _N_FEATURES)]
+    features = [set(names) for names in ranked_names(model.fitted_, view, _N_FEATURES)]
     pairs = [(features[a], features[b]) for a, b in zip(one, other, strict=True)]
     common = [len(a & b) / max(len(a), len(b), 1) for a, b in pairs]
     return pd.DataFrame(
@@ -94,7 +95,7 @@ def topic_tree(model: Harmonium, X: Any, n_groups: int | None = None, view: str 
     n_groups : int, optional
         Number of groups. By default it is the number from 2 to 2√K with the largest mean silhouette, for K topics.
     view : str, optional
-        View whose features make the labels; needed if there are several.
+        View whose features make the labels; by default that of `topic_labels`.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def topic_tree(model: Harmonium, X: Any, n_groups: int | None = None, view: str 
             "ask for fewer."
         )
     order, groups = _clustered(1 - correlation, n_groups)
-    names = ranked_names(model, view, _N_FEATURES)
+    names = ranked_names(model.fitted_, view, _N_FEATURES)
     members = [active[groups == group] for group in range(groups.max(initial=-1) + 1)]
     group_names = distinct_labels([_common_names([names[topic] for topic in topics]) for topics in members], _N_WORDS)
     idle = np.setdiff1d(np.arange(len(labels)), active)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.manifold import TSNE
 
+from harmonium.collection import ItemMap
 from harmonium.estimators import Harmonium
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.report.drawing import MARKERS, Display, require_matplotlib, shortened, style
@@ -19,17 +19,16 @@ from harmonium.validation import check_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# fewer items leave t-SNE no neighbours to compare
-_FEWEST_ITEMS = 4
 # names of more letters would cover the points
 _LONGEST_LABEL = 3
 
 
 @dataclass(eq=False, kw_only=True)
 class MapDisplay(Display):
-    """Map of items by t-SNE of E[h], coloured by class.
+    """Map of items, coloured by class.
 
-    The title says how far the classes are apart.
+    It is the map that a model folder of the same items has in its report and in the explorer. The title says how far
+    the classes are apart.
 
     Parameters
     ----------
@@ -45,10 +44,9 @@ class MapDisplay(Display):
     ax_ : Axes
         The axes of that figure.
 
-    Notes
-    -----
-    The perplexity is 30, the default of scikit-learn, or a quarter of the items if these are fewer than 120. There are
-    500 steps of t-SNE, half of the default, which saves time. Both are conventions.
+    See Also
+    --------
+    harmonium.collection.ItemMap : How the map is drawn, and where new items lie on it.
 
     Examples
     --------
@@ -86,7 +84,7 @@ class MapDisplay(Display):
             Class of each item (-1, NaN or None where it is unknown), or numbers that are not whole or more than 100
             different ones, for a scale of colours.
         max_items : int, default=2000
-            Largest number of items to show, evenly spaced among the rows.
+            Largest number of items to show, evenly spaced among the rows; all of them shape the map.
         random_state : int or RandomState, default=0
             Source of randomness of t-SNE.
         ax : Axes, optional
@@ -98,15 +96,12 @@ class MapDisplay(Display):
             The display, already drawn.
         """
         require_matplotlib()
-        check_whole("MapDisplay", "max_items", max_items, lower=_FEWEST_ITEMS, remedy="2000 is usual")
+        check_whole("MapDisplay", "max_items", max_items, remedy="2000 is usual")
         latent = latent_means(model, X)
-        if len(latent) < _FEWEST_ITEMS:
-            raise ValueError(f"A map needs at least {_FEWEST_ITEMS} rows of X; got {len(latent)}; pass more items.")
         labels = read_labels(X, y, len(latent))
         rows = np.linspace(0, len(latent) - 1, min(max_items, len(latent))).astype(int)
-        start = "pca" if latent.shape[1] > 1 else "random"
-        reduction = TSNE(2, init=start, perplexity=min(30.0, len(rows) / 4), max_iter=500, random_state=random_state)
-        places = pd.DataFrame(reduction.fit_transform(latent[rows]), columns=["x", "y"], index=rows)
+        embedding = ItemMap(random_state).fit_transform(model.search_coordinates(X))
+        places = pd.DataFrame(embedding[rows], columns=["x", "y"], index=rows)
         divergence = _divergence(latent, labels.to_numpy(dtype=object))
         display = cls(map=places.assign(label=labels.iloc[rows]), divergence=divergence)
         display.plot(ax)
@@ -119,10 +114,8 @@ class MapDisplay(Display):
         self._draw_points(ax)
         ax.set_xticks([])
         ax.set_yticks([])
-        ax.set_xlabel("first coordinate of t-SNE")
-        ax.set_ylabel("second coordinate of t-SNE")
         ax.set_aspect("equal", adjustable="datalim")
-        ax.set_title("Latent space" + ("" if np.isnan(self.divergence) else f", average KL {self.divergence:.2f}"))
+        ax.set_title("Map of the items" + ("" if np.isnan(self.divergence) else f", average KL {self.divergence:.2f}"))
         return ax
 
     def _draw_points(self, ax: Axes) -> None:

@@ -27,7 +27,7 @@ def document_topics(
     n : int, default=3
         Number of topics for each item.
     view : str, optional
-        View whose features make the labels; needed if there are several.
+        View whose features make the labels; by default that of `topic_labels`.
     least : float, optional
         Topics whose E[h] is below this are left out; 0.5 leaves those that an item of binary units rather has than not.
         Default: none is left out.

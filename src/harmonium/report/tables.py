@@ -81,12 +81,11 @@ def topic_table(
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
     for view in model.input_names_:
-        ranking = model.ranking(view, by)
-        for group, features in model.families_[view].feature_groups.items():
-            columns[f"{view} ({group})" if group else view] = _strongest(-ranking.iloc[features], n_features)
+        for group in model.families_[view].feature_groups:
+            columns[f"{view} ({group})" if group else view] = _strongest(model.topics(view, n_features, by), group)
             if not model.energy_.hidden.bounded:
                 label = f"{view} ({group}, negative)" if group else f"{view} (negative)"
-                columns[label] = _strongest(ranking.iloc[features], n_features)
+                columns[label] = _strongest(model.topics(view, n_features, by, "negative"), group)
     # joined side by side, not by name, as a view may be called "items"
     parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns)]
     if X is not None:
@@ -100,10 +99,9 @@ def topic_table(
     return pd.concat(parts, axis=1).rename_axis(index="topic")
 
 
-def _strongest(values: pd.DataFrame, n: int) -> pd.Series:
-    """Return the names of the features with the smallest values, by topic."""
-    names = [", ".join(values[topic].nsmallest(n).index) for topic in values]
-    return pd.Series(names, index=values.columns)
+def _strongest(topics: pd.DataFrame, group: str) -> pd.Series:
+    """Return the names of the features of a group as one text, by topic."""
+    return (topics[group] if group else topics).agg(", ".join, axis=1)
 
 
 def _use_of_topics(latent: np.ndarray, n_items: int, item_names: Sequence[Any] | None) -> pd.DataFrame:

@@ -54,6 +54,8 @@ class Reader(Part):
     names_some : bool
         Whether a value names some of many things, as words and tags do, so that what a query does not name is unknown
         rather than absent.
+    reads_texts : bool
+        Whether values are texts and features are their words.
     takes_pictures : bool
         Whether values are pictures, which tables in files only name.
     forgives_texts : bool
@@ -73,6 +75,8 @@ class Reader(Part):
     learned: ClassVar[Mapping[str, type]] = {}
     #: whether a value names some of many things, so that what it does not name may be unknown rather than absent
     names_some: ClassVar[bool] = False
+    #: whether values are texts and features are their words
+    reads_texts: ClassVar[bool] = False
     #: whether values are pictures, which tables in files only name
     takes_pictures: ClassVar[bool] = False
     #: whether texts are read as something else, of which a few that cannot be count as missing

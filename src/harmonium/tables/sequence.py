@@ -45,6 +45,7 @@ class Sequence(Reader):
     """
 
     learned = {"words_": list}
+    reads_texts = True
     settings = {"max_features": Whole(remedy="5000 is usual"), "min_rows": Whole(remedy="2 is usual")}
     words_: list[str]
 

@@ -205,6 +205,16 @@ class Table:
                 result.setdefault(block.view or column.view, []).extend(block.features or block.columns)
         return result
 
+    @property
+    def origins(self) -> dict[str, list[str]]:
+        """Names of the columns that the features of each view come from."""
+        result: dict[str, list[str]] = {}
+        for column in self.columns:
+            for block in column.reader.read(_empty(column.name, 1)):
+                names = [column.name] * len(block.features or block.columns)
+                result.setdefault(block.view or column.view, []).extend(names)
+        return result
+
     def summary(self, families: Mapping[str, Family]) -> pd.DataFrame:
         """Return what was decided about each column.
 

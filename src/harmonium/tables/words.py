@@ -55,6 +55,7 @@ class Words(Reader):
 
     learned = {"words_": list, "counts_": bool}
     names_some = True
+    reads_texts = True
     settings = {
         "max_features": Whole(remedy="20000 is usual"),
         "min_rows": Whole(remedy="2 is usual"),

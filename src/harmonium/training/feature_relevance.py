@@ -30,7 +30,8 @@ _TYPICAL, _LARGEST_SHARE, _FEWEST = 100, 0.05, 5
 # words of two or three items come first, typical of anything by chance.
 _CHANCE = 10.0
 # Features that fewer items have are not ranked: names that stand in a few items say nothing about a topic. This many,
-# but no more than this share of all items. Conventions; benchmarks/topics.py shows what they give.
+# but no more than this share of all items, and two of at least twenty. Conventions; benchmarks/topics.py shows what
+# they give.
 _FEWEST_ITEMS, _SHARE_OF_ITEMS = 10, 0.01
 # Rows that are read at a time: a convention.
 _BLOCK_ROWS = 1000
@@ -99,7 +100,9 @@ def _of_shares(deviations: np.ndarray, share: np.ndarray, n_items: int) -> np.nd
     typical, often = np.maximum(share + deviations, 1e-12), np.maximum(share, 1e-12)
     gain = _half(typical * np.log(typical / often))
     relevance = np.sign(standard) * np.sqrt(np.maximum(standard * gain, 0.0))
-    return np.where(share * n_items >= min(_FEWEST_ITEMS, _SHARE_OF_ITEMS * n_items), relevance, 0.0)
+    fewest = max(min(_FEWEST_ITEMS, _SHARE_OF_ITEMS * n_items), min(2, n_items // 10))
+    # shares are sums in floating point
+    return np.where(np.round(share * n_items) >= fewest, relevance, 0.0)
 
 
 def _groups(typical: np.ndarray, rows: np.ndarray) -> scipy.sparse.csr_array:

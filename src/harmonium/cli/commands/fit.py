@@ -53,6 +53,14 @@ def command(
     refit: Annotated[
         bool, typer.Option(help="Fit on all rows once the scores are known; takes twice the time.")
     ] = True,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            show_default=False,
+            help="Times topics are learned again, to see which are stable. Default: 3 for auto with a target, else 0.",
+        ),
+    ] = None,
     stream: Annotated[
         bool | None,
         typer.Option(
@@ -74,4 +82,4 @@ def command(
         given = locals()
         roles = roles_given({name: given[name] for name in ROLE_OPTIONS}, role)
         kinds = (data, output, target, task, roles, others, pictures)
-        run_fit(Wish(*kinds, model, topics, epochs, holdout, refit, seed, stream), as_json, quiet)
+        run_fit(Wish(*kinds, model, topics, epochs, holdout, refit, seed, stream, resamples), as_json, quiet)

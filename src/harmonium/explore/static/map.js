@@ -22,6 +22,7 @@ export class ItemMap extends EventTarget {
     this.mode = "move";
     this.lasso = null;
     this.marked = [];
+    this.place = null; // of an item that is not among the points
     this.pending = false;
     this.frames = []; // milliseconds that the last frames took
     this.dark = matchMedia("(prefers-color-scheme: dark)");
@@ -55,8 +56,9 @@ export class ItemMap extends EventTarget {
     this.redraw();
   }
 
-  mark(points) {
+  mark(points, place = null) {
     this.marked = points;
+    this.place = place;
     this.redraw();
   }
 
@@ -104,11 +106,8 @@ export class ItemMap extends EventTarget {
     return [(x - this.view.left) / this.view.scale, (y - this.view.top) / this.view.scale];
   }
 
-  pixelOf(point) {
-    return [
-      this.cloud.x[point] * this.view.scale + this.view.left,
-      this.cloud.y[point] * this.view.scale + this.view.top,
-    ];
+  pixelOf(point, [x, y] = [this.cloud.x[point], this.cloud.y[point]]) {
+    return [x * this.view.scale + this.view.left, y * this.view.scale + this.view.top];
   }
 
   // All points that can be seen.
@@ -198,15 +197,27 @@ export class ItemMap extends EventTarget {
   }
 
   drawMarks() {
-    const style = getComputedStyle(this.canvas);
+    const size = this.radius() + 4 * this.ratio;
+    this.context.strokeStyle = getComputedStyle(this.canvas).getPropertyValue("--accent").trim();
     this.context.lineWidth = 2 * this.ratio;
+    this.context.beginPath();
     for (const point of this.marked) {
       const [x, y] = this.pixelOf(point);
-      this.context.beginPath();
-      this.context.arc(x, y, this.radius() + 4 * this.ratio, 0, 2 * Math.PI);
-      this.context.strokeStyle = style.getPropertyValue("--accent").trim();
-      this.context.stroke();
+      this.context.moveTo(x + size, y);
+      this.context.arc(x, y, size, 0, 2 * Math.PI);
     }
+    this.context.stroke();
+    if (this.place) this.drawCross(this.pixelOf(null, this.place), 2 * size);
+  }
+
+  drawCross([x, y], size) {
+    this.context.lineWidth = 4 * this.ratio;
+    this.context.beginPath();
+    for (const [across, down] of [[size, 0], [0, size]]) {
+      this.context.moveTo(x - across, y - down);
+      this.context.lineTo(x + across, y + down);
+    }
+    this.context.stroke();
   }
 
   drawLasso() {

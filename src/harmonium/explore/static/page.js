@@ -107,7 +107,7 @@ async function startLittleMap(canvas) {
   const marked = canvas.dataset.marked.split(",").filter(Boolean).map(Number);
   map.colourBy("class", new Uint8Array(map.cloud.size).fill(255));
   map.pick(marked);
-  map.mark(marked);
+  map.mark(marked, canvas.dataset.new?.split(",").map(Number));
   map.addEventListener("open", (event) => { location.href = `/items/${event.detail.point}`; });
 }
 

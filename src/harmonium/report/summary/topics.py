@@ -12,27 +12,14 @@ from harmonium.collection import ModelFolder
 from harmonium.collection.columns import plain
 from harmonium.metrics import topic_distribution
 from harmonium.report.groups import read_groups
-from harmonium.report.labels import distinct_labels, ranked_names
 from harmonium.report.summary.cards import Cards
 from harmonium.tables.column import Column
 from harmonium.tables.marks import mark_of, tags_in, tags_of
 
 # items whose pictures show what a topic looks like
 _PICTURES = 8
-# features of a label, and those looked at for them, as words with the same stem are passed over: conventions
-_WORDS, _SPARE = 3, 15
 # topics that go together at least this much over the items say the same: a convention, that of `near_duplicates`
 _ALIKE = 0.9
-
-
-def naming_view(folder: ModelFolder) -> str:
-    """Return the view whose features name topics best: tags, then words, then whatever comes first."""
-    model = folder.model
-    table = model.fitted_.table
-    naming = [] if table is None else [column.view for column in table.columns if column.reader.names_some]
-    named = [view for view in naming if view in model.feature_names_]
-    # tags have fewer features than words
-    return min(named, key=lambda view: len(model.feature_names_[view]), default=model.input_names_[0])
 
 
 def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_items: int = 4) -> list[dict[str, Any]]:
@@ -52,7 +39,7 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     Returns
     -------
     list of dict
-        What `ModelFolder.summary` says of each topic, and its ``label``; ``share``, the mean of it in the items' topic
+        What `ModelFolder.summary` says of each topic; ``share``, the mean of it in the items' topic
         distributions; ``is_idle``, whether it is the same for all items; ``same_as``, a more used topic that says the
         same, or None; ``cards`` of typical items; and ``classes``, by how many standard deviations the items
         of each class are ahead of the average item.
@@ -64,13 +51,11 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     idle = layer.idle(folder.coordinates.astype(np.float64).std(axis=0))[: coordinates.shape[1]]
     order = sorted(range(len(shares)), key=lambda topic: (idle[topic], -shares[topic]))
     same_as = same_topics(coordinates, [topic for topic in order if not idle[topic]])
-    labels = _labels(folder, same_as)
     profiles = _profiles(folder)
     number = max(n_items, _PICTURES if folder.thumbnails is not None else 0)
     found = [
         {
             **plain(topic),
-            "label": labels[topic["topic"]],
             "share": float(shares[topic["topic"]]),
             "is_idle": bool(idle[topic["topic"]]),
             "same_as": same_as[topic["topic"]],
@@ -115,17 +100,6 @@ def same_topics(coordinates: np.ndarray, order: list[int]) -> dict[int, int | No
         else:
             firsts.append(topic)
     return found
-
-
-def _labels(folder: ModelFolder, same_as: dict[int, int | None]) -> list[str]:
-    """Return labels of topics; those that say the same as others are called after these."""
-    names = ranked_names(folder.model, naming_view(folder), _SPARE)
-    firsts = [topic for topic, other in same_as.items() if other is None]
-    labels = dict(zip(firsts, distinct_labels([names[topic] for topic in firsts], _WORDS), strict=True))
-    return [
-        labels[topic] if other is None else f"{labels[other]} (topic {topic}, like {other})"
-        for topic, other in same_as.items()
-    ]
 
 
 def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:

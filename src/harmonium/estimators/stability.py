@@ -1,0 +1,73 @@
+"""Stability of the topics of a fitted estimator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from harmonium.estimators.checking import check_model
+from harmonium.estimators.density import generator
+from harmonium.estimators.harmonium import Harmonium
+from harmonium.estimators.preparation import with_some_view
+from harmonium.kernels.threads import compute
+from harmonium.queries import stability
+from harmonium.validation import RandomState, check_whole
+
+
+def bootstrap_stability(model: Harmonium, X: Any, n_resamples: int = 5, random_state: Any = 0) -> np.ndarray:
+    """Return how well each topic comes again from resampled rows.
+
+    Topics are learned again, each time from as many rows as there are, at most 10,000, drawn with replacement: topics
+    beside dimensions (`ComposedUnits`) beside the same dimensions; models that predict nothing are fitted as a whole.
+
+    Parameters
+    ----------
+    model : Harmonium
+        A fitted model of any kind, unless its loss moves its topics.
+    X : dict, Views, matrix, …
+        The items that it was fitted on.
+    n_resamples : int, default=5
+        Number of times that topics are learned again.
+    random_state : int or RandomState, default=0
+        Source of the random numbers.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_topics_,)
+        Stability between 0 and 1 of each topic: the correlation over the items of its E[h | x] with that of the topic
+        matched with it, averaged over the resamples. A topic that comes again in every sample has 1.
+
+    See Also
+    --------
+    harmonium.metrics.topic_stability : The measure, for fits that are there.
+
+    Notes
+    -----
+    A sample with replacement lacks about a third of the rows and repeats others, so it is a strict test: samples of
+    four fifths of the rows give larger values. On 2,500 texts, one resample deviates by some 0.14 from the mean of
+    many. Topics of noise come again in part, as samples share rows: four of 40 independent words have 0.46 on average.
+
+    Examples
+    --------
+    >>> from harmonium import HarmoniumClassifier, bootstrap_stability
+    >>> kind = np.arange(300) % 3
+    >>> rng = np.random.default_rng(0)
+    >>> words = (rng.random((300, 12)) < np.where(np.arange(12) % 3 == kind[:, None], 0.8, 0.1)).astype(float)
+    >>> model = HarmoniumClassifier(3, random_state=0).fit(words, kind)
+    >>> bool((bootstrap_stability(model, words, n_resamples=2) > 0.9).all())
+    True
+    """
+    check_model(model)
+    check_whole("bootstrap_stability", "n_resamples", n_resamples, remedy="5 is usual")
+    RandomState().check("bootstrap_stability", "random_state", random_state)
+    views, _ = with_some_view(model.as_views(X), None)
+    driver = clone(model.driver_for(len(views)))
+    if "checkpoint" in driver.get_params():
+        driver.set_params(checkpoint=None)
+    plan = replace(model._plan(), driver=driver)
+    with compute(model.n_jobs):
+        layer = model._layer(len(views))
+        return stability.bootstrap_stability(model.fitted_, layer, views, plan, n_resamples, generator(random_state))
