@@ -330,6 +330,16 @@ class Family(Part):
         """
         return np.exp(-self.log_volume())
 
+    def with_view_scale(self) -> Self:
+        """Return a fitted copy whose features vary as much, relative to each other, as they do in the user's units.
+
+        Returns
+        -------
+        Family
+            The copy; the family itself, unless it standardises features and may leave that.
+        """
+        return self
+
     def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
         """Tell which sites of a dense statistic are missing.
 
@@ -895,3 +905,9 @@ class Family(Part):
             Positive factors, 1 for the typical size; None if all of them are 1.
         """
         return None
+
+
+def scale_factors(before: Family, after: Family) -> np.ndarray:
+    """Return what the statistics of a family are multiplied by if the scale of its features is another."""
+    factors: np.ndarray = before.footing() / after.footing()
+    return factors

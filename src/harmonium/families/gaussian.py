@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from harmonium.families.normal import Normal, scales_of
-from harmonium.validation import Number
+from harmonium.validation import Choice, Number
 
 
 class Gaussian(Normal):
@@ -22,6 +22,11 @@ class Gaussian(Normal):
     variance : float or "learn", default=1.0
         Conditional variance σ² of the standardised features. A number fixes it for all of them, 1.0 being the variance
         of the data; "learn" fits one for each feature, between 0.01 and 1.
+    scale : {"auto", "column", "view"}, default="auto"
+        What values are divided by: "column" is the standard deviation of each column, so that all columns count alike;
+        "view" is one number for all of them, the root of their mean variance, so that columns that vary more count
+        more, as for principal components or values of one unit. "auto" is "column", unless something is predicted and
+        a linear model of columns on their own scales is clearly better on held-out rows.
 
     Notes
     -----
@@ -38,11 +43,28 @@ class Gaussian(Normal):
     natural_limits = (-1e4, 1e4)
     location_: np.ndarray
     scale_: np.ndarray
+    #: root of the mean variance of the columns; None if the family was read from a file
+    view_scale_: float | None = None
 
-    settings = {"variance": Number(remedy="1.0 means: that of the data, or pass 'learn'", also=("learn",))}
+    settings = {
+        "variance": Number(remedy="1.0 means: that of the data, or pass 'learn'", also=("learn",)),
+        "scale": Choice(("auto", "column", "view")),
+    }
 
-    def __init__(self, variance: float | Literal["learn"] = 1.0) -> None:
+    def __init__(
+        self, variance: float | Literal["learn"] = 1.0, scale: Literal["auto", "column", "view"] = "auto"
+    ) -> None:
         self.variance = variance
+        self.scale = scale
+
+    def check(self) -> None:
+        """Refuse variances to be learned on a scale on which those of the data differ."""
+        super().check()
+        if self.scale == "view" and self.variance == "learn":
+            raise ValueError(
+                "Gaussian learns variances up to those of the data, which must be 1; got scale='view'; pass "
+                "scale='column', or a number as variance."
+            )
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
@@ -56,7 +78,19 @@ class Gaussian(Normal):
         """
         scale = scales_of(summary.variance, summary.mean, summary.is_sparse)
         location = np.zeros_like(summary.mean) if summary.is_sparse else summary.mean
-        return self.with_fitted(n_features_=summary.n_columns, location_=location, scale_=scale)
+        bound = self.with_fitted(n_features_=summary.n_columns, location_=location, scale_=scale)
+        # the scale of a column that never varies says nothing about the others
+        bound.view_scale_ = float(np.sqrt(np.mean(summary.variance))) or 1.0
+        return bound._on_view_scale() if self.scale == "view" else bound
+
+    def with_view_scale(self) -> Self:
+        """Return a fitted copy whose columns are divided by one number, if that is left open."""
+        is_open = self.scale == "auto" and self.variance != "learn" and self.view_scale_ is not None
+        return self._on_view_scale() if is_open else self
+
+    def _on_view_scale(self) -> Self:
+        scale = np.full_like(self.scale_, self.view_scale_)
+        return self.with_fitted(n_features_=self.n_features_, location_=self.location_, scale_=scale)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the location and the scale of each column."""

@@ -18,6 +18,7 @@ import scipy.sparse
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
+from harmonium.families.base import scale_factors
 from harmonium.heads.footing import Features, Footing
 from harmonium.heads.resemblance import Resemblance
 
@@ -58,6 +59,13 @@ class DirectPath:
             {name: factor * value for name, value in part.items()} for part in (self.weights, self.typical)
         )
         return replace(self, weights=weights, typical=typical)
+
+    def rescaled(self, before: Mapping[str, Family], after: Mapping[str, Family]) -> Self:
+        """Return the path with the same scores, for families whose features have another scale."""
+        footings = {
+            name: footing.rescaled(scale_factors(before[name], after[name])) for name, footing in self.footings.items()
+        }
+        return replace(self, footings=footings)
 
     def scores(self, families: Mapping[str, Family], batch: Batch) -> np.ndarray:
         """Return x̃ U for each row of a batch, in float64."""

@@ -88,6 +88,10 @@ class Footing:
         spread = float((square / observed - np.square(centre)) @ np.square(units))
         return cls(centre, units / np.sqrt(spread) if spread > 0 else units, counted, unit_rows=False)
 
+    def rescaled(self, factor: np.ndarray) -> Self:
+        """Return what gives the same features of statistics that are multiplied by a factor each."""
+        return replace(self, centre=self.centre * factor, scale=self.scale / factor)
+
     @property
     def n_features(self) -> int:
         """Number of features of a row."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
+from harmonium.families.base import scale_factors
 from harmonium.heads import Head
 from harmonium.hidden.selection import Circumstances, Selection
 from harmonium.inference.mean_field import fill_missing
@@ -46,6 +47,13 @@ class Problem:
         """The problem of the units that the head's loss moves; this one, unless the layer has other units too."""
         layer = self.energy.hidden.predictors
         return self if layer is self.energy.hidden else replace(self, energy=Energy(self.energy.families, layer))
+
+    def with_view_scale(self) -> Problem:
+        """Return the problem with columns that keep their relative scales, in families that leave that open."""
+        families = {name: family.with_view_scale() for name, family in self.energy.families.items()}
+        factors = {name: scale_factors(self.energy.families[name], family) for name, family in families.items()}
+        reference = {name: (factors[name] * mean).astype(mean.dtype) for name, mean in self.reference.items()}
+        return replace(self, energy=Energy(families, self.energy.hidden), reference=reference)
 
     def complete(self, parameters: Parameters, batch: Batch) -> Batch:
         """Return the batch with its missing part inferred, for a gradient.

@@ -131,6 +131,9 @@ def fit_head(
                 if plan.weighs_views_of(problem):
                     weights = linear.best_straight().settings.weights
                     problem = replace(problem, view_weights=dict.fromkeys(weights, 1.0))
+                if linear.prefers_view_scale:
+                    whole, problem = whole.with_view_scale(), problem.with_view_scale()
+                    nats = cost_of_description(problem, data)
             if found.folds:
 
                 def is_worth_it(scores: np.ndarray) -> bool:
@@ -298,9 +301,10 @@ def _judged(
     if not problem.head.sees_inputs or linear is None:
         return _Judged(problem, training, np.concatenate(by_fold))
     mixed = linear_alone(linear) if state.found.given_up else mixture(linear, by_fold)
+    path = None if mixed.path is None else mixed.path.rescaled(linear.views.families, problem.energy.families)
     training = replace(training, parameters=mixed.mixed(training.parameters))
     shares = {"dimensions" if beside_topics else "topics": mixed.share, "inputs": 1 - mixed.share}
-    return _Judged(problem, training, mixed.scores, mixed.path, shares)
+    return _Judged(problem, training, mixed.scores, path, shares)
 
 
 def _as_fitted(judged: _Judged, known: Data, nats: float, state: _HeadFit) -> FittedModel:

@@ -144,6 +144,18 @@ class LinearSearch:
         """Return the one with the smallest error on some of the held-out rows among models of the inputs themselves."""
         return self._lowest(rows, [model for model in self.tried if not model.is_curved])
 
+    @property
+    def prefers_view_scale(self) -> bool:
+        """Whether columns on their own scales are clearly better than columns that vary alike."""
+        by_scale = [
+            [model for model in self.tried if not model.is_curved and model.settings.preparation.own_scale == own]
+            for own in (True, False)
+        ]
+        if not all(by_scale):
+            return False
+        own, alike = (min(models, key=_error) for models in by_scale)
+        return is_better(own.errors, alike.errors, self.targets.weight)
+
     def _lowest(self, rows: np.ndarray | slice, models: list[LinearModel]) -> LinearModel:
         weight = self.targets.weight[rows]
         return models[int(np.argmin([mean_error(model.errors[rows], weight) for model in models]))]
