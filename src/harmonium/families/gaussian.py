@@ -84,7 +84,10 @@ class Gaussian(Normal):
         return bound._on_view_scale() if self.scale == "view" else bound
 
     def with_view_scale(self) -> Self:
-        """Return a fitted copy whose columns are divided by one number, if that is left open."""
+        """Return a fitted copy whose columns are divided by one number.
+
+        It is the family itself where the scale is given, or variances are to be learned.
+        """
         is_open = self.scale == "auto" and self.variance != "learn" and self.view_scale_ is not None
         return self._on_view_scale() if is_open else self
 
