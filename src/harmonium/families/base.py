@@ -331,7 +331,7 @@ class Family(Part):
         return np.exp(-self.log_volume())
 
     def with_view_scale(self) -> Self:
-        """Return a fitted copy whose features vary as much, relative to each other, as they do in the user's units.
+        """Return a fitted copy whose features keep their relative scales.
 
         Returns
         -------

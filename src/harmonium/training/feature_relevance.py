@@ -6,7 +6,8 @@ other, no weight alone says what the items of a topic are about. So features are
 Values that count something are compared by how many items have them, as one item that repeats a word says little about
 a topic. With p the share of all items that have a feature and f that of the typical items, the relevance is the
 geometric mean of (f - p) / √(p (1 - p)), which favours rare features, and f log(f / p), which favours frequent ones.
-Other features have the difference of their means in standard deviations.
+Other features have the difference of their means in standard deviations. Words of a topic that stand in the same items
+come first (`harmonium.training.cooccurrence`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from harmonium.families import Family
 from harmonium.kernels.rows import entries, presence
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
+from harmonium.training.cooccurrence import coherent
 from harmonium.training.rows import totals_of_groups
 from harmonium.views.data import Data
 
@@ -75,7 +77,7 @@ def feature_relevance(problem: Problem, parameters: Parameters, data: Data) -> d
     for name, family in energy.families.items():
         deviations = totals[name] / (counts[name] + _CHANCE)[:, :, None]
         if family.counts_something:
-            relevance = _of_shares(deviations, mean[name], len(data))
+            relevance = coherent(_of_shares(deviations, mean[name], len(data)).T, name, problem, data).T
         else:
             variance = family.statistic_variance(mean[name], energy.own(parameters, name))
             relevance = _half(deviations) / np.sqrt(variance + _CHANCE / len(data))
