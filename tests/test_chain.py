@@ -16,10 +16,10 @@ from harmonium.energy import Energy
 from harmonium.families import Chain
 from harmonium.families.chain_states import chain_states
 from harmonium.inference.gibbs import sample_views
-from harmonium.kernels import threads
 from harmonium.kernels.chain_counts import count_chains
 from harmonium.kernels.chain_samples import draw_chains
 from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
+from harmonium.kernels.runtime import threads
 from harmonium.kernels.sparse import SparseRows
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import expit
 
 from harmonium import Binomial, NegativeBinomial, Poisson
-from harmonium.kernels import rows, threads
+from harmonium.kernels import rows
 from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
 from harmonium.kernels.inversion import coins, invert_survival
@@ -24,6 +24,7 @@ from harmonium.kernels.products import (
     add_sums,
     hidden_times_weights,
 )
+from harmonium.kernels.runtime import threads
 from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
 from harmonium.kernels.sparse import BROKEN_ROWS, DUPLICATES, OUTSIDE, SOUND, SparseRows, examine, gather_rows
 from harmonium.kernels.updates import adam_update, descent_update, momentum_update
@@ -261,11 +262,11 @@ def test_faded_moments_are_zero_not_denormal() -> None:
 
 
 def test_number_of_threads() -> None:
-    assert threads.available_threads(1) == 1
-    assert threads.available_threads(-1) >= 1
-    assert threads.available_threads(None) >= 1
+    assert threads.effective_n_jobs(1) == 1
+    assert threads.effective_n_jobs(-1) >= 1
+    assert threads.effective_n_jobs(None) >= 1
     with pytest.raises(ValueError, match="n_jobs"):
-        threads.available_threads(0)
+        threads.effective_n_jobs(0)
 
 
 def test_coupling_from_the_past_is_gibbs_sampling_from_both_ends() -> None:

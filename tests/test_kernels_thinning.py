@@ -10,9 +10,9 @@ from scipy.stats import poisson
 from harmonium.families import Bernoulli, Poisson
 from harmonium.families.counts import Counts
 from harmonium.kernels.byte_products import as_units
+from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sampling import nonzero_columns
 from harmonium.kernels.thinning import natural_limits, thinned_candidates
-from harmonium.kernels.threads import compute
 
 N_FEATURES, N_UNITS, N_ROWS = 60, 7, 45
 

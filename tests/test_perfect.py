@@ -25,7 +25,7 @@ from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.naive import naive_log_partition
 from harmonium.inference.perfect import ChainsApartError, boltzmann_machine, perfect_sample
 from harmonium.kernels.coupling import draw_from_the_past
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 from .conftest import SIZE, compatible_pairs, make_family, make_hidden, make_parameters, sizes_for

@@ -34,7 +34,7 @@ from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer, SpikeSlab
 from harmonium.inference.symmetry import align
 from harmonium.kernels.langevin import langevin_step
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters

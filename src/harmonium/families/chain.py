@@ -14,9 +14,9 @@ from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.kernels.chain_samples import chain_keys, draw_chains, sampled_chains
 from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
 from harmonium.kernels.products import Matrix
+from harmonium.kernels.runtime.threads import scratch
 from harmonium.kernels.sampling import flag_bytes
 from harmonium.kernels.sparse import Columns
-from harmonium.kernels.threads import scratch
 from harmonium.support import Support
 
 # Pseudo-observations, as a share of all positions, after which a feature recurs as often as chance has it: the means

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from harmonium.kernels.products import feature_blocks
+from harmonium.kernels.runtime.threads import block_bounds, run_blocks
 from harmonium.kernels.sparse import Columns, SparseRows, add_columns_times_dense
-from harmonium.kernels.threads import block_bounds, run_blocks
 
 # few, as the projections of all blocks must be added up; results do not depend on it but for rounding
 _MOST_BLOCKS = 4

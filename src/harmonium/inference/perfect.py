@@ -13,7 +13,7 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.kernels.coupling import draw_from_the_past
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks
+from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 # samples of a block, which one thread draws: few, as some take a thousand times as long as others

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import float32, int32
 
-from harmonium.kernels.compiling import compiled, emitted
+from harmonium.kernels.runtime.jit import intrinsic, jit
 
 # Features and rows that one call of `_multiply` does: as many sums as there are registers for (measured: other shapes
 # take up to twice as long). Its instruction has _LANES sums of _BYTES products each.
@@ -102,7 +102,7 @@ def as_units(hidden: np.ndarray) -> Units:
     return Units(values, np.zeros((0, 0, _BYTES), dtype=np.uint8), np.zeros(0, dtype=np.float32))
 
 
-@compiled()
+@jit()
 def _pack(hidden: np.ndarray, packed: np.ndarray, factors: np.ndarray) -> bool:
     n_rows, n_units = hidden.shape
     for row in range(n_rows):
@@ -123,7 +123,7 @@ def _pack(hidden: np.ndarray, packed: np.ndarray, factors: np.ndarray) -> bool:
     return True
 
 
-@emitted
+@intrinsic
 def _multiply(context, rounded, stride, packed, step, n_groups, scales, bias, factors, out, pitch):  # type: ignore[no-untyped-def]
     """Compute out = bias + scales · factors · (rounded @ packed) for one tile.
 
@@ -182,7 +182,7 @@ def _multiply(context, rounded, stride, packed, step, n_groups, scales, bias, fa
 
 
 # A function of its own, in which no array is replaced: counting references to them would take most of the time.
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _round_up(
     weights: np.ndarray, bits: np.ndarray, chosen: np.ndarray, rounded: np.ndarray, scales: np.ndarray
 ) -> None:
@@ -203,7 +203,7 @@ def _round_up(
             rounded[i, unit] = 0
 
 
-@compiled()
+@jit()
 def limits_by_bytes(
     weights: np.ndarray,
     bias: np.ndarray,

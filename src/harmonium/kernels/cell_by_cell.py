@@ -13,9 +13,9 @@ import numpy as np
 from numpy import float32, uint32
 
 from harmonium.kernels.byte_products import TILE_FEATURES, Units, limits_by_bytes
-from harmonium.kernels.compiling import compiled, inlined
+from harmonium.kernels.runtime.jit import inline, jit
+from harmonium.kernels.runtime.threads import scratch
 from harmonium.kernels.sampling import candidates, collect_flagged, flag, flag_bytes, least_above_exp2, uniform
-from harmonium.kernels.threads import scratch
 
 #: features, rows, uniform numbers and naturals of the cells that were found, with room for more
 Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -29,7 +29,7 @@ _SPREAD_CELLS, _STRIDE = 256, 7919
 LOG2_E = math.log2(math.e)
 
 
-@inlined
+@inline
 def natural_at(weights, bias, hidden, feature, row):  # type: ignore[no-untyped-def]
     """Return the natural of one cell."""
     x = float32(0)
@@ -38,13 +38,13 @@ def natural_at(weights, bias, hidden, feature, row):  # type: ignore[no-untyped-
     return x + bias[feature]
 
 
-@inlined
+@inline
 def limit_of_number(natural, threshold):  # type: ignore[no-untyped-def]
     """Return what a uniform number has to be below for the cell to be a candidate."""
     return least_above_exp2(min(max(natural * float32(LOG2_E) + threshold, float32(-100)), float32(1)))
 
 
-@compiled()
+@jit()
 def _longer(array: np.ndarray, length: int) -> np.ndarray:
     result = np.empty(length, dtype=array.dtype)
     for i in range(len(array)):  # a slice would take seconds to compile, with the message of shapes that differ
@@ -52,7 +52,7 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
     return result
 
 
-@compiled()
+@jit()
 def with_room(entries: Found, needed: int) -> Found:
     """Return entries with room for so many, the same ones if they have it."""
     features, rows, uniforms, naturals = entries
@@ -62,7 +62,7 @@ def with_room(entries: Found, needed: int) -> Found:
     return _longer(features, length), _longer(rows, length), _longer(uniforms, length), _longer(naturals, length)
 
 
-@compiled()
+@jit()
 def _gather(weights: np.ndarray, chosen: np.ndarray, gathered: np.ndarray) -> None:
     for i in range(len(chosen)):
         feature = chosen[i]
@@ -70,7 +70,7 @@ def _gather(weights: np.ndarray, chosen: np.ndarray, gathered: np.ndarray) -> No
             gathered[i, unit] = weights[feature, unit]
 
 
-@compiled()
+@jit()
 def _add_bias(natural: np.ndarray, bias: np.ndarray, chosen: np.ndarray) -> None:
     for i in range(len(chosen)):
         shift = bias[chosen[i]]
@@ -78,7 +78,7 @@ def _add_bias(natural: np.ndarray, bias: np.ndarray, chosen: np.ndarray) -> None
             natural[i, row] += shift
 
 
-@compiled()
+@jit()
 def _append(
     cells: np.ndarray, uniforms: np.ndarray, natural: np.ndarray, chosen: np.ndarray, entries: Found, found: int
 ) -> None:
@@ -93,7 +93,7 @@ def _append(
         naturals[found + entry] = natural[i, row]
 
 
-@compiled()
+@jit()
 def _flag_limits(
     limits: np.ndarray, threshold: np.float32, first_cell: np.uint32, n_rows: int, key: np.uint32, flags: np.ndarray
 ) -> None:
@@ -104,7 +104,7 @@ def _flag_limits(
 
 
 # sums may be taken in any order, but comparisons with what is not a number must hold
-@compiled(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@jit(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
 def _append_below(
     cells: np.ndarray,
     n_padded: int,
@@ -137,7 +137,7 @@ def _append_below(
     return found
 
 
-@compiled(fastmath={"reassoc", "contract", "nsz"})
+@jit(fastmath={"reassoc", "contract", "nsz"})
 def expected_share(
     weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, chosen: np.ndarray, factor: float
 ) -> float:
@@ -150,7 +150,7 @@ def expected_share(
     return total / _SPREAD_CELLS
 
 
-@compiled()
+@jit()
 def _by_floats(
     weights: np.ndarray,
     bias: np.ndarray,
@@ -185,7 +185,7 @@ def _by_floats(
     return entries, found
 
 
-@compiled()
+@jit()
 def _by_bytes(
     weights: np.ndarray,
     bias: np.ndarray,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.runtime.jit import jit
 
 
-@compiled()
+@jit()
 def count_chains(
     indptr: np.ndarray, indices: np.ndarray, offsets: np.ndarray, n_features: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -48,7 +48,7 @@ def count_chains(
     return start, columns[:found].copy(), values[:found].copy()
 
 
-@compiled()
+@jit()
 def arrange_chains(
     items: np.ndarray,
     features: np.ndarray,

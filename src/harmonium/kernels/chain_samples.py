@@ -11,11 +11,11 @@ import numpy as np
 from numpy import float32, uint32
 
 from harmonium.kernels.chains import LIMIT
-from harmonium.kernels.compiling import compiled
 from harmonium.kernels.elementwise import exp2_float32
+from harmonium.kernels.runtime.jit import jit
+from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks, scratch
 from harmonium.kernels.sampling import collect_flagged, drop_zeros, flag_bytes, least_above_exp2, uniform
 from harmonium.kernels.sparse import Columns, SparseRows
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
 # cells in a block: enough to make handing it to a thread cheap, few enough for its flags to stay in the cache
 _BLOCK_CELLS = 50_000
@@ -54,7 +54,7 @@ def chains_of_blocks(drawn: list[tuple[Columns, Columns]], n_items: int) -> Spar
     return SparseRows.from_column_blocks([ones for ones, _ in drawn] + [pairs for _, pairs in drawn], n_items)
 
 
-@compiled()
+@jit()
 def sampled_chains(
     weights: tuple[np.ndarray, np.ndarray],
     bias: tuple[np.ndarray, np.ndarray],
@@ -75,7 +75,7 @@ def sampled_chains(
     return _draw(natural[0], natural[1], bias[0], bias[1], lengths, keys, first_cell, padded)
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _flag(
     node: np.ndarray,
     edge: np.ndarray,
@@ -102,7 +102,7 @@ def _flag(
             flags[feature, r] = (u < bound) | (goes_on > float32(0.5))
 
 
-@compiled()
+@jit()
 def _draw(
     node: np.ndarray,
     edge: np.ndarray,
@@ -157,7 +157,7 @@ def _draw(
     return (indptr, items[:found], ones[:found]), drop_zeros(indptr, items[:found], pairs[:found])
 
 
-@compiled(error_model="numpy")
+@jit(error_model="numpy")
 def _chances(
     node: np.float32, edge: np.float32, length: int, begins: np.ndarray, odds: np.ndarray, some: np.ndarray
 ) -> None:

@@ -20,9 +20,9 @@ import numpy as np
 from numpy import float32, int32
 from scipy.special import expit
 
-from harmonium.kernels.compiling import compiled
 from harmonium.kernels.elementwise import exp2_float32, softplus, twice_artanh
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks
+from harmonium.kernels.runtime.jit import jit
+from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 
 #: naturals up to which the kernels of single precision neither overflow nor meet denormal numbers: the largest product,
 #: e^{node + edge} ρ, stays within e^{±75}, and single precision holds e^{±87}
@@ -130,7 +130,7 @@ def _exact_log_partition(
 
 
 # ---- single precision: kernels -----------------------------------------------------------------------------------
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _exponentials(node: np.ndarray, edge: np.ndarray) -> None:
     log2_e = float32(1.4426950408889634)
     for cell in range(len(node)):
@@ -139,7 +139,7 @@ def _exponentials(node: np.ndarray, edge: np.ndarray) -> None:
         edge[cell] = exp2_float32(theta + edge[cell] * log2_e)
 
 
-@compiled()
+@jit()
 def _load(node: np.ndarray, edge: np.ndarray, order: np.ndarray, after_zero: np.ndarray, after_one: np.ndarray) -> None:
     """Compute the odds of a one where nothing follows: cells in the order of items, features side by side."""
     cell = 0
@@ -153,13 +153,13 @@ def _load(node: np.ndarray, edge: np.ndarray, order: np.ndarray, after_zero: np.
 
 # Small functions with few arrays each, because the compiler vectorises a loop only if it needs few checks of whether
 # arrays overlap.
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _backward(after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, following: np.ndarray) -> None:
     for cell in range(len(following)):
         following[cell] = (float32(1) + after_one[cell] * ratio[cell]) / (float32(1) + after_zero[cell] * ratio[cell])
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _forward(
     after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, one: np.ndarray, both: np.ndarray
 ) -> None:
@@ -170,13 +170,13 @@ def _forward(
         both[cell] = pair
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _add(value: np.ndarray, total: np.ndarray) -> None:
     for cell in range(len(value)):
         total[cell] += value[cell]
 
 
-@compiled()
+@jit()
 def _means(
     node: np.ndarray,
     edge: np.ndarray,
@@ -213,14 +213,14 @@ def _means(
                 cell += 1
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _grow(after_zero: np.ndarray, after_one: np.ndarray, ratio: np.ndarray, growth: np.ndarray) -> None:
     for cell in range(len(ratio)):
         growth[cell] = float32(1) + after_zero[cell] * ratio[cell]
         ratio[cell] = (float32(1) + after_one[cell] * ratio[cell]) / growth[cell]
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _multiply(growth: np.ndarray, mantissa: np.ndarray, exponent: np.ndarray) -> None:
     # products are kept as mantissa and exponent, so that there is one logarithm per cell and no overflow
     for cell in range(len(growth)):
@@ -229,7 +229,7 @@ def _multiply(growth: np.ndarray, mantissa: np.ndarray, exponent: np.ndarray) ->
         mantissa[cell] = np.int32((bits & int32(0x7FFFFF)) | int32(0x3F800000)).view(np.float32)
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _logarithms(mantissa: np.ndarray, exponent: np.ndarray) -> None:
     for cell in range(len(mantissa)):
         # log m = 2 artanh((m - 1) / (m + 1)), whose argument is at most 1/3
@@ -237,7 +237,7 @@ def _logarithms(mantissa: np.ndarray, exponent: np.ndarray) -> None:
         mantissa[cell] = twice_artanh(s) + float32(exponent[cell]) * float32(0.6931471805599453)
 
 
-@compiled()
+@jit()
 def _log_partition(
     node: np.ndarray, edge: np.ndarray, order: np.ndarray, active: np.ndarray, totals: np.ndarray
 ) -> None:
@@ -264,7 +264,7 @@ def _log_partition(
                 cell += 1
 
 
-@compiled()
+@jit()
 def _tile_width(n_items: int, n_positions: int) -> int:
     """Return how many features are handled together, so that their intermediate values stay in the cache."""
     return max(1, _TILE_CELLS // (n_items * n_positions + 1))

@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy import uint64
 
-from harmonium.kernels.compiling import compiled, inlined
+from harmonium.kernels.runtime.jit import inline, jit
 
 
-@inlined
+@inline
 def _threshold(key, counter):  # type: ignore[no-untyped-def]
     # log(u / (1 - u)) of a uniform number u in (0, 1) for each key and counter. It is a hash (SplitMix64's, in the
     # public domain, of a Weyl sequence), so that numbers of the past can be computed again and need not be stored
@@ -27,7 +27,7 @@ def _threshold(key, counter):  # type: ignore[no-untyped-def]
     return np.log(uniform / (1 - uniform))
 
 
-@compiled()
+@jit()
 def _add(couplings: np.ndarray, factor: float, same: np.ndarray, opposite: np.ndarray) -> None:
     """Add couplings times a factor: to ``same`` if they are positive, to ``opposite`` if they are negative."""
     for other in range(len(couplings)):
@@ -37,7 +37,7 @@ def _add(couplings: np.ndarray, factor: float, same: np.ndarray, opposite: np.nd
             opposite[other] += factor * couplings[other]
 
 
-@compiled()
+@jit()
 def _update(
     state: np.ndarray,
     same: np.ndarray,
@@ -53,7 +53,7 @@ def _update(
         _add(couplings[site], 1.0 if value else -1.0, same, opposite)
 
 
-@compiled()
+@jit()
 def _have_met(
     naturals: np.ndarray, couplings: np.ndarray, key: np.uint64, n_sweeps: int, lower: np.ndarray, upper: np.ndarray
 ) -> bool:
@@ -80,7 +80,7 @@ def _have_met(
     return apart == 0
 
 
-@compiled()
+@jit()
 def draw_from_the_past(
     bias: np.ndarray, couplings: np.ndarray, keys: np.ndarray, max_sweeps: int, states: np.ndarray, sweeps: np.ndarray
 ) -> None:

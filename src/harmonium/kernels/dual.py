@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.runtime.jit import jit
 
 # Passes stop after about this many multiplications (a few seconds), but their number lies between the two limits.
 _MOST_WORK = 5e9
@@ -94,7 +94,7 @@ def solve_crammer_singer(
     return weights, alpha
 
 
-@compiled()
+@jit()
 def _pass_crammer_singer(
     x: np.ndarray,
     classes: np.ndarray,
@@ -173,7 +173,7 @@ def solve_epsilon_insensitive(
     return weights, beta
 
 
-@compiled()
+@jit()
 def _pass_epsilon_insensitive(
     x: np.ndarray,
     targets: np.ndarray,
@@ -237,7 +237,7 @@ def solve_binary_hinge(
     return weights, alpha
 
 
-@compiled()
+@jit()
 def _pass_binary_hinge(
     x: np.ndarray,
     signs: np.ndarray,

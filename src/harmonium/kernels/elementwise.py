@@ -6,10 +6,10 @@ import numpy as np
 from numpy import float32, int32
 from scipy.special import expit
 
-from harmonium.kernels.compiling import compiled, inlined
+from harmonium.kernels.runtime.jit import inline, jit
 
 
-@inlined
+@inline
 def exp2_float32(x):  # type: ignore[no-untyped-def]
     """Return 2^x for -126 < x < 127 with a relative error of 2e-7: a polynomial for the fraction, bits for the rest."""
     whole = np.floor(x + float32(0.5))
@@ -25,7 +25,7 @@ def exp2_float32(x):  # type: ignore[no-untyped-def]
     return p * np.int32((int32(whole) + int32(127)) << int32(23)).view(np.float32)
 
 
-@inlined
+@inline
 def twice_artanh(s):  # type: ignore[no-untyped-def]
     """Return 2 artanh(s) = log((1 + s) / (1 - s)) for 0 <= s <= 1/3 to 1e-7, by six terms of the series."""
     q = s * s
@@ -38,7 +38,7 @@ def twice_artanh(s):  # type: ignore[no-untyped-def]
     return p * s
 
 
-@inlined
+@inline
 def logistic_float32(x):  # type: ignore[no-untyped-def]
     """Return 1 / (1 + exp(-x))."""
     # beyond ±60 the result is 0 or 1 in float32, or so small that denormal numbers would follow
@@ -46,13 +46,13 @@ def logistic_float32(x):  # type: ignore[no-untyped-def]
     return float32(1) / (float32(1) + exp2_float32(y))
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _logistic(x: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(x)):
         out[i] = logistic_float32(x[i])
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _softplus(x: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(x)):
         y = max(-abs(x[i]) * float32(1.4426950408889634), float32(-87))
@@ -92,7 +92,7 @@ def logistic(natural: np.ndarray) -> np.ndarray:
     return out
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def positive_sums(matrix: np.ndarray) -> np.ndarray:
     """Return the sum of the positive entries of every row."""
     sums = np.zeros(len(matrix), dtype=matrix.dtype)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
 from harmonium.kernels.elementwise import logistic_float32
+from harmonium.kernels.runtime.jit import jit
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def coins(uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
     """Return 1 where a uniform number is below the logistic function of a natural parameter, and 0 elsewhere.
 
@@ -27,7 +27,7 @@ def coins(uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
 SMALLEST_ZERO = 1e-200
 
 
-@compiled()
+@jit()
 def invert_survival(
     uniform: np.ndarray, zero_probability: np.ndarray, base: np.ndarray, slope: float, shift: float
 ) -> np.ndarray:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
 from harmonium.kernels.normal import fill_normal
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
+from harmonium.kernels.runtime.jit import jit
+from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks, scratch
 
 # weights in a block: enough to make handing it to a thread cheap
 _BLOCK = 125_000
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _step(
     value: np.ndarray,
     gradient: np.ndarray,

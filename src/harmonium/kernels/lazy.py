@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
-from harmonium.kernels.interrupts import uninterrupted
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks
+from harmonium.kernels.runtime.interrupts import uninterrupted
+from harmonium.kernels.runtime.jit import jit
+from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 from harmonium.kernels.updates import BLOCK, SMALLEST_FIRST, SMALLEST_SECOND, as_float32
 
 #: by the step at which rows were last up to date: ``keep``, ``move``, and what is left of both moments
@@ -65,7 +65,7 @@ def _powers_float32(base: float, number: int) -> np.ndarray:
 
 
 # NumPy's division, because a check for zero in each element would keep the loop from being vectorised
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _catch_up(
     value: np.ndarray,
     first: np.ndarray,
@@ -84,7 +84,7 @@ def _catch_up(
         second[k] = v if v > SMALLEST_SECOND else np.float32(0)
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _move_rows(
     value: np.ndarray,
     gradient: np.ndarray,
@@ -123,7 +123,7 @@ def _move_rows(
             since[row] = present + 1
 
 
-@compiled()
+@jit()
 def _settle_rows(
     value: np.ndarray,
     first: np.ndarray,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.runtime.jit import jit
 
 
-@compiled()
+@jit()
 def add_violations(
     scores: np.ndarray,
     targets: np.ndarray,

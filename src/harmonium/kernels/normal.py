@@ -16,12 +16,12 @@ from __future__ import annotations
 import numpy as np
 from numpy import float32, int32, uint32
 
-from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import twice_artanh
+from harmonium.kernels.runtime.jit import inline, jit
 from harmonium.kernels.sampling import uniform
 
 
-@inlined
+@inline
 def _log(x):  # type: ignore[no-untyped-def]
     # x = 2^e m with m in [1, 2); log m = 2 artanh(s) with s = (m - 1) / (m + 1), at most 1/3
     bits = np.float32(x).view(np.int32)
@@ -31,7 +31,7 @@ def _log(x):  # type: ignore[no-untyped-def]
     return exponent * float32(0.6931471805599453) + twice_artanh(s)
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _fill(cosines: np.ndarray, sines: np.ndarray, key: np.uint32, first_cell: int) -> None:
     base = uint32(first_cell)
     for i in range(len(cosines)):

@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
+from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks, scratch
 from harmonium.kernels.sparse import SparseRows, add_row_totals, add_rows_times_dense, add_sums_of_rows, dot_at_entries
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks, scratch
 
 Matrix = np.ndarray | SparseRows
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.runtime.jit import jit
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def column_squares(weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Return Σ_i scale_i W_ik² for each column k, in float64."""
     total = np.zeros(weights.shape[1])
@@ -17,7 +17,7 @@ def column_squares(weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return total
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def add_scaled(gradient: np.ndarray, weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
     """Compute gradient_ik += rows_i columns_k W_ik."""
     for i in range(weights.shape[0]):

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy import float32, int32, uint32
 
-from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import exp2_float32
+from harmonium.kernels.runtime.jit import inline, jit
 
 
-@inlined
+@inline
 def uniform(cell, key):  # type: ignore[no-untyped-def]
     """Return the number in (0, 1) of a cell."""
     # A Weyl sequence and the 32-bit hash "lowbias32" of C. Wellons (constants found by search, public domain). Every
@@ -29,14 +29,14 @@ def uniform(cell, key):  # type: ignore[no-untyped-def]
     return (float32(int32(x >> uint32(8))) + float32(0.5)) * float32(5.9604644775390625e-08)
 
 
-@inlined
+@inline
 def least_above_exp2(x):  # type: ignore[no-untyped-def]
     """Return 2^x or up to 6 % more, for -126 < x < 127."""
     # writing i + f into the exponent bits gives (1 + f) 2^i, which is never below 2^(i + f) and at most 6 % above
     return np.int32((x + float32(127)) * float32(8388608)).view(np.float32)
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def flag(natural: np.ndarray, threshold: np.float32, first_cell: np.uint32, key: np.uint32, flags: np.ndarray) -> None:
     """Mark the cells whose uniform numbers are below 2^(natural · log2(e) + threshold), or up to 6 % above."""
     # a separate function, so that nothing keeps the compiler from vectorising the loop
@@ -45,7 +45,7 @@ def flag(natural: np.ndarray, threshold: np.float32, first_cell: np.uint32, key:
         flags[cell] = uniform(uint32(first_cell + uint32(cell)), key) < least_above_exp2(x)
 
 
-@compiled()
+@jit()
 def _collect(words: np.ndarray, flags: np.ndarray, cells: np.ndarray) -> int:
     # a function of its own, so that nothing else is in the loop; within a word without a branch, whose outcome could
     # not be predicted
@@ -58,7 +58,7 @@ def _collect(words: np.ndarray, flags: np.ndarray, cells: np.ndarray) -> int:
     return found
 
 
-@compiled()
+@jit()
 def collect_flagged(padded: np.ndarray, n_cells: int) -> np.ndarray:
     """Return the flagged cells in order; ``padded`` has `flag_bytes` bytes, zero from ``n_cells`` on."""
     cells = np.empty(n_cells + 1, dtype=np.int32)  # one is written beyond the last found
@@ -70,7 +70,7 @@ def flag_bytes(n_cells: int) -> int:
     return -(-n_cells // 8) * 8
 
 
-@compiled()
+@jit()
 def candidates(
     natural: np.ndarray, factor: float, key: np.uint32, first_cell: np.uint32, padded: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +106,7 @@ def candidates(
     return cells, uniforms
 
 
-@compiled()
+@jit()
 def drop_zeros(
     indptr: np.ndarray, columns: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -125,7 +125,7 @@ def drop_zeros(
     return start, kept_columns[:kept], kept_values[:kept]
 
 
-@compiled()
+@jit()
 def nonzero_columns(
     features: np.ndarray, rows: np.ndarray, values: np.ndarray, n_features: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -147,14 +147,14 @@ def nonzero_columns(
     return start, kept_rows, kept_values
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _weights_of_row(natural: np.ndarray, largest: np.float32, out: np.ndarray) -> None:
     for word in range(len(natural)):
         x = (natural[word] - largest) * float32(1.4426950408889634)
         out[word] = exp2_float32(max(x, float32(-100)))
 
 
-@compiled()
+@jit()
 def draw_tokens(natural: np.ndarray, totals: np.ndarray, key: np.uint32) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return multinomial counts in compressed rows: ``totals[r]`` tokens each, with log-odds ``natural[r]``.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.runtime.jit import jit
 
 
-@compiled()
+@jit()
 def best_of_segments(
     scores: np.ndarray, bonus: np.ndarray, offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray
 ) -> None:
@@ -28,7 +28,7 @@ def best_of_segments(
                     rows[segment] = row - offsets[segment]
 
 
-@compiled()
+@jit()
 def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> None:
     """Find the row (within the segment) of the largest score of each segment, in the column given for it."""
     for segment in range(len(offsets) - 1):
@@ -40,7 +40,7 @@ def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, 
                 rows[segment] = row - offsets[segment]
 
 
-@compiled()
+@jit()
 def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the softmax of the scores within each segment, in double precision."""
     result = np.empty(len(scores))
@@ -58,7 +58,7 @@ def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return result
 
 
-@compiled()
+@jit()
 def overlaps(boxes: np.ndarray) -> np.ndarray:
     """Return the intersection over union of all pairs of boxes (top, left, bottom, right), in single precision."""
     n_boxes = len(boxes)

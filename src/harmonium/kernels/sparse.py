@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.runtime.jit import jit
 
 #: where each column begins, the row of every entry, and its value
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -24,7 +24,7 @@ class SparseRows:
     """
 
     def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int) -> None:
-        # one type for all, as kernels are compiled for each
+        # one type for all, as kernels are jit for each
         self.__dict__["_rows"] = (indptr.astype(np.int64, copy=False), indices, data)
         self.shape = (len(indptr) - 1, n_columns)
         self.dtype = data.dtype
@@ -105,7 +105,7 @@ class SparseRows:
         return result
 
 
-@compiled()
+@jit()
 def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.ndarray) -> None:
     """Compute out += sign * (sum of the values of each row), summed in float64."""
     for row in range(len(indptr) - 1):
@@ -115,7 +115,7 @@ def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.
         out[row] += sign * total
 
 
-@compiled()
+@jit()
 def _nonzeros(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n_rows, n_columns = matrix.shape
     start = np.zeros(n_rows + 1, dtype=np.int64)
@@ -136,7 +136,7 @@ def _nonzeros(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return start, columns, values
 
 
-@compiled()
+@jit()
 def _transpose(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -157,7 +157,7 @@ def _transpose(
     return start, rows, values
 
 
-@compiled()
+@jit()
 def examine(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> int:
     """Return what is wrong with a compressed-row matrix: `SOUND`, `DUPLICATES`, `BROKEN_ROWS` or `OUTSIDE`."""
     last_row = np.full(n_columns, -1, dtype=np.int64)
@@ -178,7 +178,7 @@ def examine(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> int:
     return found
 
 
-@compiled()
+@jit()
 def gather_rows(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -198,7 +198,7 @@ def gather_rows(
     return start, columns, values
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def add_rows_times_dense(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray, first: int, last: int
 ) -> None:
@@ -222,7 +222,7 @@ def add_rows_times_dense(
             entry += 1
 
 
-@compiled()
+@jit()
 def add_sums_of_rows(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -246,7 +246,7 @@ def add_sums_of_rows(
             add_rows_times_dense(indptr, indices, data, dense, out, row, row + 1)
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def add_columns_times_dense(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray
 ) -> None:
@@ -260,7 +260,7 @@ def add_columns_times_dense(
                 out[row, k] += value * dense[column, k]
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def dot_at_entries(
     indptr: np.ndarray, indices: np.ndarray, left: np.ndarray, right: np.ndarray, bias: np.ndarray, out: np.ndarray
 ) -> None:

@@ -18,8 +18,8 @@ from numpy import float32, int64, uint32
 
 from harmonium.kernels.byte_products import Units
 from harmonium.kernels.cell_by_cell import LOG2_E, Found, limit_of_number, look_at_all, natural_at, with_room
-from harmonium.kernels.compiling import compiled, inlined
 from harmonium.kernels.elementwise import twice_artanh
+from harmonium.kernels.runtime.jit import inline, jit
 from harmonium.kernels.sampling import least_above_exp2, uniform
 
 # A cell that is jumped to takes as long as about this many that are looked at one after the other (measured). Features
@@ -39,7 +39,7 @@ _LOWEST_BOUND = 2.0**-16
 _ROUNDING = 1e-5
 
 
-@compiled()
+@jit()
 def _range_of_units(hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the middle of the values of each unit, and how far they reach from there."""
     n_rows, n_units = hidden.shape
@@ -57,7 +57,7 @@ def _range_of_units(hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return middle, reach
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def natural_limits(
     weights: np.ndarray, bias: np.ndarray, middle: np.ndarray, reach: np.ndarray, every: int, out: np.ndarray
 ) -> None:
@@ -70,7 +70,7 @@ def natural_limits(
         out[i] = bias[feature] + total
 
 
-@inlined
+@inline
 def _log(x):  # type: ignore[no-untyped-def]
     """Return the logarithm of a positive float32 number with an error of 1e-7, by its exponent bits and a series."""
     bits = np.float32(x).view(np.int32)
@@ -79,7 +79,7 @@ def _log(x):  # type: ignore[no-untyped-def]
     return float32(exponent) * float32(math.log(2)) + twice_artanh((fraction - float32(1)) / (fraction + float32(1)))
 
 
-@inlined
+@inline
 def _log_of_one_minus(x):  # type: ignore[no-untyped-def]
     """Return log(1 - x) for 0 < x < 0.1 with a relative error of 1e-7, by eight terms of the series."""
     p = float32(1 / 8)
@@ -88,7 +88,7 @@ def _log_of_one_minus(x):  # type: ignore[no-untyped-def]
     return -p * x
 
 
-@inlined
+@inline
 def _passed_over(u, rate):  # type: ignore[no-untyped-def]
     """Return a geometric number, with P(at least k) = exp(k / rate), for a uniform one."""
     # the number may have been rounded to 1
@@ -96,7 +96,7 @@ def _passed_over(u, rate):  # type: ignore[no-untyped-def]
 
 
 # sums may be taken in any order, but comparisons with what is not a number must hold
-@compiled(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+@jit(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
 def _jump(
     weights: np.ndarray,
     bias: np.ndarray,
@@ -146,7 +146,7 @@ def _jump(
     return n_features, found
 
 
-@compiled()
+@jit()
 def _frequent(limits: np.ndarray, log2_factor: np.float32) -> np.ndarray:
     """Return the features that `_jump` leaves out, those whose limit is not a number among them."""
     highest = float32(-np.log2(_COST_OF_A_JUMP))
@@ -158,7 +158,7 @@ def _frequent(limits: np.ndarray, log2_factor: np.float32) -> np.ndarray:
     return result[:found]
 
 
-@compiled()
+@jit()
 def _are_frequent(
     weights: np.ndarray, bias: np.ndarray, middle: np.ndarray, reach: np.ndarray, log2_factor: np.float32
 ) -> bool:
@@ -169,7 +169,7 @@ def _are_frequent(
     return len(_frequent(limits, log2_factor)) >= _MOST * len(limits)
 
 
-@compiled()
+@jit()
 def _thinned(
     weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, factor: float, keys: np.ndarray, first: int
 ) -> tuple[Found, int, np.ndarray]:
@@ -183,7 +183,7 @@ def _thinned(
         np.empty(room, dtype=np.float32),
         np.empty(room, dtype=np.float32),
     )
-    # plain numbers are types of their own, for which kernels would be compiled once more
+    # plain numbers are types of their own, for which kernels would be jit once more
     found: Any = int64(0)
     reached: Any = int64(0)
     every: Any = int64(1)

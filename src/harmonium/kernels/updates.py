@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
-from harmonium.kernels.interrupts import uninterrupted
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks
+from harmonium.kernels.runtime.interrupts import uninterrupted
+from harmonium.kernels.runtime.jit import jit
+from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 
 #: numbers in a block: enough to make handing it to a thread cheap
 BLOCK = 250_000
@@ -21,14 +21,14 @@ SMALLEST_FIRST = np.float32(1e-18)
 SMALLEST_SECOND = np.float32(1e-36)
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _descent(value: np.ndarray, gradient: np.ndarray, step: np.float32, decay: np.float32) -> None:
     for i in range(len(value)):
         value[i] -= step * gradient[i] + decay * value[i]
         gradient[i] = 0
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _momentum(
     value: np.ndarray,
     gradient: np.ndarray,
@@ -46,7 +46,7 @@ def _momentum(
 
 
 # NumPy's division, because a check for zero in each element would keep the loop from being vectorised
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _adam(
     value: np.ndarray,
     gradient: np.ndarray,
@@ -71,7 +71,7 @@ def _adam(
         gradient[i] = 0
 
 
-@compiled(fastmath=True, error_model="numpy")
+@jit(fastmath=True, error_model="numpy")
 def _shared_adam(
     value: np.ndarray,
     gradient: np.ndarray,
@@ -104,7 +104,7 @@ def _shared_adam(
             gradient[i, k] = 0
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _approach(value: np.ndarray, goal: np.ndarray, share: np.float32) -> None:
     for i in range(len(value)):
         value[i] += share * (goal[i] - value[i])

@@ -13,7 +13,7 @@ from harmonium.estimators import Harmonium
 from harmonium.families import Family
 from harmonium.families.base import Own
 from harmonium.kernels.rows import dense
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.queries.blocks import completed_blocks
 from harmonium.report.latent import check_model, latent_means
 from harmonium.training.monitor import loss_of_view, view_losses

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from harmonium.kernels.runtime.threads import run_blocks
 from harmonium.kernels.segments import best_in_column, best_of_segments, softmax_of_segments
-from harmonium.kernels.threads import run_blocks
 from harmonium.weak.bags import Bags
 from harmonium.weak.bound_losses import BoundLoss, Selection
 from harmonium.weak.initial import speaking_candidates

@@ -1,7 +1,7 @@
-"""Parallel work: this module, and nothing else, decides how many threads there are.
+"""Parallel blocks of work on a small pool of threads; no other module decides how many threads there are.
 
 BLAS threads and other threads slow each other down on small machines, and results of BLAS depend on its number of
-threads. So while a model computes, BLAS runs on one thread, and work is cut into blocks, whose borders depend on shapes
+threads. So while a model computes, BLAS runs on one thread, and work is cut into blocks, whose bounds depend on shapes
 alone, for a small pool of Python threads (NumPy, BLAS and the kernels all release the interpreter lock). The same
 random state therefore gives the same result on one thread or many.
 """
@@ -19,13 +19,13 @@ from functools import cache
 import numpy as np
 import threadpoolctl
 
-from harmonium.kernels.habits import habit_of
-from harmonium.kernels.helpers import Job, Pool
-from harmonium.kernels.interrupts import shielded, uninterrupted, watch
+from harmonium.kernels.runtime.adaptive_threading import timings_of
+from harmonium.kernels.runtime.interrupts import shielded, sigint, uninterrupted
+from harmonium.kernels.runtime.thread_pool import Job, ThreadPool
 
 
 class _Active(threading.local):
-    """Of each thread: how many threads may help it, and how many `compute` contexts it is in."""
+    """State of each thread: how many threads it may use, and how many `compute` contexts it is in."""
 
     n_threads = 1
     depth = 0
@@ -41,7 +41,7 @@ def _controller() -> threadpoolctl.ThreadpoolController:
     return threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 
-def available_threads(n_jobs: int | None) -> int:
+def effective_n_jobs(n_jobs: int | None) -> int:
     """Return the number of threads to use: ``n_jobs``, or as many as BLAS may use.
 
     BLAS obeys OMP_NUM_THREADS and similar variables. Negative numbers count from the number of processors: -1 means
@@ -69,14 +69,14 @@ class compute:
 
     @shielded
     def __enter__(self) -> None:
-        self._began = watch.begin()
+        self._installed = sigint.install()
         try:
             with _limits.lock:
-                n_threads = available_threads(self._n_jobs)
+                n_threads = effective_n_jobs(self._n_jobs)
                 _limits.enter()
         except BaseException:
-            if self._began:
-                watch.end()
+            if self._installed:
+                sigint.uninstall()
             raise
         self._before = _active.n_threads
         _active.n_threads = n_threads
@@ -88,23 +88,22 @@ class compute:
         _active.n_threads = self._before
         with _limits.lock:
             _limits.leave()
-        if self._began:
-            watch.end()
-        elif watch.waiting:
-            watch.deliver()
+        if self._installed:
+            sigint.uninstall()
+        elif sigint.pending:
+            sigint.deliver()
 
 
-def on_one_thread() -> AbstractContextManager[object]:
+def single_threaded() -> AbstractContextManager[object]:
     """Return a context in which other libraries use no threads of their own.
 
-    Those of OpenMP wait for each other without rest, which beside other work takes far more time than they save: the
-    map of 2,000 items took 6 processor seconds on one thread and about 20 on two, and ten times as long by the clock.
+    Threads of OpenMP spin while they wait for each other, which beside other work costs far more time than they save.
     """
     return threadpoolctl.threadpool_limits(1)
 
 
 class _Limits:
-    """BLAS on one thread while anyone computes: the limit is the process's, so the first sets it, the last lifts it."""
+    """Limit of BLAS to one thread: it holds for the process, so the first `compute` sets it, the last lifts it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -145,39 +144,39 @@ _limits = _Limits()
 def run_blocks(task: Callable[[int], None], n_blocks: int) -> None:
     """Call ``task(0)`` to ``task(n_blocks - 1)``, each once, on the threads of the surrounding `compute` context.
 
-    Where help has not paid lately for such jobs, this thread does all blocks itself.
+    Where threads have not paid lately for such jobs (`adaptive_threading`), the calling thread does all blocks itself.
     """
-    n_helpers = min(_active.n_threads, n_blocks) - 1
-    if n_helpers <= 0:
+    n_workers = min(_active.n_threads, n_blocks) - 1
+    if n_workers <= 0:
         for block in range(n_blocks):
             task(block)
         return
-    habit = habit_of(task, n_blocks)
-    # helpers serve one caller at a time; a second one (another model in another thread) does its blocks itself
-    shared = habit.shares() and _pool.lock.acquire(blocking=False)
+    timings = timings_of(task, n_blocks)
+    # the pool serves one caller at a time; a second one (another model in another thread) does its blocks itself
+    threaded = timings.use_threads() and _pool.lock.acquire(blocking=False)
     begin = time.perf_counter()
-    if shared:
+    if threaded:
         try:
             with uninterrupted:
-                Job(task, n_blocks).share(_pool.helpers(n_helpers))
+                Job(task, n_blocks).run(_pool.workers(n_workers))
         finally:
             _pool.lock.release()
     else:
         for block in range(n_blocks):
             task(block)
-    habit.took(shared, time.perf_counter() - begin)
+    timings.record(threaded, time.perf_counter() - begin)
 
 
-_pool = Pool()
+_pool = ThreadPool()
 
 
-def _begin_anew() -> None:
-    """Make a forked process forget the threads that do not live in it: what they held, limited and watched."""
+def _reset_after_fork() -> None:
+    """Make a forked process forget the threads that do not live in it, with their locks, limits and handlers."""
     global _pool
-    _pool = Pool()
+    _pool = ThreadPool()
     _limits.lock = threading.Lock()
     _limits.keep_users(_active.depth)
-    watch.forget_other_threads()
+    sigint.reset_after_fork()
 
 
 if hasattr(os, "register_at_fork"):
@@ -185,12 +184,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=lambda: _limits.lock.acquire(),
         after_in_parent=lambda: _limits.lock.release(),
-        after_in_child=_begin_anew,
+        after_in_child=_reset_after_fork,
     )
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: type) -> np.ndarray:
-    """Return memory of this thread that the next call with the same name uses again; its contents are arbitrary.
+    """Return an uninitialised buffer of this thread, which the next call with the same name reuses.
 
     New memory has to be mapped page by page, which for the blocks of a batch takes longer than filling it.
     """
@@ -208,5 +207,5 @@ def block_count(size: int, target: int) -> int:
 
 
 def block_bounds(size: int, n_blocks: int, block: int) -> tuple[int, int]:
-    """Return the first item of a block, and the first item after it."""
+    """Return the first item of a block, and the first item after it, as `range` and slices take them."""
     return size * block // n_blocks, size * (block + 1) // n_blocks

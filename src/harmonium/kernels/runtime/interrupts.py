@@ -1,4 +1,4 @@
-"""Ctrl-C while something is computed: always a `KeyboardInterrupt`, and never in the middle of what must be whole.
+"""Deferred handling of Ctrl-C: always a `KeyboardInterrupt`, and never in the middle of what must be whole.
 
 Python runs the handler of a signal between two instructions of the main thread, wherever that is. Three places are bad:
 
@@ -9,8 +9,8 @@ Python runs the handler of a signal between two instructions of the main thread,
 - while locks, limits or threads are half taken or half given back, or parameters half updated.
 
 So while something is computed, the handler of the process is wrapped: it looks at the stack, and in such a place the
-signal waits until the place is left, a moment later. The handler that was there before decides what a signal means
-(for the usual one, of Python and of Jupyter, it is `KeyboardInterrupt`).
+signal is deferred until the place is left, a moment later. The handler that was there before decides what a signal
+means (for the usual one, of Python and of Jupyter, it is `KeyboardInterrupt`).
 """
 
 from __future__ import annotations
@@ -29,51 +29,51 @@ _shielded: set[CodeType] = set()
 
 
 def shielded(function: Function) -> Function:
-    """Let signals wait while the function runs; it has to ask for what waits (`Watch.deliver`) when it is done."""
+    """Defer signals while the function runs; at its end it has to deliver what is pending (`SigintHandler.deliver`)."""
     _shielded.add(function.__code__)
     return function
 
 
-class _Held(threading.local):
-    """How many `uninterrupted` sections the thread is in, and whether the first of them began the watch."""
+class _Sections(threading.local):
+    """Number of `uninterrupted` sections the thread is in, and whether the first of them installed the handler."""
 
     depth = 0
-    began = False
+    installed = False
 
 
-_held = _Held()
+_sections = _Sections()
 
 
-def _must_wait(frame: FrameType | None, allowed: int = 0) -> bool:
+def _must_defer(frame: FrameType | None, allowed: int = 0) -> bool:
     """Tell whether an exception would be bad in this frame, or in one that called it."""
     while frame is not None:
         code = frame.f_code
         if code in _shielded or code.co_name == "__del__" or code.co_filename == weakref.__file__:
             return True
         frame = frame.f_back
-    return _held.depth > allowed
+    return _sections.depth > allowed
 
 
-class Watch:
+class SigintHandler:
     """The wrapped handler of Ctrl-C.
 
     Attributes
     ----------
     active : bool
         Whether the handler is wrapped at present.
-    waiting : bool
+    pending : bool
         Whether a signal waits to be delivered.
     """
 
     active = False
-    waiting = False
+    pending = False
 
     def __init__(self) -> None:
         self._handler: Callable[[int, FrameType | None], Any] = signal.default_int_handler
         self._owner = 0
 
-    def begin(self) -> bool:
-        """Wrap the handler, if this is the main thread and nobody has done it; whoever gets True has to `end` it."""
+    def install(self) -> bool:
+        """Wrap the handler, if this is the main thread and nobody has done it; who gets True has to `uninstall` it."""
         if self.active or threading.current_thread() is not threading.main_thread():
             return False
         handler = signal.getsignal(signal.SIGINT)
@@ -85,61 +85,61 @@ class Watch:
         self.active = True
         return True
 
-    def end(self) -> None:
-        """Put the handler back, and hand it the signal that waits."""
+    def uninstall(self) -> None:
+        """Put the handler back, and hand it the pending signal."""
         self.active = False
         signal.signal(signal.SIGINT, self._handler)
-        if self.waiting:
-            self.waiting = False
+        if self.pending:
+            self.pending = False
             self._handler(signal.SIGINT, sys._getframe(1))
 
     def deliver(self, allowed: int = 0) -> None:
-        """Hand the signal that waits to the handler, unless the caller stands in a place where it has to wait on.
+        """Hand the pending signal to the handler, unless the caller stands in a place where it has to be deferred on.
 
         Up to ``allowed`` sections that are `uninterrupted` do not count, as the caller knows of them.
         """
         frame = sys._getframe(1)
-        if threading.get_ident() == self._owner and not _must_wait(frame.f_back, allowed):
-            self.waiting = False
+        if threading.get_ident() == self._owner and not _must_defer(frame.f_back, allowed):
+            self.pending = False
             self._handler(signal.SIGINT, frame)
 
-    def forget_other_threads(self) -> None:
-        """In a process that was just forked: stop the watch that a thread began which does not live here."""
+    def reset_after_fork(self) -> None:
+        """Put the handler back in a forked process, if the thread that installed this one does not live there."""
         if self.active and threading.get_ident() != self._owner:
-            self.active = self.waiting = False
+            self.active = self.pending = False
             signal.signal(signal.SIGINT, self._handler)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
-        if _must_wait(frame):
-            self.waiting = True
+        if _must_defer(frame):
+            self.pending = True
         else:
             self._handler(number, frame)
 
 
-watch = Watch()
+sigint = SigintHandler()
 
 
 class _Uninterrupted:
     @shielded
     def __enter__(self) -> None:
-        if not _held.depth:
-            _held.began = watch.begin()
-        _held.depth += 1
+        if not _sections.depth:
+            _sections.installed = sigint.install()
+        _sections.depth += 1
 
     @shielded
     def __exit__(self, *_: object) -> None:
-        _held.depth -= 1
-        if not _held.depth and _held.began:
-            watch.end()
-        elif watch.waiting:
-            watch.deliver()
+        _sections.depth -= 1
+        if not _sections.depth and _sections.installed:
+            sigint.uninstall()
+        elif sigint.pending:
+            sigint.deliver()
 
 
 #: a context for steps that belong together, such as the update of all parameters: Ctrl-C takes effect at its end
 uninterrupted = _Uninterrupted()
 
 
-def first_cause(error: BaseException) -> BaseException:
+def root_cause(error: BaseException) -> BaseException:
     """Return what a `SystemError` of the interpreter was raised from, if it was raised from anything."""
     while isinstance(error, SystemError) and error.__cause__ is not None:
         error = error.__cause__

@@ -1,4 +1,7 @@
-"""The one way in which loops are compiled: when they are first called, and Numba is not even imported before."""
+"""Just-in-time compilation of loops when they are first called; Numba is not even imported before.
+
+All kernels are compiled by the decorators of this module.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from harmonium.kernels.interrupts import Function, first_cause, shielded, watch
+from harmonium.kernels.runtime.interrupts import Function, root_cause, shielded, sigint
 
 _lock = threading.Lock()
 _cached: list[Any] = []
@@ -17,7 +20,7 @@ _cached: list[Any] = []
 class Kernel:
     """A function that is compiled when it is first called, and that Ctrl-C does not cut short.
 
-    Other kernels know by ``_numba_type_`` what they call, and by ``targetoptions`` and ``py_func`` what they inline.
+    Numba finds by ``_numba_type_`` what other kernels call, and by ``targetoptions`` and ``py_func`` what they inline.
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -29,7 +32,7 @@ class Kernel:
     @shielded
     def __call__(self, *arguments: Any) -> Any:
         """Run the function; Ctrl-C takes effect when it has returned."""
-        began = not watch.active and watch.begin()
+        installed = not sigint.active and sigint.install()
         try:
             result = (self._dispatcher or self.dispatcher)(*arguments)
         except OSError:  # kernels touch no files: what they were compiled to cannot be read or written any more
@@ -38,17 +41,17 @@ class Kernel:
             result = self.dispatcher(*arguments)
         except SystemError as error:
             # the handler of another signal, such as an alarm, raised this while Python arrays were made of the results
-            raise first_cause(error) from None
+            raise root_cause(error) from None
         finally:
-            if began:
-                watch.end()
-        if watch.waiting:
-            watch.deliver()
+            if installed:
+                sigint.uninstall()
+        if sigint.pending:
+            sigint.deliver()
         return result
 
     @property
     def dispatcher(self) -> Any:
-        """What Numba makes of the function; the function itself where NUMBA_DISABLE_JIT is set."""
+        """Dispatcher of Numba; the function itself where NUMBA_DISABLE_JIT is set."""
         with _lock:
             if self._dispatcher is None:
                 self._dispatcher = _dispatcher(self.__wrapped__, self._options)  # type: ignore[attr-defined]
@@ -83,10 +86,10 @@ def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     return dispatcher
 
 
-def compiled(**options: Any) -> Callable[[Function], Function]:
+def jit(**options: Any) -> Callable[[Function], Function]:
     """Compile a function when it is first called, without the interpreter lock.
 
-    What was compiled is kept for the next process where Numba finds a folder that can be written to (beside the code,
+    The machine code is cached for the next process where Numba finds a folder that can be written to (beside the code,
     in the user's cache, or in NUMBA_CACHE_DIR). Elsewhere, and once a disk is full, every process compiles for itself.
     Compiled functions may call each other, and are not cut short by Ctrl-C.
 
@@ -107,13 +110,13 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     return decorate
 
 
-def inlined(function: Function) -> Function:
-    """Let kernels take a function over into their own code, so that loops around it can be vectorised."""
+def inline(function: Function) -> Function:
+    """Inline a function into the kernels that call it, so that loops around it can be vectorised."""
     return cast(Function, Kernel(function, {"inline": "always"}))
 
 
-class Emitted:
-    """A function that writes instructions for the compiler itself, which no loop could be made to give."""
+class _Intrinsic:
+    """A function that emits LLVM instructions, where no loop could be made to give them."""
 
     def __init__(self, write: Callable[..., Any]) -> None:
         self._write = write
@@ -123,34 +126,34 @@ class Emitted:
     def _numba_type_(self) -> Any:
         with _lock:
             if self._type is None:
+                from numba import extending
                 from numba.core.registry import cpu_target
-                from numba.extending import intrinsic
 
-                made = intrinsic(self._write)
+                made = extending.intrinsic(self._write)
                 cpu_target.typing_context.refresh()
                 self._type = cpu_target.typing_context.resolve_value_type(made)
         return self._type
 
 
-def emitted(function: Callable[..., Any]) -> Any:
-    """Make a function of `numba.extending.intrinsic` that kernels can call, when they first call it."""
-    return Emitted(function)
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """Make a function an intrinsic (`numba.extending.intrinsic`) when a kernel first calls it."""
+    return _Intrinsic(function)
 
 
 @contextmanager
-def announced(tell: Callable[[], None]) -> Iterator[None]:
-    """Call a function whenever something has to be compiled that was not kept: that takes seconds.
+def on_compile(callback: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever a kernel has to be compiled that is not in the cache: that takes seconds.
 
     Parameters
     ----------
-    tell : callable
+    callback : callable
         Called without arguments before each compilation, on the thread that needs the kernel.
     """
     from numba.core import event
 
     class Listener(event.Listener):
         def on_start(self, _: object) -> None:
-            tell()
+            callback()
 
         def on_end(self, _: object) -> None:
             pass
