@@ -20,7 +20,7 @@ from harmonium import Harmonium
 from harmonium.kernels.runtime import threads
 from harmonium.kernels.runtime.interrupts import sigint, uninterrupted
 from harmonium.kernels.runtime.jit import Kernel
-from harmonium.kernels.sparse import gather_rows
+from harmonium.kernels.sparse.csr import gather_rows
 from harmonium.training import Stochastic
 
 ROOT = Path(__file__).resolve().parents[1]

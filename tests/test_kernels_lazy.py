@@ -8,7 +8,7 @@ import scipy.sparse
 
 from harmonium import Adam, Harmonium, Momentum, SampledCD, Stochastic
 from harmonium.batch import Batch, ViewBatch
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.kernels.updates import approach
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters

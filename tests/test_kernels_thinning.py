@@ -79,7 +79,7 @@ def test_draws_have_the_probabilities_of_the_family(family: Counts) -> None:
     drawn = np.zeros((n_draws, N_FEATURES, N_ROWS), dtype=np.int8)
     for i in range(n_draws):
         statistic = family.sample_sparsely(weights, bias, hidden, rng).statistic  # type: ignore[union-attr]
-        drawn[i] = statistic.dense().T
+        drawn[i] = statistic.toarray().T
     for k in (1, 2):
         chance = poisson.pmf(k, np.exp(natural)) if isinstance(family, Poisson) else (k == 1) * expit(natural)
         seen = (drawn == k).mean(axis=0)

@@ -15,7 +15,7 @@ from harmonium.kernels.elementwise import exp2_float32
 from harmonium.kernels.runtime.jit import jit
 from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks, scratch
 from harmonium.kernels.sampling import collect_flagged, drop_zeros, flag_bytes, least_above_exp2, uniform
-from harmonium.kernels.sparse import Columns, SparseRows
+from harmonium.kernels.sparse.csr import CSCArrays, SparseRows
 
 # cells in a block: enough to make handing it to a thread cheap, few enough for its flags to stay in the cache
 _BLOCK_CELLS = 50_000
@@ -27,7 +27,7 @@ def draw_chains(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, rng: np
     keys = chain_keys(lengths, rng)
     nothing = np.zeros(n_features, dtype=np.float32)
     n_blocks = block_count(node.size, _BLOCK_CELLS)
-    drawn: list[tuple[Columns, Columns]] = [None] * n_blocks  # type: ignore[list-item]
+    drawn: list[tuple[CSCArrays, CSCArrays]] = [None] * n_blocks  # type: ignore[list-item]
 
     def task(block: int) -> None:
         first, last = block_bounds(n_features, n_blocks, block)
@@ -49,7 +49,7 @@ def chain_keys(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(2**32, size=1 + int(lengths.max(initial=0)), dtype=np.uint32)
 
 
-def chains_of_blocks(drawn: list[tuple[Columns, Columns]], n_items: int) -> SparseRows:
+def chains_of_blocks(drawn: list[tuple[CSCArrays, CSCArrays]], n_items: int) -> SparseRows:
     """Join blocks of ones and of neighbouring ones into one matrix: all ones first, then all neighbours."""
     return SparseRows.from_column_blocks([ones for ones, _ in drawn] + [pairs for _, pairs in drawn], n_items)
 
@@ -64,7 +64,7 @@ def sampled_chains(
     first_cell: int,
     natural: np.ndarray,
     padded: np.ndarray,
-) -> tuple[Columns, Columns]:
+) -> tuple[CSCArrays, CSCArrays]:
     """Draw chains whose naturals, of nodes and of edges, are weights @ hidden^T + bias.
 
     This is one kernel, because each return to the interpreter may have to wait for another thread. ``natural``, of
@@ -112,7 +112,7 @@ def _draw(
     keys: np.ndarray,
     first_cell: int,
     padded: np.ndarray,
-) -> tuple[Columns, Columns]:
+) -> tuple[CSCArrays, CSCArrays]:
     """Return ones and neighbouring ones by feature, of the chains that have any; the others are skipped."""
     n_features, n_items = node.shape
     padded[node.size :] = 0

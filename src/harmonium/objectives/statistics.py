@@ -8,8 +8,9 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.kernels.products import Matrix, add_sums
-from harmonium.kernels.rows import entries
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import Matrix
+from harmonium.kernels.sparse.products import add_gradients
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
@@ -112,7 +113,7 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
                     gradient[own_of(name, own_name)] += term.sign * totals
         weights = gradient[weights_of(name)]
         touched = into.touched.setdefault(weights_of(name), np.zeros(len(weights), dtype=bool))
-        add_sums(sums, weights, gradient[bias_of(name)], touched)
+        add_gradients(sums, weights, gradient[bias_of(name)], touched)
 
 
 def _own_totals(
@@ -125,7 +126,7 @@ def _own_totals(
     if view.missing is not None and are_samples:
         inferred = family.own_statistics(cells.values, own, is_sample=False, columns=cells.columns)[own_name]
         terms = np.where(cells.at(family.spread(view.missing)), inferred, terms)
-    totals = cells.column_totals(terms)
+    totals = cells.column_sums(terms)
     if view.fill is not None:
         totals += family.own_statistics(view.fill[1], own, is_sample=False)[own_name].sum(axis=0)
     return totals

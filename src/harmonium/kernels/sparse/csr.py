@@ -1,4 +1,4 @@
-"""Sparse batches: plain arrays for the kernels, and the few loops over them."""
+"""Compressed sparse rows (CSR) as plain arrays for the kernels, and the loops over them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ import numpy as np
 
 from harmonium.kernels.runtime.jit import jit
 
-#: where each column begins, the row of every entry, and its value
-Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-#: what `examine` finds: nothing; a row with a column twice; rows that begin or end nowhere; a column that is none
-SOUND, DUPLICATES, BROKEN_ROWS, OUTSIDE = 0, 1, 2, 3
+#: index pointers, row indices and values of compressed sparse columns (CSC)
+CSCArrays = tuple[np.ndarray, np.ndarray, np.ndarray]
+#: results of `validate_csr`: no fault; a column twice in a row; index pointers that do not rise; a column out of bounds
+VALID, DUPLICATES, BAD_INDPTR, BAD_INDEX = 0, 1, 2, 3
 
 
 class SparseRows:
     """Rows of a sparse matrix: row r has the columns ``indices[indptr[r]:indptr[r+1]]``, and ``data`` their values.
 
-    It is a compressed-row matrix without SciPy's checks, which would cost more than the arithmetic of a batch. It may
-    also be made from its columns, as sampling does; each form is computed from the other when it is first asked for.
+    It is a CSR matrix without SciPy's checks, which would cost more than the arithmetic of a batch. It may also be made
+    from its columns, as sampling does; each form is computed from the other when it is first needed.
     """
 
     def __init__(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_columns: int) -> None:
@@ -28,20 +26,20 @@ class SparseRows:
         self.__dict__["_rows"] = (indptr.astype(np.int64, copy=False), indices, data)
         self.shape = (len(indptr) - 1, n_columns)
         self.dtype = data.dtype
-        self.n_stored = len(data)
+        self.nnz = len(data)
 
     @classmethod
     def from_columns(cls, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n_rows: int) -> SparseRows:
         """Return the matrix with these columns."""
         columns = cls(indptr, indices, data, n_rows)
         result = cls.__new__(cls)
-        result.__dict__["by_column"] = columns
+        result.__dict__["T"] = columns
         result.shape = (n_rows, columns.shape[0])
-        result.dtype, result.n_stored = columns.dtype, columns.n_stored
+        result.dtype, result.nnz = columns.dtype, columns.nnz
         return result
 
     @classmethod
-    def from_column_blocks(cls, blocks: list[Columns], n_rows: int) -> SparseRows:
+    def from_column_blocks(cls, blocks: list[CSCArrays], n_rows: int) -> SparseRows:
         """Return the matrix with these blocks of columns."""
         if len(blocks) == 1:
             return cls.from_columns(*blocks[0], n_rows)
@@ -56,9 +54,9 @@ class SparseRows:
     @classmethod
     def from_dense(cls, matrix: np.ndarray) -> SparseRows:
         """Return the non-zeros of a dense matrix."""
-        return cls(*_nonzeros(matrix), matrix.shape[1])
+        return cls(*_csr_from_dense(matrix), matrix.shape[1])
 
-    def part(self, first: int, last: int) -> SparseRows:
+    def slice_rows(self, first: int, last: int) -> SparseRows:
         """Return the rows from ``first`` to ``last``, which share their memory with these."""
         indptr, indices, data = self._rows
         begin, end = indptr[first], indptr[last]
@@ -66,16 +64,16 @@ class SparseRows:
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return _transpose(*self.by_column._rows, self.shape[0])
+        return _transpose(*self.T._rows, self.shape[0])
 
     @cached_property
-    def by_column(self) -> SparseRows:
+    def T(self) -> SparseRows:
         """Transpose of the matrix, whose rows are the columns of this one."""
         return SparseRows(*_transpose(*self._rows, self.shape[1]), self.shape[0])
 
     @property
     def indptr(self) -> np.ndarray:
-        """Where each row begins."""
+        """Index pointers: where each row begins."""
         return self._rows[0]
 
     @property
@@ -92,13 +90,13 @@ class SparseRows:
         """Return the row number of every stored entry."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
 
-    def row_totals(self, values: np.ndarray | None = None) -> np.ndarray:
-        """Return the sum of each row in float64, of the stored values or of others at the same places."""
-        totals = np.zeros(self.shape[0])
-        add_row_totals(self.indptr, self.data if values is None else values, 1.0, totals)
-        return totals
+    def row_sums(self, values: np.ndarray | None = None) -> np.ndarray:
+        """Return the sum of each row in float64, of the stored values or of others at the same entries."""
+        sums = np.zeros(self.shape[0])
+        add_row_sums(self.indptr, self.data if values is None else values, 1.0, sums)
+        return sums
 
-    def dense(self) -> np.ndarray:
+    def toarray(self) -> np.ndarray:
         """Return a dense copy; meant for batches."""
         result = np.zeros(self.shape, dtype=self.dtype)
         result[self.row_of_entry(), self.indices] = self.data
@@ -106,7 +104,7 @@ class SparseRows:
 
 
 @jit()
-def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.ndarray) -> None:
+def add_row_sums(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.ndarray) -> None:
     """Compute out += sign * (sum of the values of each row), summed in float64."""
     for row in range(len(indptr) - 1):
         total = 0.0
@@ -116,7 +114,7 @@ def add_row_totals(indptr: np.ndarray, values: np.ndarray, sign: float, out: np.
 
 
 @jit()
-def _nonzeros(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _csr_from_dense(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n_rows, n_columns = matrix.shape
     start = np.zeros(n_rows + 1, dtype=np.int64)
     for row in range(n_rows):
@@ -158,31 +156,31 @@ def _transpose(
 
 
 @jit()
-def examine(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> int:
-    """Return what is wrong with a compressed-row matrix: `SOUND`, `DUPLICATES`, `BROKEN_ROWS` or `OUTSIDE`."""
+def validate_csr(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> int:
+    """Return what is wrong with a CSR matrix: `VALID` (nothing), `DUPLICATES`, `BAD_INDPTR` or `BAD_INDEX`."""
     last_row = np.full(n_columns, -1, dtype=np.int64)
-    found = SOUND
+    result = VALID
     if indptr[0] != 0:
-        return BROKEN_ROWS
+        return BAD_INDPTR
     for row in range(len(indptr) - 1):
         first, last = indptr[row], indptr[row + 1]
         if first > last or last > len(indices):
-            return BROKEN_ROWS
+            return BAD_INDPTR
         for entry in range(first, last):
             column = indices[entry]
             if column < 0 or column >= n_columns:
-                return OUTSIDE
+                return BAD_INDEX
             if last_row[column] == row:
-                found = DUPLICATES
+                result = DUPLICATES
             last_row[column] = row
-    return found
+    return result
 
 
 @jit()
 def gather_rows(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Copy the given rows of a compressed-row matrix, with values in float32; row -1 means an empty row."""
+    """Copy the given rows of a CSR matrix, with values in float32; row -1 means an empty row."""
     start = np.empty(len(rows) + 1, dtype=np.int64)
     start[0] = 0
     for i in range(len(rows)):
@@ -223,26 +221,26 @@ def add_rows_times_dense(
 
 
 @jit()
-def add_sums_of_rows(
+def add_gradient_rows(
     indptr: np.ndarray,
     indices: np.ndarray,
     data: np.ndarray,
     dense: np.ndarray,
     sign: float,
     out: np.ndarray,
-    totals: np.ndarray,
-    filled: np.ndarray,
+    sums: np.ndarray,
+    active_rows: np.ndarray,
     first: int,
     last: int,
 ) -> None:
-    """Do `add_rows_times_dense` and, with a sign, `add_row_totals`, and mark rows that are not empty."""
+    """Do `add_rows_times_dense` and, with a sign, `add_row_sums`, and mark rows that are not empty as active."""
     for row in range(first, last):
         if indptr[row + 1] > indptr[row]:
             total = 0.0
             for entry in range(indptr[row], indptr[row + 1]):
                 total += data[entry]
-            totals[row] += sign * total
-            filled[row] = True
+            sums[row] += sign * total
+            active_rows[row] = True
             add_rows_times_dense(indptr, indices, data, dense, out, row, row + 1)
 
 
@@ -250,7 +248,7 @@ def add_sums_of_rows(
 def add_columns_times_dense(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, dense: np.ndarray, out: np.ndarray
 ) -> None:
-    """Compute out += X @ dense for a matrix X given by column; ``indices`` are rows of ``out``."""
+    """Compute out += X @ dense for a CSC matrix X; ``indices`` are rows of ``out``."""
     n_units = dense.shape[1]
     for column in range(len(indptr) - 1):
         for entry in range(indptr[column], indptr[column + 1]):
@@ -264,7 +262,7 @@ def add_columns_times_dense(
 def dot_at_entries(
     indptr: np.ndarray, indices: np.ndarray, left: np.ndarray, right: np.ndarray, bias: np.ndarray, out: np.ndarray
 ) -> None:
-    """Compute out = bias + left @ right^T at the entries of a compressed-row matrix."""
+    """Compute out = bias + left @ right^T at the entries of a CSR matrix."""
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
             column = indices[entry]
