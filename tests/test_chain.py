@@ -16,9 +16,9 @@ from harmonium.energy import Energy
 from harmonium.families import Chain
 from harmonium.families.chain_states import chain_states
 from harmonium.inference.gibbs import sample_views
-from harmonium.kernels.chain_counts import count_chains
-from harmonium.kernels.chain_samples import draw_chains
-from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
+from harmonium.kernels.chains.counts import count_chains
+from harmonium.kernels.chains.forward_backward import MAX_NATURAL, chain_log_partition, chain_means
+from harmonium.kernels.chains.sampling import draw_chains
 from harmonium.kernels.runtime import threads
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.problem import Problem
@@ -79,7 +79,7 @@ def test_fast_kernels_against_plain_numpy_on_long_chains() -> None:
 def test_extreme_naturals_stay_finite_and_exact() -> None:
     """At the limits, and beyond them, where single precision is left."""
     values = np.array([-1.0, -0.5, 0.5, 1.0])
-    for limit in (LIMIT, 500.0):
+    for limit in (MAX_NATURAL, 500.0):
         grid = np.array(list(itertools.product(limit * values, limit * values)), dtype=np.float32).T
         node, edge = grid[:1], grid[1:]
         for length in (1, 2, 5):

@@ -11,15 +11,24 @@ from scipy import stats
 from scipy.special import expit
 
 from harmonium import Binomial, NegativeBinomial, Poisson
-from harmonium.kernels.coupling import draw_from_the_past
 from harmonium.kernels.elementwise import logistic, positive_sums, softplus
-from harmonium.kernels.inversion import coins, invert_survival
 from harmonium.kernels.margins import add_violations
-from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.runtime import threads
-from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
+from harmonium.kernels.sampling.candidates import find_candidates, flag_bytes
+from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
+from harmonium.kernels.sampling.inversion import bernoulli, invert_survival
+from harmonium.kernels.sampling.normal import fill_normal
 from harmonium.kernels.sparse import matrix as matrices
-from harmonium.kernels.sparse.csr import BAD_INDEX, BAD_INDPTR, DUPLICATES, VALID, SparseRows, gather_rows, validate_csr
+from harmonium.kernels.sparse.csr import (
+    BAD_INDEX,
+    BAD_INDPTR,
+    DUPLICATES,
+    VALID,
+    SparseRows,
+    eliminate_zeros,
+    gather_rows,
+    validate_csr,
+)
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.products import (
     add_column_sums,
@@ -165,15 +174,15 @@ def test_sparse_rows_and_columns() -> None:
 def test_candidates_are_the_cells_that_may_be_non_zero() -> None:
     natural = (RNG.normal(size=(50, 37)) + np.linspace(-8, 2, 50)[:, None]).astype(np.float32).ravel()
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
-    cells, uniform = candidates(natural, 2.0, np.uint32(9), np.uint32(1000), flags)
-    all_numbers = candidates(np.zeros_like(natural), 1.0, np.uint32(9), np.uint32(1000), flags)[1]
+    cells, uniform = find_candidates(natural, 2.0, np.uint32(9), np.uint32(1000), flags)
+    all_numbers = find_candidates(np.zeros_like(natural), 1.0, np.uint32(9), np.uint32(1000), flags)[1]
     np.testing.assert_array_equal(uniform, all_numbers[cells])
     limit = 2.0 * np.exp(natural.astype(np.float64))
     assert (np.diff(cells) > 0).all()
     assert set(np.flatnonzero(all_numbers < limit)) <= set(cells)
     assert np.all(uniform <= np.minimum(limit[cells] * 1.07, 1.0))
     values = np.where(uniform < 0.01, 0, 1).astype(np.float32)
-    start, kept_rows, kept_values = drop_zeros(np.array([0, len(cells)]), cells, values)
+    start, kept_rows, kept_values = eliminate_zeros(np.array([0, len(cells)]), cells, values)
     assert start[-1] == len(kept_rows) == int(values.sum()) and (kept_values == 1).all()
 
 
@@ -182,7 +191,7 @@ def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
     natural = np.zeros(400 * 500, dtype=np.float32)
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
     draws = [
-        candidates(natural, 1.0, np.uint32(key), np.uint32(first), flags)[1].astype(np.float64)
+        find_candidates(natural, 1.0, np.uint32(key), np.uint32(first), flags)[1].astype(np.float64)
         for key, first in ((1, 0), (2, 0), (1, 400 * 500))
     ]
     n = natural.size
@@ -201,7 +210,7 @@ def test_coins_show_whether_numbers_are_below_the_logistic_function() -> None:
     uniform = RNG.random(2000).astype(np.float32)
     natural = RNG.normal(scale=4.0, size=2000).astype(np.float32)
     near = np.abs(uniform - expit(natural)) < 1e-6
-    np.testing.assert_array_equal(coins(uniform, natural)[~near], (uniform < expit(natural))[~near])
+    np.testing.assert_array_equal(bernoulli(uniform, natural)[~near], (uniform < expit(natural))[~near])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -278,7 +287,7 @@ def test_coupling_from_the_past_is_gibbs_sampling_from_both_ends() -> None:
     bias = RNG.normal(size=n_sites) - 1
     keys = RNG.integers(2**64, size=n_samples, dtype=np.uint64)
     states, sweeps = np.empty((n_samples, n_sites), dtype=bool), np.empty(n_samples, dtype=np.int64)
-    draw_from_the_past(bias, couplings, keys, 4096, states, sweeps)
+    couple_from_the_past(bias, couplings, keys, 4096, states, sweeps)
     assert set(sweeps) <= {2**power for power in range(13)} and len(set(sweeps)) > 2
 
     def uniform(key: int, counter: int) -> float:  # SplitMix64 with whole numbers of any size
@@ -300,7 +309,7 @@ def test_coupling_from_the_past_is_gibbs_sampling_from_both_ends() -> None:
         np.testing.assert_array_equal(run(1.0, key, 4 * n_sweeps), state)
         if n_sweeps > 1:
             assert not np.array_equal(run(0.0, key, n_sweeps // 2), run(1.0, key, n_sweeps // 2))
-    draw_from_the_past(bias - 75, couplings + 50 * (couplings > 0), keys, 8, states, sweeps)
+    couple_from_the_past(bias - 75, couplings + 50 * (couplings > 0), keys, 8, states, sweeps)
     assert (sweeps == 0).all()  # all zeros and all ones are two deep modes
 
 

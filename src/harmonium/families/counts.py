@@ -9,13 +9,12 @@ import numpy as np
 
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
-from harmonium.kernels.byte_products import as_units
-from harmonium.kernels.sampling import nonzero_columns
-from harmonium.kernels.sparse.csr import CSCArrays
+from harmonium.kernels.sampling.int8_bounds import pack_units
+from harmonium.kernels.sampling.thinning import thinned_candidates
+from harmonium.kernels.sparse.csr import CSCArrays, csc_from_coo
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.kernels.sparse.products import sum_over_features
-from harmonium.kernels.thinning import thinned_candidates
 from harmonium.support import Support
 from harmonium.validation import Choice
 
@@ -232,13 +231,13 @@ class Counts(Family):
     ) -> SparseDraw | None:
         """Find candidates for counts above zero with a kernel, and draw these exactly."""
         keys = rng.integers(2**32, size=3, dtype=np.uint32)
-        factor, units = self.tail_factor(), as_units(hidden)
+        factor, units = self.tail_factor(), pack_units(hidden)
 
         def draw(first: int, last: int) -> tuple[CSCArrays]:
             features, rows, uniform, natural = thinned_candidates(
                 weights[first:last], bias[first:last], units, factor, keys, first
             )
             counts = self.tail_quantile(uniform, self.clamp(natural))
-            return (nonzero_columns(features, rows, counts, last - first),)
+            return (csc_from_coo(features, rows, counts, last - first),)
 
         return draw_in_blocks(weights, len(weights), len(hidden), draw)

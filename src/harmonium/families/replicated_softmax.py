@@ -11,7 +11,7 @@ from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import are_counts
 from harmonium.families.exclusive import Exclusive
 from harmonium.families.sparse_draws import SparseDraw
-from harmonium.kernels.sampling import draw_tokens
+from harmonium.kernels.sampling.multinomial import draw_multinomial
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import Matrix
@@ -137,7 +137,7 @@ class ReplicatedSoftmax(Exclusive):
     def _token_by_token(natural: np.ndarray, rng: np.random.Generator, size: np.ndarray) -> SparseRows:
         rows = np.ascontiguousarray(natural, dtype=np.float32)
         key = np.uint32(rng.integers(2**32))
-        return SparseRows(*draw_tokens(rows, size.astype(np.int64), key), natural.shape[1])
+        return SparseRows(*draw_multinomial(rows, size.astype(np.int64), key), natural.shape[1])
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Return the multinomial mode.

@@ -177,6 +177,47 @@ def validate_csr(indptr: np.ndarray, indices: np.ndarray, n_columns: int) -> int
 
 
 @jit()
+def eliminate_zeros(
+    indptr: np.ndarray, columns: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Remove the zero entries from a CSR matrix."""
+    start = np.zeros_like(indptr)
+    kept_columns = np.empty_like(columns)
+    kept_values = np.empty_like(values)
+    kept = 0
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            if values[entry] != 0:
+                kept_columns[kept] = columns[entry]
+                kept_values[kept] = values[entry]
+                kept += 1
+        start[row + 1] = kept
+    return start, kept_columns[:kept], kept_values[:kept]
+
+
+@jit()
+def csc_from_coo(
+    features: np.ndarray, rows: np.ndarray, values: np.ndarray, n_features: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the CSC arrays of entries given in any order, without those that are zero."""
+    start = np.zeros(n_features + 1, dtype=np.int64)
+    for entry in range(len(values)):
+        start[features[entry] + 1] += values[entry] != 0
+    for feature in range(n_features):
+        start[feature + 1] += start[feature]
+    place = start[:-1].copy()
+    kept_rows = np.empty(start[-1], dtype=np.int32)
+    kept_values = np.empty(start[-1], dtype=values.dtype)
+    for entry in range(len(values)):
+        if values[entry] != 0:
+            target = place[features[entry]]
+            place[features[entry]] += 1
+            kept_rows[target] = rows[entry]
+            kept_values[target] = values[entry]
+    return start, kept_rows, kept_values
+
+
+@jit()
 def gather_rows(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

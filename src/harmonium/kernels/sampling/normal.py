@@ -1,13 +1,12 @@
-"""Normal random numbers for the noise of Langevin steps, several times faster than a generator that draws one by one.
+"""Counter-based normal random numbers for the noise of Langevin steps, which needs one per weight.
 
-Every step needs as many as there are weights. Uniform numbers are hashes of (key, cell), as in `kernels/sampling.py`,
-and become normal by the Box-Muller transform with polynomials that vectorise. The numbers lie within 5.8 standard
-deviations.
+Uniform numbers (`counter_rng`) become normal by the Box-Muller transform with polynomials that vectorise. The numbers
+lie within 5.8 standard deviations.
 
-Why not NumPy's generators? They draw one number after the other: two million float32 take 27 ms, hashes 2 ms (median
-of seven alternate runs on one core), and hashes are the same in whatever order threads fill their blocks. All keys walk
-through one cycle of 2³² numbers from different places, so that two random keys share a stretch of n cells with a
-probability of about 2n / 2³²: good enough for noise, not for cryptography or for simulations of billions of numbers.
+NumPy's generators draw one number after the other, which takes about ten times as long, and hashes are the same in
+whatever order threads fill their blocks. All keys walk through one cycle of 2³² numbers from different places, so that
+two random keys share a stretch of n cells with a probability of about 2n / 2³²: good enough for noise, not for
+cryptography or for simulations of billions of numbers.
 `tests/test_kernels_normal.py` holds the battery of tests that they pass.
 """
 
@@ -18,7 +17,7 @@ from numpy import float32, int32, uint32
 
 from harmonium.kernels.elementwise import twice_artanh
 from harmonium.kernels.runtime.jit import inline, jit
-from harmonium.kernels.sampling import uniform
+from harmonium.kernels.sampling.counter_rng import uniform
 
 
 @inline

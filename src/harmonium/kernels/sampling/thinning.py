@@ -1,10 +1,10 @@
-"""Candidates for non-zero cells at the cost of what is drawn: features that are rare in all rows are hardly looked at.
+"""Thinning: candidates for non-zero cells of rare features, at the cost of what is drawn.
 
-Given hidden units that lie between ``middle - reach`` and ``middle + reach``, no natural of a feature is above
-``bias + Σ w middle + Σ |w| reach``. So no cell of it is non-zero with a probability above some bound. Cells are chosen
-with the probability of the bound, by jumping from one to the next, and only for these the natural is computed, and a
-uniform number below the bound drawn. That is the law of numbers below the bound among those of all cells, so whoever
-turns them into counts by inversion gets the same distribution. Features whose bound is high are done cell by cell, and
+Given hidden units that lie between ``center - radius`` and ``center + radius``, no natural of a feature is above
+``bias + Σ w center + Σ |w| radius``. So no cell of it is non-zero with a probability above some bound. Cells are chosen
+with the probability of the bound, by geometric skips from one to the next, and only for these the natural is computed,
+and a uniform number below the bound drawn. Uniform numbers of all cells that are below the bound have the same
+distribution, so inversion turns them into the same counts. Features whose bound is high are left to `dense_scan`, and
 so are all features if rows are few.
 """
 
@@ -16,32 +16,38 @@ from typing import Any
 import numpy as np
 from numpy import float32, int64, uint32
 
-from harmonium.kernels.byte_products import Units
-from harmonium.kernels.cell_by_cell import LOG2_E, Found, limit_of_number, look_at_all, natural_at, with_room
-from harmonium.kernels.elementwise import twice_artanh
+from harmonium.kernels.elementwise import exp2_upper_bound, twice_artanh
 from harmonium.kernels.runtime.jit import inline, jit
-from harmonium.kernels.sampling import least_above_exp2, uniform
+from harmonium.kernels.sampling.counter_rng import uniform
+from harmonium.kernels.sampling.dense_scan import (
+    LOG2_E,
+    Candidates,
+    dense_scan,
+    ensure_capacity,
+    natural_at,
+    uniform_threshold,
+)
+from harmonium.kernels.sampling.int8_bounds import PackedUnits
 
-# A cell that is jumped to takes as long as about this many that are looked at one after the other (measured). Features
-# with a higher bound are done cell by cell.
-_COST_OF_A_JUMP = 25
-# With fewer rows than this, finding bounds takes longer than looking at all cells (measured with 50 units: a bound
-# takes as long as about eight cells, and most bounds of rows with different pulls are high).
-_FEWEST_ROWS = 24
+# A cell that is skipped to takes as long as about this many of a dense scan, which does features with a higher bound.
+_SKIP_COST = 25
+# With fewer rows than this, finding bounds takes longer than a dense scan: a bound takes as long as about eight cells,
+# and most bounds of rows with different lengths are high.
+_MIN_ROWS = 24
 # Where most bounds are high, those of a few features, evenly spaced, tell it, and no others are found: every n-th
-# feature, and the share of them from which on all are done cell by cell. Conventions: finding all bounds and leaving
-# out the last quarter saves no more than it takes.
-_EVERY, _MOST = 16, 0.75
+# feature, and the fraction of them from which on all are left to the dense scan. Conventions: finding all bounds for
+# the last quarter saves no more than it takes.
+_PROBE_STRIDE, _DENSE_FRACTION = 16, 0.75
 # Bounds below this are taken to be this, as uniform numbers have 24 bits and cannot tell smaller ones apart: with 100
-# rows, the chance of a jump into them is still met to 1 in 10,000. A convention.
+# rows, the chance of a skip into them is still met to 1 in 10,000. A convention.
 _LOWEST_BOUND = 2.0**-16
 # Bounds take in the rounding of sums of a few hundred float32 products, about 1e-6 of the sum of their sizes.
 _ROUNDING = 1e-5
 
 
 @jit()
-def _range_of_units(hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the middle of the values of each unit, and how far they reach from there."""
+def _unit_intervals(hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the center of the values of each unit, and the largest distance from it."""
     n_rows, n_units = hidden.shape
     low, high = hidden[0].copy(), hidden[0].copy()
     for row in range(1, n_rows):
@@ -49,24 +55,24 @@ def _range_of_units(hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             low[unit] = min(low[unit], hidden[row, unit])
             high[unit] = max(high[unit], hidden[row, unit])
     # unit by unit, as expressions of whole arrays take several times as long to compile
-    middle, reach = np.empty_like(low), np.empty_like(low)
+    center, radius = np.empty_like(low), np.empty_like(low)
     for unit in range(n_units):
         size = max(abs(low[unit]), abs(high[unit]))
-        middle[unit] = (low[unit] + high[unit]) / float32(2)
-        reach[unit] = (high[unit] - low[unit]) / float32(2) + float32(_ROUNDING) * size
-    return middle, reach
+        center[unit] = (low[unit] + high[unit]) / float32(2)
+        radius[unit] = (high[unit] - low[unit]) / float32(2) + float32(_ROUNDING) * size
+    return center, radius
 
 
 @jit(fastmath=True)
-def natural_limits(
-    weights: np.ndarray, bias: np.ndarray, middle: np.ndarray, reach: np.ndarray, every: int, out: np.ndarray
+def natural_upper_bounds(
+    weights: np.ndarray, bias: np.ndarray, center: np.ndarray, radius: np.ndarray, stride: int, out: np.ndarray
 ) -> None:
-    """Compute out = bias + weights @ middle + |weights| @ reach for one feature in so many."""
+    """Compute out = bias + weights @ center + |weights| @ radius for every ``stride``-th feature."""
     for i in range(len(out)):
-        feature = i * every
+        feature = i * stride
         total = float32(0)
         for unit in range(weights.shape[1]):
-            total += weights[feature, unit] * middle[unit] + abs(weights[feature, unit]) * reach[unit]
+            total += weights[feature, unit] * center[unit] + abs(weights[feature, unit]) * radius[unit]
         out[i] = bias[feature] + total
 
 
@@ -80,7 +86,7 @@ def _log(x):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _log_of_one_minus(x):  # type: ignore[no-untyped-def]
+def _log1m(x):  # type: ignore[no-untyped-def]
     """Return log(1 - x) for 0 < x < 0.1 with a relative error of 1e-7, by eight terms of the series."""
     p = float32(1 / 8)
     for k in range(7, 0, -1):
@@ -89,7 +95,7 @@ def _log_of_one_minus(x):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _passed_over(u, rate):  # type: ignore[no-untyped-def]
+def _geometric(u, rate):  # type: ignore[no-untyped-def]
     """Return a geometric number, with P(at least k) = exp(k / rate), for a uniform one."""
     # the number may have been rounded to 1
     return int(_log(max(float32(1) - u, float32(2.0**-24))) * rate)
@@ -97,7 +103,7 @@ def _passed_over(u, rate):  # type: ignore[no-untyped-def]
 
 # sums may be taken in any order, but comparisons with what is not a number must hold
 @jit(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
-def _jump(
+def _skip(
     weights: np.ndarray,
     bias: np.ndarray,
     hidden: np.ndarray,
@@ -106,50 +112,50 @@ def _jump(
     keys: np.ndarray,
     first: int,
     begin: int,
-    entries: Found,
+    entries: Candidates,
     found: int,
 ) -> tuple[int, int]:
-    """Append the candidates of rare features from ``begin`` on; return where there was no more room, and their number.
+    """Append the candidates of rare features from ``begin`` on; return the first feature without room and their number.
 
     A function of its own, in which no array is replaced: counting references to them would take most of the time.
     """
     features, rows, uniforms, naturals = entries
     n_features, n_rows = len(weights), len(hidden)
-    highest, lowest = float32(-np.log2(_COST_OF_A_JUMP)), float32(np.log2(_LOWEST_BOUND))
+    highest, lowest = float32(-np.log2(_SKIP_COST)), float32(np.log2(_LOWEST_BOUND))
     for feature in range(begin, n_features):
         limit = limits[feature] * float32(LOG2_E) + log2_factor
         if not limit < highest:
             continue
-        bound = least_above_exp2(max(limit, lowest))
+        bound = exp2_upper_bound(max(limit, lowest))
         # a stream of its own for each feature, one number longer than the feature has cells
         number = uint32((first + feature) * (n_rows + 1))
         u = uniform(number, keys[0])
-        # without a logarithm for features with no jump: (1 - bound)^rows >= 1 - bound * rows
+        # without a logarithm for features with no skip: (1 - bound)^rows >= 1 - bound * rows
         if u >= bound * float32(n_rows):
             continue
         if found + n_rows > len(rows):
             return feature, found
         cell = uint32((first + feature) * n_rows)
-        rate = float32(1) / _log_of_one_minus(bound)
-        row = _passed_over(u, rate)
+        rate = float32(1) / _log1m(bound)
+        row = _geometric(u, rate)
         while row < n_rows:
             x = natural_at(weights, bias, hidden, feature, row)
             u = bound * uniform(uint32(cell + uint32(row)), keys[1])
-            if u < limit_of_number(x, log2_factor):
+            if u < uniform_threshold(x, log2_factor):
                 features[found] = feature
                 rows[found] = row
                 uniforms[found] = u
                 naturals[found] = x
                 found += 1
             number = uint32(number + uint32(1))
-            row += 1 + _passed_over(uniform(number, keys[0]), rate)
+            row += 1 + _geometric(uniform(number, keys[0]), rate)
     return n_features, found
 
 
 @jit()
-def _frequent(limits: np.ndarray, log2_factor: np.float32) -> np.ndarray:
-    """Return the features that `_jump` leaves out, those whose limit is not a number among them."""
-    highest = float32(-np.log2(_COST_OF_A_JUMP))
+def _frequent_features(limits: np.ndarray, log2_factor: np.float32) -> np.ndarray:
+    """Return the features that `_skip` leaves out, those whose limit is not a number among them."""
+    highest = float32(-np.log2(_SKIP_COST))
     found = 0
     result = np.empty(len(limits), dtype=np.int64)
     for feature in range(len(limits)):
@@ -159,20 +165,20 @@ def _frequent(limits: np.ndarray, log2_factor: np.float32) -> np.ndarray:
 
 
 @jit()
-def _are_frequent(
-    weights: np.ndarray, bias: np.ndarray, middle: np.ndarray, reach: np.ndarray, log2_factor: np.float32
+def _mostly_frequent(
+    weights: np.ndarray, bias: np.ndarray, center: np.ndarray, radius: np.ndarray, log2_factor: np.float32
 ) -> bool:
-    """Tell from some of the features whether most of them are frequent."""
-    limits = np.empty(-(-len(weights) // _EVERY), dtype=np.float32)
-    every: Any = int64(_EVERY)
-    natural_limits(weights, bias, middle, reach, every, limits)
-    return len(_frequent(limits, log2_factor)) >= _MOST * len(limits)
+    """Return whether most features are frequent, judged by some of them."""
+    limits = np.empty(-(-len(weights) // _PROBE_STRIDE), dtype=np.float32)
+    stride: Any = int64(_PROBE_STRIDE)
+    natural_upper_bounds(weights, bias, center, radius, stride, limits)
+    return len(_frequent_features(limits, log2_factor)) >= _DENSE_FRACTION * len(limits)
 
 
 @jit()
 def _thinned(
     weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, factor: float, keys: np.ndarray, first: int
-) -> tuple[Found, int, np.ndarray]:
+) -> tuple[Candidates, int, np.ndarray]:
     """Return the candidates of rare features, their number, and the other features."""
     # one kernel, because each return to the interpreter may have to wait for another thread
     n_features, n_rows = len(weights), len(hidden)
@@ -185,25 +191,27 @@ def _thinned(
     )
     # plain numbers are types of their own, for which kernels would be jit once more
     found: Any = int64(0)
-    reached: Any = int64(0)
-    every: Any = int64(1)
+    next_feature: Any = int64(0)
+    stride: Any = int64(1)
     frequent = np.arange(n_features)
     log2_factor = np.float32(np.log2(factor))
-    if n_rows >= _FEWEST_ROWS:
-        middle, reach = _range_of_units(hidden)
-        if not _are_frequent(weights, bias, middle, reach, log2_factor):
+    if n_rows >= _MIN_ROWS:
+        center, radius = _unit_intervals(hidden)
+        if not _mostly_frequent(weights, bias, center, radius, log2_factor):
             limits = np.empty(n_features, dtype=np.float32)
-            natural_limits(weights, bias, middle, reach, every, limits)
-            while reached < n_features:
-                entries = with_room(entries, found + n_rows)
-                reached, found = _jump(weights, bias, hidden, limits, log2_factor, keys, first, reached, entries, found)
-            frequent = _frequent(limits, log2_factor)
+            natural_upper_bounds(weights, bias, center, radius, stride, limits)
+            while next_feature < n_features:
+                entries = ensure_capacity(entries, found + n_rows)
+                next_feature, found = _skip(
+                    weights, bias, hidden, limits, log2_factor, keys, first, next_feature, entries, found
+                )
+            frequent = _frequent_features(limits, log2_factor)
     return entries, found, frequent
 
 
 def thinned_candidates(
-    weights: np.ndarray, bias: np.ndarray, units: Units, factor: float, keys: np.ndarray, first: int
-) -> Found:
+    weights: np.ndarray, bias: np.ndarray, units: PackedUnits, factor: float, keys: np.ndarray, first: int
+) -> Candidates:
     """Return the cells that may be non-zero, of some features; those of each feature follow each other.
 
     Parameters
@@ -212,7 +220,7 @@ def thinned_candidates(
         Weights of the features.
     bias : ndarray of float32 of shape (n_features,)
         Bias of each feature.
-    units : Units
+    units : PackedUnits
         The hidden units.
     factor : float
         A constant with P(x > 0) <= factor * exp(natural).
@@ -237,6 +245,6 @@ def thinned_candidates(
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), nothing, nothing
     entries, found, frequent = _thinned(weights, bias, units.values, factor, keys, first)
     if len(frequent):
-        entries, found = look_at_all(weights, bias, units, frequent, factor, keys[2], first, entries, found)
+        entries, found = dense_scan(weights, bias, units, frequent, factor, keys[2], first, entries, found)
     features, rows, uniforms, naturals = entries
     return features[:found], rows[:found], uniforms[:found], naturals[:found]

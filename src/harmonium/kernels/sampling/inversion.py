@@ -1,4 +1,4 @@
-"""Counts from uniform numbers, by inversion of the survival function term by term."""
+"""Inversion of survival functions: counts from uniform numbers, term by term."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from harmonium.kernels.runtime.jit import jit
 
 
 @jit(fastmath=True, error_model="numpy")
-def coins(uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
+def bernoulli(uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
     """Return 1 where a uniform number is below the logistic function of a natural parameter, and 0 elsewhere.
 
     Examples
     --------
-    >>> coins(np.array([0.4, 0.6], dtype=np.float32), np.zeros(2, dtype=np.float32))
+    >>> bernoulli(np.array([0.4, 0.6], dtype=np.float32), np.zeros(2, dtype=np.float32))
     array([1., 0.], dtype=float32)
     """
     result = np.empty(len(uniform), dtype=np.float32)
@@ -24,14 +24,16 @@ def coins(uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
 
 
 #: smallest P(x = 0) from which terms can be summed up, far above where numbers of double precision underflow
-SMALLEST_ZERO = 1e-200
+MIN_ZERO_PROBABILITY = 1e-200
 
 
 @jit()
 def invert_survival(
     uniform: np.ndarray, zero_probability: np.ndarray, base: np.ndarray, slope: float, shift: float
 ) -> np.ndarray:
-    """Count the k >= 0 with P(x > k) > uniform, of laws with P(x = k) / P(x = k - 1) = base (slope k + shift - 1) / k.
+    """Count the k >= 0 with P(x > k) > uniform.
+
+    The distributions are those with P(x = k) / P(x = k - 1) = base (slope k + shift - 1) / k.
 
     Poisson counts have a slope of 0, those of successes in n trials -1, negative binomial ones 1.
 
@@ -40,7 +42,7 @@ def invert_survival(
     uniform : ndarray of shape (cells,)
         Numbers in (0, 1).
     zero_probability : ndarray of float64 of shape (cells,)
-        P(x = 0), which must not underflow (`SMALLEST_ZERO`): for large means callers use a closed form.
+        P(x = 0), which must not underflow (`MIN_ZERO_PROBABILITY`): for large means callers use a closed form.
     base : ndarray of float64 of shape (cells,)
         Factor of the ratio of each cell.
     slope, shift : float

@@ -1,6 +1,6 @@
-"""Exact samples of binary chains (see `chains`), most of which have no ones at all.
+"""Exact samples of binary chains (`forward_backward`), most of which have no ones at all.
 
-As in `sampling`, the random numbers of a cell are hashes of its position. A chain can have a one only if its first
+The random numbers of a cell are hashes of its position (`counter_rng`). A chain can have a one only if its first
 number is below a cheap upper bound of that probability; the few candidates are then decided exactly, one position after
 the other.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy import float32, uint32
 
-from harmonium.kernels.chains import LIMIT
-from harmonium.kernels.elementwise import exp2_float32
+from harmonium.kernels.chains.forward_backward import MAX_NATURAL
+from harmonium.kernels.elementwise import exp2_float32, exp2_upper_bound
 from harmonium.kernels.runtime.jit import jit
 from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks, scratch
-from harmonium.kernels.sampling import collect_flagged, drop_zeros, flag_bytes, least_above_exp2, uniform
-from harmonium.kernels.sparse.csr import CSCArrays, SparseRows
+from harmonium.kernels.sampling.candidates import collect_flagged, flag_bytes
+from harmonium.kernels.sampling.counter_rng import uniform
+from harmonium.kernels.sparse.csr import CSCArrays, SparseRows, eliminate_zeros
 
 # cells in a block: enough to make handing it to a thread cheap, few enough for its flags to stay in the cache
 _BLOCK_CELLS = 50_000
@@ -38,7 +39,8 @@ def draw_chains(node: np.ndarray, edge: np.ndarray, lengths: np.ndarray, rng: np
         )
 
     run_blocks(task, n_blocks)
-    return chains_of_blocks(drawn, n_items)
+    # all ones first, then all neighbouring ones
+    return SparseRows.from_column_blocks([ones for ones, _ in drawn] + [pairs for _, pairs in drawn], n_items)
 
 
 def chain_keys(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -49,13 +51,8 @@ def chain_keys(lengths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(2**32, size=1 + int(lengths.max(initial=0)), dtype=np.uint32)
 
 
-def chains_of_blocks(drawn: list[tuple[CSCArrays, CSCArrays]], n_items: int) -> SparseRows:
-    """Join blocks of ones and of neighbouring ones into one matrix: all ones first, then all neighbours."""
-    return SparseRows.from_column_blocks([ones for ones, _ in drawn] + [pairs for _, pairs in drawn], n_items)
-
-
 @jit()
-def sampled_chains(
+def draw_chains_from_hidden(
     weights: tuple[np.ndarray, np.ndarray],
     bias: tuple[np.ndarray, np.ndarray],
     hidden_by_unit: np.ndarray,
@@ -93,8 +90,8 @@ def _flag(
         for r in range(len(lengths)):
             x = node[feature, r] * log2_e + begin
             y = (node[feature, r] + edge[feature, r]) * log2_e + go_on
-            begins = least_above_exp2(min(max(x, float32(-100)), float32(20)))
-            goes_on = least_above_exp2(min(max(y, float32(-100)), float32(20)))
+            begins = exp2_upper_bound(min(max(x, float32(-100)), float32(20)))
+            goes_on = exp2_upper_bound(min(max(y, float32(-100)), float32(20)))
             # a run of l ones that begins at a given position has at most the probability e^{l node + (l - 1) edge}; the
             # sum over P positions and all l is below P e^{node} (1 + 2 e^{node + edge}) while e^{node + edge} <= 1/2
             bound = lengths[r] * begins * (float32(1) + float32(2) * goes_on)
@@ -154,7 +151,7 @@ def _draw(
             pairs[found] = n_pairs
             found += 1
         indptr[feature + 1] = found
-    return (indptr, items[:found], ones[:found]), drop_zeros(indptr, items[:found], pairs[:found])
+    return (indptr, items[:found], ones[:found]), eliminate_zeros(indptr, items[:found], pairs[:found])
 
 
 @jit(error_model="numpy")
@@ -164,8 +161,8 @@ def _chances(
     """Fill in, for m positions to come: chance of a one after a zero, odds after a one, chance of any one."""
     log2_e = float32(1.4426950408889634)
     # beyond the limit, chances are 0 or 1 within the precision of the random numbers
-    node = min(max(node, -float32(LIMIT)), float32(LIMIT))
-    edge = min(max(edge, -float32(LIMIT)), float32(LIMIT))
+    node = min(max(node, -float32(MAX_NATURAL)), float32(MAX_NATURAL))
+    edge = min(max(edge, -float32(MAX_NATURAL)), float32(MAX_NATURAL))
     after_zero, after_one = exp2_float32(node * log2_e), exp2_float32((node + edge) * log2_e)
     ratio = float32(1)
     some[0] = 0

@@ -1,8 +1,8 @@
-"""Upper limits of naturals by products of bytes, of which the processor does four times as many at once as of floats.
+"""Upper bounds of naturals by int8 dot products (AVX-512 VNNI), four times as many at once as of float32.
 
 If each unit is zero or some positive number of its row, a natural is the bias plus that number times the sum of some
-weights. With weights rounded up to multiples of a 126th of the largest, it is a sum of whole numbers, and never too
-small. It is too large by about half a 126th of that weight for each unit that is not zero: for models of words some
+weights. With weights quantised up to multiples of a 126th of the largest, it is a sum of integers, and never too small.
+It is too large by about half a 126th of that weight for each unit that is not zero: for models of words some
 hundredths, so that a draw needs the exact natural of few cells.
 """
 
@@ -16,12 +16,12 @@ from numpy import float32, int32
 
 from harmonium.kernels.runtime.jit import intrinsic, jit
 
-# Features and rows that one call of `_multiply` does: as many sums as there are registers for (measured: other shapes
-# take up to twice as long). Its instruction has _LANES sums of _BYTES products each.
+# Features and rows of one call of `_multiply`: as many sums as there are registers for. Its instruction has _LANES sums
+# of _BYTES products each.
 TILE_FEATURES, TILE_ROWS = 6, 64
 _LANES, _BYTES = 16, 4
-# Share of the rows of all tiles below which bytes do not pay, as the others are computed in vain (measured).
-_FULL = 0.7
+# Fraction of the rows of all tiles below which int8 does not pay, as the others are computed in vain.
+_MIN_FILL = 0.7
 _INSTRUCTION = "llvm.x86.avx512.vpdpbusd.512"
 _PROBE = f"""
 declare <{_LANES} x i32> @{_INSTRUCTION}(<{_LANES} x i32>, <{_LANES} x i32>, <{_LANES} x i32>)
@@ -30,23 +30,23 @@ define <{_LANES} x i32> @probe(<{_LANES} x i32> %x) {{
     ret <{_LANES} x i32> %y
 }}
 """
-# The largest weight of a feature becomes this before it is rounded up, which is then the largest number of a byte.
-_LARGEST = 126.0
+# The largest weight of a feature is scaled to this before it is quantized up, to at most 127, the largest int8.
+_SCALE = 126.0
 # Rounded weights are too large by this at least, which is more than sums of a thousand floats are off by.
 _MARGIN = 0.01
 # bits of a number that stands for the largest weight where all are zero
-_SMALLEST = int(np.float32(1e-30).view(np.int32))
+_TINY_BITS = int(np.float32(1e-30).view(np.int32))
 
 
-class Units(NamedTuple):
-    """Hidden units as draws need them.
+class PackedUnits(NamedTuple):
+    """Hidden units, and the same packed into bytes if that pays.
 
     Attributes
     ----------
     values : ndarray of float32 of shape (rows, units)
         Their values.
     packed : ndarray of uint8 of shape (groups, padded rows, 4)
-        1 for units that are not zero, in groups of four, for rows in whole tiles. Empty if bytes do not pay.
+        1 for units that are not zero, in groups of four, for rows in whole tiles. Empty if int8 does not pay.
     factors : ndarray of float32 of shape (padded rows,)
         The value of all units of a row that are not zero.
     """
@@ -57,8 +57,8 @@ class Units(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def bytes_are_fast() -> bool:
-    """Tell whether the processor, and the compiler at hand, have the instruction that makes bytes pay."""
+def has_vnni() -> bool:
+    """Return whether the processor and the compiler at hand have the int8 dot product of AVX-512 VNNI."""
     from llvmlite import binding
     from numba.core import config
     from numba.core.registry import cpu_target
@@ -73,7 +73,7 @@ def bytes_are_fast() -> bool:
     return True
 
 
-def as_units(hidden: np.ndarray) -> Units:
+def pack_units(hidden: np.ndarray) -> PackedUnits:
     """Return hidden units with their bytes, if these pay.
 
     Parameters
@@ -83,23 +83,23 @@ def as_units(hidden: np.ndarray) -> Units:
 
     Returns
     -------
-    Units
+    PackedUnits
         The units. They have no bytes if a row has a negative value, or two that are neither equal nor zero.
 
     Examples
     --------
-    >>> as_units(np.array([[0.5, -1.0]], dtype=np.float32)).packed.size
+    >>> pack_units(np.array([[0.5, -1.0]], dtype=np.float32)).packed.size
     0
     """
     values = np.ascontiguousarray(hidden, dtype=np.float32)
     n_rows, n_units = values.shape
     padded = -(-n_rows // TILE_ROWS) * TILE_ROWS
-    if n_rows > _FULL * padded and bytes_are_fast():
+    if n_rows > _MIN_FILL * padded and has_vnni():
         packed = np.zeros((-(-n_units // _BYTES), padded, _BYTES), dtype=np.uint8)
         factors = np.zeros(padded, dtype=np.float32)
         if _pack(values, packed, factors):
-            return Units(values, packed, factors)
-    return Units(values, np.zeros((0, 0, _BYTES), dtype=np.uint8), np.zeros(0, dtype=np.float32))
+            return PackedUnits(values, packed, factors)
+    return PackedUnits(values, np.zeros((0, 0, _BYTES), dtype=np.uint8), np.zeros(0, dtype=np.float32))
 
 
 @jit()
@@ -124,10 +124,10 @@ def _pack(hidden: np.ndarray, packed: np.ndarray, factors: np.ndarray) -> bool:
 
 
 @intrinsic
-def _multiply(context, rounded, stride, packed, step, n_groups, scales, bias, factors, out, pitch):  # type: ignore[no-untyped-def]
-    """Compute out = bias + scales · factors · (rounded @ packed) for one tile.
+def _multiply(context, quantized, stride, packed, step, n_groups, scales, bias, factors, out, pitch):  # type: ignore[no-untyped-def]
+    """Compute out = bias + scales · factors · (quantized @ packed) for one tile.
 
-    All arrays are given by their addresses. The bytes from one feature to the next are ``stride`` in ``rounded`` and
+    All arrays are given by their addresses. The bytes from one feature to the next are ``stride`` in ``quantized`` and
     ``pitch`` in ``out``, those from one group of units to the next ``step``.
     """
     from llvmlite import ir
@@ -139,7 +139,7 @@ def _multiply(context, rounded, stride, packed, step, n_groups, scales, bias, fa
     n_vectors, width = TILE_ROWS // _LANES, 4 * _LANES
 
     def write(target: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        rounded, stride, packed, step, n_groups, scales, bias, factors, out, pitch = arguments
+        quantized, stride, packed, step, n_groups, scales, bias, factors, out, pitch = arguments
         multiply_and_add = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(integers, [integers] * 3), _INSTRUCTION
         )
@@ -164,7 +164,7 @@ def _multiply(context, rounded, stride, packed, step, n_groups, scales, bias, fa
                 builder.store(zeros, total)
         with cgutils.for_range(builder, n_groups) as groups:
             units = [load(integers, packed, groups.index, step, width * v) for v in range(n_vectors)]
-            weights = builder.add(rounded, builder.mul(groups.index, ir.Constant(address, _BYTES)))
+            weights = builder.add(quantized, builder.mul(groups.index, ir.Constant(address, _BYTES)))
             for number, feature in enumerate(sums):
                 weight = everywhere(load(integer, weights, number, stride), integers)
                 for total, unit in zip(feature, units, strict=True):
@@ -183,34 +183,34 @@ def _multiply(context, rounded, stride, packed, step, n_groups, scales, bias, fa
 
 # A function of its own, in which no array is replaced: counting references to them would take most of the time.
 @jit(fastmath=True, error_model="numpy")
-def _round_up(
-    weights: np.ndarray, bits: np.ndarray, chosen: np.ndarray, rounded: np.ndarray, scales: np.ndarray
+def _quantize(
+    weights: np.ndarray, bits: np.ndarray, chosen: np.ndarray, quantized: np.ndarray, scales: np.ndarray
 ) -> None:
     n_units = weights.shape[1]
     for i in range(len(chosen)):
         feature = chosen[i]
         # sizes of floats have the order of their bits, whose largest is found several at a time
-        largest = int32(_SMALLEST)
+        largest = int32(_TINY_BITS)
         for unit in range(n_units):
             largest = max(largest, int32(bits[feature, unit] & int32(0x7FFFFFFF)))
         size = np.int32(largest).view(np.float32)
-        scales[i] = size / float32(_LARGEST)
-        factor = float32(_LARGEST) / size
+        scales[i] = size / float32(_SCALE)
+        factor = float32(_SCALE) / size
         for unit in range(n_units):
-            above = int32(weights[feature, unit] * factor + float32(_LARGEST + 2 + _MARGIN))
-            rounded[i, unit] = np.int8(int32(above - int32(_LARGEST + 1)))
-        for unit in range(n_units, rounded.shape[1]):
-            rounded[i, unit] = 0
+            above = int32(weights[feature, unit] * factor + float32(_SCALE + 2 + _MARGIN))
+            quantized[i, unit] = np.int8(int32(above - int32(_SCALE + 1)))
+        for unit in range(n_units, quantized.shape[1]):
+            quantized[i, unit] = 0
 
 
 @jit()
-def limits_by_bytes(
+def int8_upper_bounds(
     weights: np.ndarray,
     bias: np.ndarray,
     chosen: np.ndarray,
     packed: np.ndarray,
     factors: np.ndarray,
-    rounded: np.ndarray,
+    quantized: np.ndarray,
     constants: np.ndarray,
     out: np.ndarray,
 ) -> None:
@@ -225,8 +225,8 @@ def limits_by_bytes(
     chosen : ndarray of int
         Numbers of the chosen ones.
     packed, factors : ndarray
-        Those of `Units`.
-    rounded : ndarray of int8 of shape (chosen, units)
+        Those of `PackedUnits`.
+    quantized : ndarray of int8 of shape (chosen, units)
         Scratch memory: as many as are chosen, in whole tiles, and as many units as `packed` has.
     constants : ndarray of float32 of shape (2, chosen)
         Scratch memory, in whole tiles.
@@ -235,14 +235,14 @@ def limits_by_bytes(
     """
     n_chosen, n_rows = len(chosen), len(factors)
     scales, shifts = constants[0], constants[1]
-    _round_up(weights, weights.view(np.int32), chosen, rounded, scales)
+    _quantize(weights, weights.view(np.int32), chosen, quantized, scales)
     for i in range(n_chosen):
         shifts[i] = bias[chosen[i]]
-    stride, step, pitch = rounded.shape[1], _BYTES * n_rows, 4 * n_rows
+    stride, step, pitch = quantized.shape[1], _BYTES * n_rows, 4 * n_rows
     for i in range(0, n_chosen, TILE_FEATURES):
         for row in range(0, n_rows, TILE_ROWS):
             _multiply(
-                rounded.ctypes.data + stride * i,
+                quantized.ctypes.data + stride * i,
                 stride,
                 packed.ctypes.data + _BYTES * row,
                 step,

@@ -24,9 +24,9 @@ from harmonium.kernels.elementwise import exp2_float32, softplus, twice_artanh
 from harmonium.kernels.runtime.jit import jit
 from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 
-#: naturals up to which the kernels of single precision neither overflow nor meet denormal numbers: the largest product,
-#: e^{node + edge} ρ, stays within e^{±75}, and single precision holds e^{±87}
-LIMIT = 25.0
+#: largest size of naturals for which the kernels of single precision neither overflow nor meet denormal numbers: the
+#: largest product, e^{node + edge} ρ, stays within e^{±75}, and single precision holds e^{±87}
+MAX_NATURAL = 25.0
 # cells of a block, enough to make handing it to a thread cheap, and of a tile, whose arrays should stay in the cache
 _BLOCK_CELLS = 200_000
 _TILE_CELLS = 20_000
@@ -83,7 +83,7 @@ def _block_count(node: np.ndarray, lengths: np.ndarray) -> int:
 def _is_fast(node: np.ndarray, edge: np.ndarray) -> bool:
     if node.dtype != np.float32:
         return False
-    return all(part.min(initial=0) >= -LIMIT and part.max(initial=0) <= LIMIT for part in (node, edge))
+    return all(part.min(initial=0) >= -MAX_NATURAL and part.max(initial=0) <= MAX_NATURAL for part in (node, edge))
 
 
 def _longest_first(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from harmonium.kernels.runtime.jit import inline, jit
 
 
 @inline
-def _threshold(key, counter):  # type: ignore[no-untyped-def]
+def _logistic_hash(key, counter):  # type: ignore[no-untyped-def]
     # log(u / (1 - u)) of a uniform number u in (0, 1) for each key and counter. It is a hash (SplitMix64's, in the
     # public domain, of a Weyl sequence), so that numbers of the past can be computed again and need not be stored
     x = uint64(key + uint64(counter) * uint64(0x9E3779B97F4A7C15))
@@ -28,7 +28,7 @@ def _threshold(key, counter):  # type: ignore[no-untyped-def]
 
 
 @jit()
-def _add(couplings: np.ndarray, factor: float, same: np.ndarray, opposite: np.ndarray) -> None:
+def _add_couplings(couplings: np.ndarray, factor: float, same: np.ndarray, opposite: np.ndarray) -> None:
     """Add couplings times a factor: to ``same`` if they are positive, to ``opposite`` if they are negative."""
     for other in range(len(couplings)):
         if couplings[other] > 0:
@@ -38,7 +38,7 @@ def _add(couplings: np.ndarray, factor: float, same: np.ndarray, opposite: np.nd
 
 
 @jit()
-def _update(
+def _update_site(
     state: np.ndarray,
     same: np.ndarray,
     opposite: np.ndarray,
@@ -46,15 +46,15 @@ def _update(
     threshold: float,
     couplings: np.ndarray,
 ) -> None:
-    """Update one bound at a site, of which ``same`` holds the naturals, and what follows from it for both bounds."""
+    """Update one bound at a site, whose naturals are ``same``, and the naturals of both bounds."""
     value = same[site] > threshold
     if value != state[site]:
         state[site] = value
-        _add(couplings[site], 1.0 if value else -1.0, same, opposite)
+        _add_couplings(couplings[site], 1.0 if value else -1.0, same, opposite)
 
 
 @jit()
-def _have_met(
+def _coalesced(
     naturals: np.ndarray, couplings: np.ndarray, key: np.uint64, n_sweeps: int, lower: np.ndarray, upper: np.ndarray
 ) -> bool:
     """Sweep both bounds from ``n_sweeps`` ago until now; if they have met, ``lower`` holds their state.
@@ -65,23 +65,23 @@ def _have_met(
     lower[:] = False
     upper[:] = True
     least, most = naturals[0].copy(), naturals[1].copy()
-    apart = n_sites
+    n_apart = n_sites
     for ago in range(n_sweeps, 0, -1):
         still_apart = 0
         for site in range(n_sites):
-            threshold = _threshold(key, ago * n_sites + site)
-            if apart > 0:
-                _update(lower, least, most, site, threshold, couplings)
-                _update(upper, most, least, site, threshold, couplings)
+            threshold = _logistic_hash(key, ago * n_sites + site)
+            if n_apart > 0:
+                _update_site(lower, least, most, site, threshold, couplings)
+                _update_site(upper, most, least, site, threshold, couplings)
                 still_apart += lower[site] != upper[site]
             else:  # once they have met they stay together, and one chain is enough
-                _update(lower, least, least, site, threshold, couplings)
-        apart = still_apart
-    return apart == 0
+                _update_site(lower, least, least, site, threshold, couplings)
+        n_apart = still_apart
+    return n_apart == 0
 
 
 @jit()
-def draw_from_the_past(
+def couple_from_the_past(
     bias: np.ndarray, couplings: np.ndarray, keys: np.ndarray, max_sweeps: int, states: np.ndarray, sweeps: np.ndarray
 ) -> None:
     """Draw exactly from p(x) ∝ exp(bias·x + xᵀ couplings x / 2), x in {0, 1}ⁿ, once for each key.
@@ -106,11 +106,11 @@ def draw_from_the_past(
     naturals = np.empty((2, len(bias)))
     naturals[:] = bias
     for site in range(len(bias)):
-        _add(couplings[site], 1.0, naturals[1], naturals[0])
+        _add_couplings(couplings[site], 1.0, naturals[1], naturals[0])
     sweeps[:] = 0
     for sample in range(len(keys)):
         n_sweeps = 1
-        while not _have_met(naturals, couplings, keys[sample], n_sweeps, states[sample], upper):
+        while not _coalesced(naturals, couplings, keys[sample], n_sweeps, states[sample], upper):
             n_sweeps *= 2
             if n_sweeps > max_sweeps:
                 return

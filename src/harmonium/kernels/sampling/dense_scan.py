@@ -1,7 +1,7 @@
-"""Candidates for non-zero cells of frequent features: all their cells are looked at, tile by tile.
+"""Dense scan of frequent features for candidates of non-zero cells, tile by tile.
 
-Where hidden units can be packed into bytes, naturals are limited from above, which takes a fraction of the time of
-computing them, and computed for the few cells whose uniform numbers are below the limit. Both ways find the same
+Where hidden units can be packed into bytes, upper bounds of the naturals (`int8_bounds`) take a fraction of the time,
+and naturals are computed only for the few cells whose uniform numbers are below the bound. Both ways find the same
 candidates, but for rounding.
 """
 
@@ -12,20 +12,21 @@ import math
 import numpy as np
 from numpy import float32, uint32
 
-from harmonium.kernels.byte_products import TILE_FEATURES, Units, limits_by_bytes
+from harmonium.kernels.elementwise import exp2_upper_bound
 from harmonium.kernels.runtime.jit import inline, jit
 from harmonium.kernels.runtime.threads import scratch
-from harmonium.kernels.sampling import candidates, collect_flagged, flag, flag_bytes, least_above_exp2, uniform
+from harmonium.kernels.sampling.candidates import collect_flagged, find_candidates, flag_bytes, flag_candidates
+from harmonium.kernels.sampling.counter_rng import uniform
+from harmonium.kernels.sampling.int8_bounds import TILE_FEATURES, PackedUnits, int8_upper_bounds
 
-#: features, rows, uniform numbers and naturals of the cells that were found, with room for more
-Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-# Cells that are looked at in one go: their naturals stay in the processor's cache. A convention.
+#: features, rows, uniform numbers and naturals of candidates, in arrays with room for more
+Candidates = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+# Cells of a tile, whose naturals stay in the processor's cache. A convention.
 _TILE_CELLS = 2**17
-# Each candidate takes a product of its own after bytes. With a larger share of them bytes take longer than floats
-# (measured with 50 and 200 units).
-_LARGEST_SHARE = 0.03
-# Cells by which the share is told, and the distance of their rows, a prime number: conventions.
-_SPREAD_CELLS, _STRIDE = 256, 7919
+# After int8 each candidate takes a float32 product of its own, so with more candidates float32 alone is faster.
+_MAX_CANDIDATE_FRACTION = 0.03
+# Cells from which the fraction is estimated, and the distance of their rows, a prime number: conventions.
+_PROBE_CELLS, _STRIDE = 256, 7919
 LOG2_E = math.log2(math.e)
 
 
@@ -39,13 +40,13 @@ def natural_at(weights, bias, hidden, feature, row):  # type: ignore[no-untyped-
 
 
 @inline
-def limit_of_number(natural, threshold):  # type: ignore[no-untyped-def]
-    """Return what a uniform number has to be below for the cell to be a candidate."""
-    return least_above_exp2(min(max(natural * float32(LOG2_E) + threshold, float32(-100)), float32(1)))
+def uniform_threshold(natural, threshold):  # type: ignore[no-untyped-def]
+    """Return the bound that the uniform number of a candidate is below."""
+    return exp2_upper_bound(min(max(natural * float32(LOG2_E) + threshold, float32(-100)), float32(1)))
 
 
 @jit()
-def _longer(array: np.ndarray, length: int) -> np.ndarray:
+def _enlarged(array: np.ndarray, length: int) -> np.ndarray:
     result = np.empty(length, dtype=array.dtype)
     for i in range(len(array)):  # a slice would take seconds to compile, with the message of shapes that differ
         result[i] = array[i]
@@ -53,13 +54,18 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
 
 
 @jit()
-def with_room(entries: Found, needed: int) -> Found:
-    """Return entries with room for so many, the same ones if they have it."""
+def ensure_capacity(entries: Candidates, needed: int) -> Candidates:
+    """Return the entries in arrays of at least the needed length: the same ones, or copies."""
     features, rows, uniforms, naturals = entries
     if needed <= len(rows):
         return entries
     length = 2 * needed
-    return _longer(features, length), _longer(rows, length), _longer(uniforms, length), _longer(naturals, length)
+    return (
+        _enlarged(features, length),
+        _enlarged(rows, length),
+        _enlarged(uniforms, length),
+        _enlarged(naturals, length),
+    )
 
 
 @jit()
@@ -80,7 +86,7 @@ def _add_bias(natural: np.ndarray, bias: np.ndarray, chosen: np.ndarray) -> None
 
 @jit()
 def _append(
-    cells: np.ndarray, uniforms: np.ndarray, natural: np.ndarray, chosen: np.ndarray, entries: Found, found: int
+    cells: np.ndarray, uniforms: np.ndarray, natural: np.ndarray, chosen: np.ndarray, entries: Candidates, found: int
 ) -> None:
     features, rows, all_uniforms, naturals = entries
     n_rows = natural.shape[1]
@@ -94,18 +100,18 @@ def _append(
 
 
 @jit()
-def _flag_limits(
+def _flag_below_limits(
     limits: np.ndarray, threshold: np.float32, first_cell: np.uint32, n_rows: int, key: np.uint32, flags: np.ndarray
 ) -> None:
     n_padded = limits.shape[1]
     for i in range(len(limits)):
         cell = uint32(first_cell + uint32(i * n_rows))
-        flag(limits[i], threshold, cell, key, flags[i * n_padded : (i + 1) * n_padded])
+        flag_candidates(limits[i], threshold, cell, key, flags[i * n_padded : (i + 1) * n_padded])
 
 
 # sums may be taken in any order, but comparisons with what is not a number must hold
 @jit(fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
-def _append_below(
+def _append_accepted(
     cells: np.ndarray,
     n_padded: int,
     weights: np.ndarray,
@@ -115,10 +121,10 @@ def _append_below(
     threshold: np.float32,
     first_cell: np.uint32,
     key: np.uint32,
-    entries: Found,
+    entries: Candidates,
     found: int,
 ) -> int:
-    """Append the cells whose numbers are not only below the limit of their natural; return how many there are then."""
+    """Append the cells whose uniform numbers pass with the exact natural too; return the new number of entries."""
     features, rows, uniforms, naturals = entries
     n_rows = len(hidden)
     for entry in range(len(cells)):
@@ -128,7 +134,7 @@ def _append_below(
             feature = chosen[i]
             x = natural_at(weights, bias, hidden, feature, row)
             u = uniform(uint32(first_cell + uint32(i * n_rows + row)), key)
-            if u < limit_of_number(x, threshold):
+            if u < uniform_threshold(x, threshold):
                 features[found] = feature
                 rows[found] = row
                 uniforms[found] = u
@@ -138,20 +144,20 @@ def _append_below(
 
 
 @jit(fastmath={"reassoc", "contract", "nsz"})
-def expected_share(
+def candidate_fraction(
     weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, chosen: np.ndarray, factor: float
 ) -> float:
-    """Return the share of cells that are candidates, by the limits of some cells, evenly spread."""
+    """Return the fraction of cells that are candidates, estimated from some cells, evenly spread."""
     n_rows = len(hidden)
     total = 0.0
-    for i in range(_SPREAD_CELLS):
-        feature, row = chosen[i * len(chosen) // _SPREAD_CELLS], i * _STRIDE % n_rows
+    for i in range(_PROBE_CELLS):
+        feature, row = chosen[i * len(chosen) // _PROBE_CELLS], i * _STRIDE % n_rows
         total += min(factor * np.exp(natural_at(weights, bias, hidden, feature, row)), 1.0)
-    return total / _SPREAD_CELLS
+    return total / _PROBE_CELLS
 
 
 @jit()
-def _by_floats(
+def _scan_float32(
     weights: np.ndarray,
     bias: np.ndarray,
     hidden: np.ndarray,
@@ -159,12 +165,12 @@ def _by_floats(
     factor: float,
     key: np.uint32,
     first: int,
-    entries: Found,
+    entries: Candidates,
     found: int,
     natural: np.ndarray,
     gathered: np.ndarray,
     padded: np.ndarray,
-) -> tuple[Found, int]:
+) -> tuple[Candidates, int]:
     n_rows = len(hidden)
     for begin in range(0, len(chosen), len(natural)):
         some = chosen[begin : begin + len(natural)]
@@ -178,15 +184,15 @@ def _by_floats(
         _add_bias(part, bias, some)
         first_cell = uint32((first + begin) * n_rows)
         flags = padded[: -(-part.size // 8) * 8]
-        cells, uniforms = candidates(part.reshape(-1), factor, key, first_cell, flags)
-        entries = with_room(entries, found + len(cells))
+        cells, uniforms = find_candidates(part.reshape(-1), factor, key, first_cell, flags)
+        entries = ensure_capacity(entries, found + len(cells))
         _append(cells, uniforms, part, some, entries, found)
         found += len(cells)
     return entries, found
 
 
 @jit()
-def _by_bytes(
+def _scan_int8(
     weights: np.ndarray,
     bias: np.ndarray,
     hidden: np.ndarray,
@@ -194,40 +200,42 @@ def _by_bytes(
     factor: float,
     key: np.uint32,
     first: int,
-    entries: Found,
+    entries: Candidates,
     found: int,
     packed: np.ndarray,
     factors: np.ndarray,
     limits: np.ndarray,
-    rounded: np.ndarray,
+    quantized: np.ndarray,
     constants: np.ndarray,
     flags: np.ndarray,
-) -> tuple[Found, int]:
+) -> tuple[Candidates, int]:
     n_rows, n_padded = len(hidden), limits.shape[1]
     threshold = np.float32(np.log2(factor))
     for begin in range(0, len(chosen), len(limits)):
         some = chosen[begin : begin + len(limits)]
-        limits_by_bytes(weights, bias, some, packed, factors, rounded, constants, limits)
+        int8_upper_bounds(weights, bias, some, packed, factors, quantized, constants, limits)
         first_cell = uint32((first + begin) * n_rows)
         n_cells = len(some) * n_padded
-        _flag_limits(limits[: len(some)], threshold, first_cell, n_rows, key, flags)
+        _flag_below_limits(limits[: len(some)], threshold, first_cell, n_rows, key, flags)
         cells = collect_flagged(flags[:n_cells], n_cells)
-        entries = with_room(entries, found + len(cells))
-        found = _append_below(cells, n_padded, weights, bias, hidden, some, threshold, first_cell, key, entries, found)
+        entries = ensure_capacity(entries, found + len(cells))
+        found = _append_accepted(
+            cells, n_padded, weights, bias, hidden, some, threshold, first_cell, key, entries, found
+        )
     return entries, found
 
 
-def look_at_all(
+def dense_scan(
     weights: np.ndarray,
     bias: np.ndarray,
-    units: Units,
+    units: PackedUnits,
     chosen: np.ndarray,
     factor: float,
     key: np.uint32,
     first: int,
-    entries: Found,
+    entries: Candidates,
     found: int,
-) -> tuple[Found, int]:
+) -> tuple[Candidates, int]:
     """Add the candidates of some features to the entries; return these and their number.
 
     Parameters
@@ -236,7 +244,7 @@ def look_at_all(
         Weights of all features.
     bias : ndarray of float32 of shape (n_features,)
         Bias of all features.
-    units : Units
+    units : PackedUnits
         The hidden units.
     chosen : ndarray of int
         Numbers of the features.
@@ -254,26 +262,26 @@ def look_at_all(
     Returns
     -------
     entries : tuple of ndarray
-        What was given, or longer arrays.
+        The given ones, or copies in longer arrays.
     found : int
         Number of entries.
     """
     n_rows, n_units = units.values.shape
     n_groups, n_padded, n_bytes = units.packed.shape
     arguments = weights, bias, units.values, chosen, factor, key, first, entries, found
-    if n_groups and expected_share(weights, bias, units.values, chosen, factor) <= _LARGEST_SHARE:
+    if n_groups and candidate_fraction(weights, bias, units.values, chosen, factor) <= _MAX_CANDIDATE_FRACTION:
         tile = -(-min(len(chosen), max(1, _TILE_CELLS // n_padded)) // TILE_FEATURES) * TILE_FEATURES
-        return _by_bytes(
+        return _scan_int8(
             *arguments,
             units.packed,
             units.factors,
             scratch("natural", (tile, n_padded), np.float32),
-            scratch("rounded", (tile, n_groups * n_bytes), np.int8),
+            scratch("quantized", (tile, n_groups * n_bytes), np.int8),
             scratch("constants", (2, tile), np.float32),
             scratch("flags", (tile * n_padded,), np.uint8),
         )
     tile = min(len(chosen), max(1, _TILE_CELLS // n_rows))
-    return _by_floats(
+    return _scan_float32(
         *arguments,
         scratch("natural", (tile, n_rows), np.float32),
         scratch("gathered", (tile, n_units), np.float32),

@@ -1,4 +1,4 @@
-"""Sequences turned into counts, and counts turned back into sequences."""
+"""Counts of binary sequences, and random sequences with given counts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from harmonium.kernels.runtime.jit import jit
 def count_chains(
     indptr: np.ndarray, indices: np.ndarray, offsets: np.ndarray, n_features: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count the ones and the pairs of neighbouring ones of each item; compressed rows of 2 × features columns.
+    """Count the ones and the pairs of neighbouring ones of each item, as CSR arrays of 2 × features columns.
 
-    Item i is the rows ``offsets[i]`` to ``offsets[i + 1]`` of a compressed-row matrix whose stored values are all ones.
+    Item i is the rows ``offsets[i]`` to ``offsets[i + 1]`` of a CSR matrix whose stored values are all ones.
     """
     n_items = len(offsets) - 1
     start = np.zeros(n_items + 1, dtype=np.int64)
@@ -49,7 +49,7 @@ def count_chains(
 
 
 @jit()
-def arrange_chains(
+def sequences_from_counts(
     items: np.ndarray,
     features: np.ndarray,
     ones: np.ndarray,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.normal import fill_normal
 from harmonium.kernels.runtime.jit import jit
 from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks, scratch
+from harmonium.kernels.sampling.normal import fill_normal
 
 # weights in a block: enough to make handing it to a thread cheap
 _BLOCK = 125_000
