@@ -46,6 +46,17 @@ def twice_artanh(s):  # type: ignore[no-untyped-def]
 
 
 @inline
+def log_float32(x):  # type: ignore[no-untyped-def]
+    """Return the logarithm of a positive number with an error of 1e-7, by its exponent bits and a series."""
+    # x = 2^e m with m in [1, 2); log m = 2 artanh(s) with s = (m - 1) / (m + 1), at most 1/3
+    bits = np.float32(x).view(np.int32)
+    exponent = float32(int32(bits >> int32(23)) - int32(127))
+    m = np.int32((bits & int32(0x7FFFFF)) | int32(0x3F800000)).view(np.float32)
+    s = (m - float32(1)) / (m + float32(1))
+    return exponent * float32(0.6931471805599453) + twice_artanh(s)
+
+
+@inline
 def logistic_float32(x):  # type: ignore[no-untyped-def]
     """Return 1 / (1 + exp(-x))."""
     # beyond ±60 the result is 0 or 1 in float32, or so small that denormal numbers would follow

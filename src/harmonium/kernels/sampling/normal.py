@@ -13,21 +13,11 @@ cryptography or for simulations of billions of numbers.
 from __future__ import annotations
 
 import numpy as np
-from numpy import float32, int32, uint32
+from numpy import float32, uint32
 
-from harmonium.kernels.elementwise import twice_artanh
-from harmonium.kernels.runtime.jit import inline, jit
+from harmonium.kernels.elementwise import log_float32
+from harmonium.kernels.runtime.jit import jit
 from harmonium.kernels.sampling.counter_rng import uniform
-
-
-@inline
-def _log(x):  # type: ignore[no-untyped-def]
-    # x = 2^e m with m in [1, 2); log m = 2 artanh(s) with s = (m - 1) / (m + 1), at most 1/3
-    bits = np.float32(x).view(np.int32)
-    exponent = float32(int32(bits >> int32(23)) - int32(127))
-    m = np.int32((bits & int32(0x7FFFFF)) | int32(0x3F800000)).view(np.float32)
-    s = (m - float32(1)) / (m + float32(1))
-    return exponent * float32(0.6931471805599453) + twice_artanh(s)
 
 
 @jit(fastmath=True, error_model="numpy")
@@ -35,7 +25,7 @@ def _fill(cosines: np.ndarray, sines: np.ndarray, key: np.uint32, first_cell: in
     base = uint32(first_cell)
     for i in range(len(cosines)):
         cell = uint32(base + uint32(i) * uint32(2))
-        radius = np.sqrt(float32(-2) * _log(uniform(cell, key)))
+        radius = np.sqrt(float32(-2) * log_float32(uniform(cell, key)))
         # half of the angle lies in ±π/2, where these Taylor series of sine and cosine are exact to 1e-6
         a = (uniform(uint32(cell + uint32(1)), key) - float32(0.5)) * float32(np.pi)
         q = a * a

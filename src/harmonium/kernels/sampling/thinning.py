@@ -10,13 +10,12 @@ so are all features if rows are few.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy import float32, int64, uint32
 
-from harmonium.kernels.elementwise import exp2_upper_bound, twice_artanh
+from harmonium.kernels.elementwise import exp2_upper_bound, log_float32
 from harmonium.kernels.runtime.jit import inline, jit
 from harmonium.kernels.sampling.counter_rng import uniform
 from harmonium.kernels.sampling.dense_scan import (
@@ -77,15 +76,6 @@ def natural_upper_bounds(
 
 
 @inline
-def _log(x):  # type: ignore[no-untyped-def]
-    """Return the logarithm of a positive float32 number with an error of 1e-7, by its exponent bits and a series."""
-    bits = np.float32(x).view(np.int32)
-    exponent = (bits >> 23) - 127
-    fraction = np.int32((bits & 0x7FFFFF) | 0x3F800000).view(np.float32)  # between 1 and 2
-    return float32(exponent) * float32(math.log(2)) + twice_artanh((fraction - float32(1)) / (fraction + float32(1)))
-
-
-@inline
 def _log1m(x):  # type: ignore[no-untyped-def]
     """Return log(1 - x) for 0 < x < 0.1 with a relative error of 1e-7, by eight terms of the series."""
     p = float32(1 / 8)
@@ -98,7 +88,7 @@ def _log1m(x):  # type: ignore[no-untyped-def]
 def _geometric(u, rate):  # type: ignore[no-untyped-def]
     """Return a geometric number, with P(at least k) = exp(k / rate), for a uniform one."""
     # the number may have been rounded to 1
-    return int(_log(max(float32(1) - u, float32(2.0**-24))) * rate)
+    return int(log_float32(max(float32(1) - u, float32(2.0**-24))) * rate)
 
 
 # sums may be taken in any order, but comparisons with what is not a number must hold
