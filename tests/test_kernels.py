@@ -11,8 +11,10 @@ from scipy import stats
 from scipy.special import expit
 
 from harmonium import Binomial, NegativeBinomial, Poisson
-from harmonium.kernels.elementwise import logistic, positive_sums, softplus
-from harmonium.kernels.margins import add_violations
+from harmonium.kernels.elementwise import logistic, softplus
+from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
+from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update
+from harmonium.kernels.reductions import positive_row_sums
 from harmonium.kernels.runtime import threads
 from harmonium.kernels.sampling.candidates import find_candidates, flag_bytes
 from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
@@ -37,7 +39,6 @@ from harmonium.kernels.sparse.products import (
     add_statistic_times_weights,
     hidden_times_weights,
 )
-from harmonium.kernels.updates import adam_update, descent_update, momentum_update
 
 RNG = np.random.default_rng(0)
 
@@ -145,7 +146,7 @@ def test_logistic_and_softplus_against_scipy() -> None:
 
 def test_positive_sums() -> None:
     matrix = RNG.normal(size=(30, 7))
-    np.testing.assert_allclose(positive_sums(matrix), np.maximum(matrix, 0).sum(axis=1))
+    np.testing.assert_allclose(positive_row_sums(matrix), np.maximum(matrix, 0).sum(axis=1))
 
 
 def test_sparse_rows_and_columns() -> None:
@@ -219,7 +220,7 @@ def test_violations_are_those_of_the_hinge_of_crammer_and_singer(dtype: type) ->
     targets = np.stack([RNG.integers(-1, 3, size=30), RNG.integers(-1, 4, size=30)], axis=1)
     cost = RNG.random((4, 4)) * (1 - np.eye(4))
     losses, by_score = np.ones(30), np.zeros_like(scores)
-    add_violations(scores, targets, 1, 3, cost, losses, by_score)
+    add_multiclass_hinge(scores, targets, 1, 3, cost, losses, by_score)
     for row, truth in enumerate(targets[:, 1]):
         raised = scores[row, 3:] + cost[truth]
         expected = np.eye(7)[3 + raised.argmax()] - np.eye(7)[3 + truth] if truth >= 0 else np.zeros(7)
@@ -242,7 +243,7 @@ def test_updates_are_one_line_of_numpy_each() -> None:
     first, second = RNG.normal(size=shape).astype(np.float32), RNG.random(shape).astype(np.float32)
 
     got, used = value.copy(), gradient.copy()
-    descent_update(got, used, 0.1, 0.01)
+    sgd_update(got, used, 0.1, 0.01)
     np.testing.assert_allclose(got, value - 0.1 * gradient - 0.01 * value, rtol=1e-5, atol=1e-6)
     assert (used == 0).all()
 

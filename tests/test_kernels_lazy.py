@@ -8,8 +8,8 @@ import scipy.sparse
 
 from harmonium import Adam, Harmonium, Momentum, SampledCD, Stochastic
 from harmonium.batch import Batch, ViewBatch
+from harmonium.kernels.optim.updates import ema_update
 from harmonium.kernels.sparse.csr import SparseRows
-from harmonium.kernels.updates import approach
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 
@@ -79,7 +79,7 @@ def test_average_approaches_its_goal() -> None:
     rng = np.random.default_rng(2)
     value, goal = rng.normal(size=(2, 40, 3)).astype(np.float32)
     expected = value + 0.25 * (goal - value)
-    approach(value, goal, 0.25)
+    ema_update(value, goal, 0.25)
     np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6)
 
 

@@ -108,13 +108,3 @@ def logistic(natural: np.ndarray) -> np.ndarray:
     out = np.empty_like(natural)  # in the memory order of its argument
     _logistic(natural.ravel(order="K"), out.ravel(order="K"))
     return out
-
-
-@jit(fastmath=True)
-def positive_sums(matrix: np.ndarray) -> np.ndarray:
-    """Return the sum of the positive entries of every row."""
-    sums = np.zeros(len(matrix), dtype=matrix.dtype)
-    for row in range(len(matrix)):
-        for column in range(matrix.shape[1]):
-            sums[row] += max(matrix[row, column], 0)
-    return sums

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.kernels.lazy import Moments, adam_update_of_rows, later_by_a_step, nothing_waits, settle
-from harmonium.kernels.updates import adam_update, descent_update, momentum_update, shared_adam_update
+from harmonium.kernels.optim.lazy_adam import Moments, advance_table, flush, initial_table, lazy_adam_update
+from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update, shared_adam_update
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, record
 from harmonium.parts import Part
@@ -189,7 +189,7 @@ class Momentum(Optimiser):
             if self.momentum:
                 momentum_update(value, gradient, slots["velocity"][name], scaled, self.momentum, shrink)
             else:
-                descent_update(value, gradient, scaled, shrink)
+                sgd_update(value, gradient, scaled, shrink)
 
 
 class Adam(Optimiser):
@@ -303,10 +303,10 @@ class Adam(Optimiser):
     ) -> None:
         """Move some rows; the others wait, but not for too long."""
         tables, since = slots.setdefault("waiting", {}), slots.setdefault("since", {})
-        table = tables.setdefault(name, nothing_waits())
+        table = tables.setdefault(name, initial_table())
         since.setdefault(name, np.zeros(len(value), dtype=np.int32))
-        adam_update_of_rows(value, gradient, self._moments(name, slots), touched, table, **constants)
-        tables[name] = later_by_a_step(table, constants["step"], constants["betas"], constants["decay"])
+        lazy_adam_update(value, gradient, self._moments(name, slots), touched, table, **constants)
+        tables[name] = advance_table(table, constants["step"], constants["betas"], constants["decay"])
         if len(tables[name]) > _LONGEST_WAIT:
             self._settle(name, value, slots)
 
@@ -314,8 +314,8 @@ class Adam(Optimiser):
         """Let the rows of one array catch up, if any wait."""
         table = slots.get("waiting", {}).get(name)
         if table is not None and len(table) > 1:
-            settle(value, self._moments(name, slots), table, (self.beta1, self.beta2), self.epsilon)
-            slots["waiting"][name] = nothing_waits()
+            flush(value, self._moments(name, slots), table, (self.beta1, self.beta2), self.epsilon)
+            slots["waiting"][name] = initial_table()
 
     @staticmethod
     def _moments(name: str, slots: Slots) -> Moments:

@@ -12,7 +12,7 @@ import numpy as np
 
 from harmonium.hidden import HiddenLayer
 from harmonium.hidden.selection import Selection
-from harmonium.kernels.updates import approach
+from harmonium.kernels.optim.updates import ema_update
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
@@ -534,7 +534,7 @@ class Stochastic(Driver):
         training.n_averaged += 1
         share = max(1.0 / training.n_averaged, 1.0 / horizon)
         for name, value in training.parameters.items():
-            approach(training.average[name], value, share)
+            ema_update(training.average[name], value, share)
 
     def _share(self, fraction: float, position: tuple[int, ...] | None) -> float:
         """Return the share of the learning rate that the schedule leaves."""

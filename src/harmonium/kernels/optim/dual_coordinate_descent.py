@@ -1,14 +1,12 @@
-"""Exact solutions of the heads' problems by dual coordinate descent, which can continue from an earlier dual solution.
+"""Dual coordinate descent for linear SVMs (classes, numbers, labels), which can start from an earlier dual solution.
 
 All of them minimise  mean loss + ridge/2 ‖w‖²  over the rows, with the bias as the weight of a constant feature.
 Divided by the ridge, that is an SVM with C_i = weight_i / (rows · ridge). The dual's box does not depend on the
 features, so an earlier dual solution is still feasible after the features have changed: that is the warm start.
 
-Why not liblinear, which scikit-learn wraps as `LinearSVC` and `LinearSVR`? It takes no earlier dual, no matrix of costs
-and no labels that are missing in some outputs, and does not say how far it is from the optimum. It is not always
-slower. Measured on 3,000 rows of 50 features that had moved by 0.3 % of their range, to the gap of 1e-3 that is asked
-for between epochs: 0.03 s against liblinear's 0.1 s for numbers, but 0.6 s against 0.2 s for ten classes. From scratch
-and to a gap of 1e-4, liblinear is 4 to 10 times faster, because it leaves out rows that stay at their bounds.
+liblinear, which scikit-learn wraps as `LinearSVC` and `LinearSVR`, takes no earlier dual, no matrix of costs and no
+labels that are missing in some outputs, and does not say how far it is from the optimum. From scratch it is several
+times faster, because it leaves out rows that stay at their bounds.
 """
 
 from __future__ import annotations
@@ -20,14 +18,14 @@ import numpy as np
 from harmonium.kernels.runtime.jit import jit
 
 # Passes stop after about this many multiplications (a few seconds), but their number lies between the two limits.
-_MOST_WORK = 5e9
-_FEWEST_PASSES, _MOST_PASSES = 1000, 20_000
+_MAX_WORK = 5e9
+_MIN_PASSES, _MAX_PASSES = 1000, 20_000
 # Passes between two checks of the duality gap, which costs about as much as a pass.
-_BETWEEN_CHECKS = 5
-#: duality gap to stop at, relative to the objective: a convention. An objective near zero counts as this share of the
-#: objective of weights of zero
+_CHECK_EVERY = 5
+#: duality gap to stop at, relative to the objective: a convention. An objective near zero counts as this fraction of
+#: the objective of weights of zero
 TOLERANCE = 1e-4
-_SHARE = 0.01
+_MIN_OBJECTIVE = 0.01
 
 
 def _with_constant(features: np.ndarray) -> np.ndarray:
@@ -43,17 +41,17 @@ def _descend(
     objectives: Callable[[], tuple[float, float]],
     n_rows: int,
     n_weights: int,
-    without: float,
+    null_objective: float,
     tolerance: float,
 ) -> None:
     """Pass over the rows in changing order until the gap between primal and dual objective is small enough."""
     rng = np.random.default_rng(0)
-    n_passes = int(np.clip(_MOST_WORK / (n_rows * n_weights), _FEWEST_PASSES, _MOST_PASSES))
+    n_passes = int(np.clip(_MAX_WORK / (n_rows * n_weights), _MIN_PASSES, _MAX_PASSES))
     for number in range(1, n_passes + 1):
         one_pass(rng.permutation(n_rows))
-        if number % _BETWEEN_CHECKS == 0:
+        if number % _CHECK_EVERY == 0:
             primal, dual = objectives()
-            if primal - dual <= tolerance * max(primal, _SHARE * without):
+            if primal - dual <= tolerance * max(primal, _MIN_OBJECTIVE * null_objective):
                 return
 
 
@@ -89,8 +87,8 @@ def solve_crammer_singer(
         _pass_crammer_singer(x, classes, boxes, cost, norms, used[order], alpha, weights)
 
     if len(used):
-        without = float(boxes[used] @ cost[classes[used]].max(axis=1))
-        _descend(one_pass, objectives, len(used), weights.size, without, tolerance)
+        null_objective = float(boxes[used] @ cost[classes[used]].max(axis=1))
+        _descend(one_pass, objectives, len(used), weights.size, null_objective, tolerance)
     return weights, alpha
 
 
@@ -168,8 +166,8 @@ def solve_epsilon_insensitive(
     def one_pass(order: np.ndarray) -> None:
         _pass_epsilon_insensitive(x, known, boxes, epsilon, norms, order, beta, weights)
 
-    without = float((boxes * np.maximum(np.abs(known) - epsilon, 0)).sum())
-    _descend(one_pass, objectives, len(x), weights.size, without, tolerance)
+    null_objective = float((boxes * np.maximum(np.abs(known) - epsilon, 0)).sum())
+    _descend(one_pass, objectives, len(x), weights.size, null_objective, tolerance)
     return weights, beta
 
 

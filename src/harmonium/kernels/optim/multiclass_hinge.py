@@ -1,4 +1,4 @@
-"""Violations of margins: by how much, and where, the scores of rows fall short of those they should have."""
+"""Multiclass hinge loss of Crammer and Singer, with costs of mistakes, and its sub-gradient by the scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harmonium.kernels.runtime.jit import jit
 
 
 @jit()
-def add_violations(
+def add_multiclass_hinge(
     scores: np.ndarray,
     targets: np.ndarray,
     column: int,
@@ -17,9 +17,9 @@ def add_violations(
     losses: np.ndarray,
     by_score: np.ndarray,
 ) -> None:
-    """Add the largest violation of the margin of each row, and its sub-gradient by the scores.
+    """Add the hinge loss of each row, its largest violation of a margin, and the sub-gradient by the scores.
 
-    It is max_k (score_k + cost[truth, k]) - score_truth, the hinge of Crammer & Singer.
+    It is max_k (score_k + cost[truth, k]) - score_truth.
 
     Parameters
     ----------
@@ -28,15 +28,15 @@ def add_violations(
     targets : ndarray of int of shape (rows, columns)
         Numbers of the true classes, negative where they are unknown.
     column : int
-        The column of targets that is meant.
+        The column of targets to take.
     first : int
         The output of its first class.
     cost : ndarray of float64 of shape (classes, classes)
         What it costs to take a row of the first class for one of the second; zero on the diagonal.
     losses : ndarray of float64 of shape (rows,)
-        What is added to.
+        Losses, which are added to.
     by_score : ndarray of shape (rows, outputs)
-        What 1 is added to at the class that violates the margin most, and -1 at the true one.
+        Sub-gradient, to which 1 is added at the class that violates the margin most, and -1 at the true one.
     """
     for row in range(len(scores)):
         truth = targets[row, column]

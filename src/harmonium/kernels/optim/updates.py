@@ -1,4 +1,4 @@
-"""Updates of the optimisers: one pass over the memory of each array, which also sets the gradient back to zero.
+"""Updates of SGD, momentum and Adam: one pass over the memory of each array, which also sets the gradient to zero.
 
 Parameters of real models do not fit into the cache, so that time is spent on passes and not on arithmetic. Ctrl-C does
 not leave an array half updated.
@@ -22,7 +22,7 @@ SMALLEST_SECOND = np.float32(1e-36)
 
 
 @jit(fastmath=True)
-def _descent(value: np.ndarray, gradient: np.ndarray, step: np.float32, decay: np.float32) -> None:
+def _sgd(value: np.ndarray, gradient: np.ndarray, step: np.float32, decay: np.float32) -> None:
     for i in range(len(value)):
         value[i] -= step * gradient[i] + decay * value[i]
         gradient[i] = 0
@@ -105,9 +105,9 @@ def _shared_adam(
 
 
 @jit(fastmath=True)
-def _approach(value: np.ndarray, goal: np.ndarray, share: np.float32) -> None:
-    for i in range(len(value)):
-        value[i] += share * (goal[i] - value[i])
+def _ema(average: np.ndarray, value: np.ndarray, weight: np.float32) -> None:
+    for i in range(len(average)):
+        average[i] += weight * (value[i] - average[i])
 
 
 def as_float32(*numbers: float) -> tuple[np.float32, ...]:
@@ -115,29 +115,29 @@ def as_float32(*numbers: float) -> tuple[np.float32, ...]:
     return tuple(map(np.float32, numbers))
 
 
-def approach(value: np.ndarray, goal: np.ndarray, share: float) -> None:
-    """Compute value += share · (goal - value)."""
-    v, g = value.reshape(-1), goal.reshape(-1)
-    n_blocks = block_count(len(v), BLOCK)
+def ema_update(average: np.ndarray, value: np.ndarray, weight: float) -> None:
+    """Compute average += weight · (value - average), an exponential moving average."""
+    a, v = average.reshape(-1), value.reshape(-1)
+    n_blocks = block_count(len(a), BLOCK)
     if n_blocks == 1:
-        _approach(v, g, np.float32(share))
+        _ema(a, v, np.float32(weight))
         return
 
     def task(block: int) -> None:
-        part = slice(*block_bounds(len(v), n_blocks, block))
-        _approach(v[part], g[part], np.float32(share))
+        part = slice(*block_bounds(len(a), n_blocks, block))
+        _ema(a[part], v[part], np.float32(weight))
 
     run_blocks(task, n_blocks)
 
 
-def descent_update(value: np.ndarray, gradient: np.ndarray, step: float, decay: float) -> None:
+def sgd_update(value: np.ndarray, gradient: np.ndarray, step: float, decay: float) -> None:
     """Compute value -= step · gradient + decay · value."""
     v, g = value.reshape(-1), gradient.reshape(-1)
     n_blocks = block_count(len(v), BLOCK)
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(v), n_blocks, block))
-        _descent(v[part], g[part], np.float32(step), np.float32(decay))
+        _sgd(v[part], g[part], np.float32(step), np.float32(decay))
 
     with uninterrupted:
         run_blocks(task, n_blocks)

@@ -1,9 +1,9 @@
-"""Adam for weights most of whose rows have a gradient of zero: such rows wait, and catch up in one go.
+"""Lazy Adam, for weights most of whose rows have a gradient of zero: such rows are skipped, and catch up in one go.
 
 With a gradient of zero for k steps, the moments fade to β1^k m and β2^k v, and the value moves along m / √v alone: by
 how much depends on the steps, but neither on the row nor on the weight. So a row that catches up needs two numbers
-beside the powers, which are tabulated by the step at which it was last up to date: what decay has left of its value
-(``keep``), and the sum of the steps with all that fades (``move``).
+beside the powers, which are tabulated by the step at which it was last up to date: the factor that decay has left of
+its value (``keep``), and the sum of the steps, each with the factor of its moments (``move``).
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harmonium.kernels.optim.updates import BLOCK, SMALLEST_FIRST, SMALLEST_SECOND, as_float32
 from harmonium.kernels.runtime.interrupts import uninterrupted
 from harmonium.kernels.runtime.jit import jit
 from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
-from harmonium.kernels.updates import BLOCK, SMALLEST_FIRST, SMALLEST_SECOND, as_float32
 
 #: by the step at which rows were last up to date: ``keep``, ``move``, and what is left of both moments
 ByStep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Moments(NamedTuple):
-    """What Adam remembers of an array: both moments and, for each row, the step at which they were up to date."""
+    """Both moments of an array and, for each row, the step at which they were last up to date."""
 
     first: np.ndarray
     second: np.ndarray
-    since: np.ndarray
+    last_step: np.ndarray
 
 
-def nothing_waits() -> np.ndarray:
+def initial_table() -> np.ndarray:
     """Return a table for rows that are all up to date: one line for step 0, with ``keep`` and ``move``."""
     return np.array([[1.0, 0.0]])
 
 
-def later_by_a_step(table: np.ndarray, step: float, betas: tuple[float, float], decay: float) -> np.ndarray:
+def advance_table(table: np.ndarray, step: float, betas: tuple[float, float], decay: float) -> np.ndarray:
     """Return the table after one more step, whose last line is for rows that take part in it."""
     later = np.empty((len(table) + 1, 2))
     np.multiply(1 - decay, table, out=later[:-1])
@@ -85,13 +85,13 @@ def _catch_up(
 
 
 @jit(fastmath=True, error_model="numpy")
-def _move_rows(
+def _update_rows(
     value: np.ndarray,
     gradient: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    since: np.ndarray,
-    touched: np.ndarray,
+    last_step: np.ndarray,
+    active_rows: np.ndarray,
     by_step: ByStep,
     scale: np.float32,
     step: np.float32,
@@ -105,8 +105,8 @@ def _move_rows(
     keep, move, fade1, fade2 = by_step
     present = len(keep) - 1
     for row in range(len(value)):
-        if touched[row]:
-            p = since[row]
+        if active_rows[row]:
+            p = last_step[row]
             kept, moved, faded1, faded2 = keep[p], move[p], beta1 * fade1[p], beta2 * fade2[p]
             for k in range(value.shape[1]):
                 g = scale * gradient[row, k]
@@ -120,32 +120,32 @@ def _move_rows(
                 second[row, k] = v
                 value[row, k] = now - (step * m / (np.sqrt(v) + epsilon) + decay * now)
                 gradient[row, k] = 0
-            since[row] = present + 1
+            last_step[row] = present + 1
 
 
 @jit()
-def _settle_rows(
+def _flush_rows(
     value: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    since: np.ndarray,
+    last_step: np.ndarray,
     by_step: ByStep,
     epsilon: np.float32,
 ) -> None:
     keep, move, fade1, fade2 = by_step
     present = len(keep) - 1
     for row in range(len(value)):
-        p = since[row]
+        p = last_step[row]
         if p < present:
             _catch_up(value[row], first[row], second[row], keep[p], move[p], fade1[p], fade2[p], epsilon)
-        since[row] = 0
+        last_step[row] = 0
 
 
-def adam_update_of_rows(
+def lazy_adam_update(
     value: np.ndarray,
     gradient: np.ndarray,
     moments: Moments,
-    touched: np.ndarray,
+    active_rows: np.ndarray,
     table: np.ndarray,
     scale: float,
     step: float,
@@ -153,7 +153,7 @@ def adam_update_of_rows(
     epsilon: float,
     decay: float,
 ) -> None:
-    """Take a step of Adam in the rows that are ``touched``, after they have caught up with all before them.
+    """Take a step of Adam in the active rows, after they have caught up with all steps before it.
 
     The gradient of the others has to be zero, and ``table`` to be as it was before the step. The other arguments are
     those of `adam_update`.
@@ -162,27 +162,27 @@ def adam_update_of_rows(
     by_step = _by_step(table, betas)
     constants = as_float32(scale, step, *betas, epsilon, decay)
     if n_blocks == 1:  # a kernel is not cut short anyway
-        _move_rows(value, gradient, *moments, touched, by_step, *constants)
+        _update_rows(value, gradient, *moments, active_rows, by_step, *constants)
         return
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(value), n_blocks, block))
-        first, second, since = (array[part] for array in moments)
-        _move_rows(value[part], gradient[part], first, second, since, touched[part], by_step, *constants)
+        first, second, last_step = (array[part] for array in moments)
+        _update_rows(value[part], gradient[part], first, second, last_step, active_rows[part], by_step, *constants)
 
     with uninterrupted:
         run_blocks(task, n_blocks)
 
 
-def settle(value: np.ndarray, moments: Moments, table: np.ndarray, betas: tuple[float, float], epsilon: float) -> None:
-    """Let all rows catch up; the table of what follows is that of `nothing_waits`."""
+def flush(value: np.ndarray, moments: Moments, table: np.ndarray, betas: tuple[float, float], epsilon: float) -> None:
+    """Let all rows catch up; the table goes on from `initial_table`."""
     n_blocks = block_count(value.size, BLOCK)
     by_step = _by_step(table, betas)
 
     def task(block: int) -> None:
         part = slice(*block_bounds(len(value), n_blocks, block))
-        first, second, since = (array[part] for array in moments)
-        _settle_rows(value[part], first, second, since, by_step, np.float32(epsilon))
+        first, second, last_step = (array[part] for array in moments)
+        _flush_rows(value[part], first, second, last_step, by_step, np.float32(epsilon))
 
     with uninterrupted:
         run_blocks(task, n_blocks)
