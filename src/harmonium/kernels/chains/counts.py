@@ -22,30 +22,30 @@ def count_chains(
     ones = np.zeros(n_features, dtype=np.int32)
     pairs = np.zeros(n_features, dtype=np.int32)
     last = np.full(n_features, -1, dtype=np.int64)
-    found = 0
+    n_found = 0
     for item in range(n_items):
-        first = found
+        first = n_found
         for row in range(offsets[item], offsets[item + 1]):
             for entry in range(indptr[row], indptr[row + 1]):
                 feature = indices[entry]
                 if ones[feature] == 0:
-                    columns[found] = feature
-                    found += 1
+                    columns[n_found] = feature
+                    n_found += 1
                 elif last[feature] == row - 1:
                     pairs[feature] += 1
                 ones[feature] += 1
                 last[feature] = row
-        for place in range(first, found):
+        for place in range(first, n_found):
             feature = columns[place]
             values[place] = ones[feature]
             if pairs[feature]:
-                columns[found] = n_features + feature
-                values[found] = pairs[feature]
-                found += 1
+                columns[n_found] = n_features + feature
+                values[n_found] = pairs[feature]
+                n_found += 1
             ones[feature] = 0
             pairs[feature] = 0
-        start[item + 1] = found
-    return start, columns[:found].copy(), values[:found].copy()
+        start[item + 1] = n_found
+    return start, columns[:n_found].copy(), values[:n_found].copy()
 
 
 @jit()
@@ -66,7 +66,7 @@ def sequences_from_counts(
     total = int(ones.sum())
     rows = np.empty(total, dtype=np.int64)
     columns = np.empty(total, dtype=np.int64)
-    found = 0
+    n_found = 0
     for cell in range(len(items)):
         n_ones, joins, length = int(ones[cell]), int(pairs[cell]), lengths[items[cell]]
         runs, gaps = n_ones - joins, length - n_ones + 1
@@ -76,9 +76,9 @@ def sequences_from_counts(
             drawn += 1
             runs -= begins
             while begins:
-                rows[found] = row
-                columns[found] = features[cell]
-                found += 1
+                rows[n_found] = row
+                columns[n_found] = features[cell]
+                n_found += 1
                 row += 1
                 left -= 1
                 if left == 0 or random[cell, drawn] * left >= joins:

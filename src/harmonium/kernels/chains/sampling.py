@@ -122,7 +122,7 @@ def _draw(
     pairs = np.empty(len(cells), dtype=np.float32)
     memory = np.empty((3, len(keys)), dtype=np.float32)
     begins, odds, some = memory[0], memory[1], memory[2]
-    entry = found = 0
+    entry = n_found = 0
     for feature in range(n_features):
         start = feature * n_items
         while entry < len(cells) and cells[entry] < start + n_items:
@@ -146,12 +146,12 @@ def _draw(
                 n_pairs += now and previous
                 n_ones += now
                 previous = now
-            items[found] = item
-            ones[found] = n_ones
-            pairs[found] = n_pairs
-            found += 1
-        indptr[feature + 1] = found
-    return (indptr, items[:found], ones[:found]), eliminate_zeros(indptr, items[:found], pairs[:found])
+            items[n_found] = item
+            ones[n_found] = n_ones
+            pairs[n_found] = n_pairs
+            n_found += 1
+        indptr[feature + 1] = n_found
+    return (indptr, items[:n_found], ones[:n_found]), eliminate_zeros(indptr, items[:n_found], pairs[:n_found])
 
 
 @jit(error_model="numpy")

@@ -30,13 +30,13 @@ def flag_candidates(
 def _collect(words: np.ndarray, flags: np.ndarray, cells: np.ndarray) -> int:
     # a function of its own, so that nothing else is in the loop; within a word without a branch, whose outcome could
     # not be predicted
-    found = 0
+    n_found = 0
     for word in range(len(words)):
         if words[word]:
             for cell in range(8 * word, 8 * word + 8):
-                cells[found] = cell
-                found += int(flags[cell])
-    return found
+                cells[n_found] = cell
+                n_found += int(flags[cell])
+    return n_found
 
 
 @jit()

@@ -86,17 +86,17 @@ def _add_bias(natural: np.ndarray, bias: np.ndarray, chosen: np.ndarray) -> None
 
 @jit()
 def _append(
-    cells: np.ndarray, uniforms: np.ndarray, natural: np.ndarray, chosen: np.ndarray, entries: Candidates, found: int
+    cells: np.ndarray, uniforms: np.ndarray, natural: np.ndarray, chosen: np.ndarray, entries: Candidates, n_found: int
 ) -> None:
     features, rows, all_uniforms, naturals = entries
     n_rows = natural.shape[1]
     for entry in range(len(cells)):
         i = cells[entry] // n_rows
         row = cells[entry] - i * n_rows
-        features[found + entry] = chosen[i]
-        rows[found + entry] = row
-        all_uniforms[found + entry] = uniforms[entry]
-        naturals[found + entry] = natural[i, row]
+        features[n_found + entry] = chosen[i]
+        rows[n_found + entry] = row
+        all_uniforms[n_found + entry] = uniforms[entry]
+        naturals[n_found + entry] = natural[i, row]
 
 
 @jit()
@@ -122,7 +122,7 @@ def _append_accepted(
     first_cell: np.uint32,
     key: np.uint32,
     entries: Candidates,
-    found: int,
+    n_found: int,
 ) -> int:
     """Append the cells whose uniform numbers pass with the exact natural too; return the new number of entries."""
     features, rows, uniforms, naturals = entries
@@ -135,12 +135,12 @@ def _append_accepted(
             x = natural_at(weights, bias, hidden, feature, row)
             u = uniform(uint32(first_cell + uint32(i * n_rows + row)), key)
             if u < uniform_threshold(x, threshold):
-                features[found] = feature
-                rows[found] = row
-                uniforms[found] = u
-                naturals[found] = x
-                found += 1
-    return found
+                features[n_found] = feature
+                rows[n_found] = row
+                uniforms[n_found] = u
+                naturals[n_found] = x
+                n_found += 1
+    return n_found
 
 
 @jit(fastmath={"reassoc", "contract", "nsz"})
@@ -166,7 +166,7 @@ def _scan_float32(
     key: np.uint32,
     first: int,
     entries: Candidates,
-    found: int,
+    n_found: int,
     natural: np.ndarray,
     gathered: np.ndarray,
     padded: np.ndarray,
@@ -185,10 +185,10 @@ def _scan_float32(
         first_cell = uint32((first + begin) * n_rows)
         flags = padded[: -(-part.size // 8) * 8]
         cells, uniforms = find_candidates(part.reshape(-1), factor, key, first_cell, flags)
-        entries = ensure_capacity(entries, found + len(cells))
-        _append(cells, uniforms, part, some, entries, found)
-        found += len(cells)
-    return entries, found
+        entries = ensure_capacity(entries, n_found + len(cells))
+        _append(cells, uniforms, part, some, entries, n_found)
+        n_found += len(cells)
+    return entries, n_found
 
 
 @jit()
@@ -201,7 +201,7 @@ def _scan_int8(
     key: np.uint32,
     first: int,
     entries: Candidates,
-    found: int,
+    n_found: int,
     packed: np.ndarray,
     factors: np.ndarray,
     limits: np.ndarray,
@@ -218,11 +218,11 @@ def _scan_int8(
         n_cells = len(some) * n_padded
         _flag_below_limits(limits[: len(some)], threshold, first_cell, n_rows, key, flags)
         cells = collect_flagged(flags[:n_cells], n_cells)
-        entries = ensure_capacity(entries, found + len(cells))
-        found = _append_accepted(
-            cells, n_padded, weights, bias, hidden, some, threshold, first_cell, key, entries, found
+        entries = ensure_capacity(entries, n_found + len(cells))
+        n_found = _append_accepted(
+            cells, n_padded, weights, bias, hidden, some, threshold, first_cell, key, entries, n_found
         )
-    return entries, found
+    return entries, n_found
 
 
 def dense_scan(
@@ -234,7 +234,7 @@ def dense_scan(
     key: np.uint32,
     first: int,
     entries: Candidates,
-    found: int,
+    n_found: int,
 ) -> tuple[Candidates, int]:
     """Add the candidates of some features to the entries; return these and their number.
 
@@ -256,19 +256,19 @@ def dense_scan(
         Number of the first feature in the matrix, so that all cells draw different numbers.
     entries : tuple of ndarray
         Features, rows, uniform numbers and naturals.
-    found : int
+    n_found : int
         Number of entries so far.
 
     Returns
     -------
     entries : tuple of ndarray
         The given ones, or copies in longer arrays.
-    found : int
+    n_found : int
         Number of entries.
     """
     n_rows, n_units = units.values.shape
     n_groups, n_padded, n_bytes = units.packed.shape
-    arguments = weights, bias, units.values, chosen, factor, key, first, entries, found
+    arguments = weights, bias, units.values, chosen, factor, key, first, entries, n_found
     if n_groups and candidate_fraction(weights, bias, units.values, chosen, factor) <= _MAX_CANDIDATE_FRACTION:
         tile = -(-min(len(chosen), max(1, _TILE_CELLS // n_padded)) // TILE_FEATURES) * TILE_FEATURES
         return _scan_int8(

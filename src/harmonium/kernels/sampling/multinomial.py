@@ -37,7 +37,7 @@ def draw_multinomial(
     seen = np.zeros(n_words, dtype=np.int32)
     drawn = np.empty(max(1, totals.max()), dtype=np.int64)
     cell = 0
-    found = 0
+    n_found = 0
     for row in range(n_rows):
         _softmax_weights(natural[row], natural[row].max(), weights)
         total = 0.0
@@ -53,9 +53,9 @@ def draw_multinomial(
         for token in range(totals[row]):
             word = drawn[token]
             if seen[word]:
-                columns[found] = word
-                counts[found] = seen[word]
+                columns[n_found] = word
+                counts[n_found] = seen[word]
                 seen[word] = 0
-                found += 1
-        start[row + 1] = found
-    return start, columns[:found].copy(), counts[:found].copy()
+                n_found += 1
+        start[row + 1] = n_found
+    return start, columns[:n_found].copy(), counts[:n_found].copy()

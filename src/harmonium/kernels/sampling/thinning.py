@@ -103,7 +103,7 @@ def _skip(
     first: int,
     begin: int,
     entries: Candidates,
-    found: int,
+    n_found: int,
 ) -> tuple[int, int]:
     """Append the candidates of rare features from ``begin`` on; return the first feature without room and their number.
 
@@ -123,8 +123,8 @@ def _skip(
         # without a logarithm for features with no skip: (1 - bound)^rows >= 1 - bound * rows
         if u >= bound * float32(n_rows):
             continue
-        if found + n_rows > len(rows):
-            return feature, found
+        if n_found + n_rows > len(rows):
+            return feature, n_found
         cell = uint32((first + feature) * n_rows)
         rate = float32(1) / _log1m(bound)
         row = _geometric(u, rate)
@@ -132,26 +132,26 @@ def _skip(
             x = natural_at(weights, bias, hidden, feature, row)
             u = bound * uniform(uint32(cell + uint32(row)), keys[1])
             if u < uniform_threshold(x, log2_factor):
-                features[found] = feature
-                rows[found] = row
-                uniforms[found] = u
-                naturals[found] = x
-                found += 1
+                features[n_found] = feature
+                rows[n_found] = row
+                uniforms[n_found] = u
+                naturals[n_found] = x
+                n_found += 1
             number = uint32(number + uint32(1))
             row += 1 + _geometric(uniform(number, keys[0]), rate)
-    return n_features, found
+    return n_features, n_found
 
 
 @jit()
 def _frequent_features(limits: np.ndarray, log2_factor: np.float32) -> np.ndarray:
     """Return the features that `_skip` leaves out, those whose limit is not a number among them."""
     highest = float32(-np.log2(_SKIP_COST))
-    found = 0
+    n_found = 0
     result = np.empty(len(limits), dtype=np.int64)
     for feature in range(len(limits)):
-        result[found] = feature
-        found += not limits[feature] * float32(LOG2_E) + log2_factor < highest
-    return result[:found]
+        result[n_found] = feature
+        n_found += not limits[feature] * float32(LOG2_E) + log2_factor < highest
+    return result[:n_found]
 
 
 @jit()
@@ -180,7 +180,7 @@ def _thinned(
         np.empty(room, dtype=np.float32),
     )
     # plain numbers are types of their own, for which kernels would be jit once more
-    found: Any = int64(0)
+    n_found: Any = int64(0)
     next_feature: Any = int64(0)
     stride: Any = int64(1)
     frequent = np.arange(n_features)
@@ -191,12 +191,12 @@ def _thinned(
             limits = np.empty(n_features, dtype=np.float32)
             natural_upper_bounds(weights, bias, center, radius, stride, limits)
             while next_feature < n_features:
-                entries = ensure_capacity(entries, found + n_rows)
-                next_feature, found = _skip(
-                    weights, bias, hidden, limits, log2_factor, keys, first, next_feature, entries, found
+                entries = ensure_capacity(entries, n_found + n_rows)
+                next_feature, n_found = _skip(
+                    weights, bias, hidden, limits, log2_factor, keys, first, next_feature, entries, n_found
                 )
             frequent = _frequent_features(limits, log2_factor)
-    return entries, found, frequent
+    return entries, n_found, frequent
 
 
 def thinned_candidates(
@@ -233,8 +233,8 @@ def thinned_candidates(
     if not len(units.values):
         nothing = np.zeros(0, dtype=np.float32)
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), nothing, nothing
-    entries, found, frequent = _thinned(weights, bias, units.values, factor, keys, first)
+    entries, n_found, frequent = _thinned(weights, bias, units.values, factor, keys, first)
     if len(frequent):
-        entries, found = dense_scan(weights, bias, units, frequent, factor, keys[2], first, entries, found)
+        entries, n_found = dense_scan(weights, bias, units, frequent, factor, keys[2], first, entries, n_found)
     features, rows, uniforms, naturals = entries
-    return features[:found], rows[:found], uniforms[:found], naturals[:found]
+    return features[:n_found], rows[:n_found], uniforms[:n_found], naturals[:n_found]
