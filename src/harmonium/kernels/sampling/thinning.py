@@ -1,7 +1,7 @@
 """Thinning: candidates for non-zero cells of rare features, at the cost of what is drawn.
 
-Given hidden units that lie between ``center - radius`` and ``center + radius``, no natural of a feature is above
-``bias + Σ w center + Σ |w| radius``. So no cell of it is non-zero with a probability above some bound. Cells are chosen
+Given hidden units that lie between ``centre - radius`` and ``centre + radius``, no natural of a feature is above
+``bias + Σ w centre + Σ |w| radius``. So no cell of it is non-zero with a probability above some bound. Cells are chosen
 with the probability of the bound, by geometric skips from one to the next, and only for these the natural is computed,
 and a uniform number below the bound drawn. Uniform numbers of all cells that are below the bound have the same
 distribution, so inversion turns them into the same counts. Features whose bound is high are left to `dense_scan`, and
@@ -46,7 +46,7 @@ _ROUNDING = 1e-5
 
 @jit()
 def _unit_intervals(hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the center of the values of each unit, and the largest distance from it."""
+    """Return the centre of the values of each unit, and the largest distance from it."""
     n_rows, n_units = hidden.shape
     low, high = hidden[0].copy(), hidden[0].copy()
     for row in range(1, n_rows):
@@ -54,24 +54,24 @@ def _unit_intervals(hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             low[unit] = min(low[unit], hidden[row, unit])
             high[unit] = max(high[unit], hidden[row, unit])
     # unit by unit, as expressions of whole arrays take several times as long to compile
-    center, radius = np.empty_like(low), np.empty_like(low)
+    centre, radius = np.empty_like(low), np.empty_like(low)
     for unit in range(n_units):
         size = max(abs(low[unit]), abs(high[unit]))
-        center[unit] = (low[unit] + high[unit]) / float32(2)
+        centre[unit] = (low[unit] + high[unit]) / float32(2)
         radius[unit] = (high[unit] - low[unit]) / float32(2) + float32(_ROUNDING) * size
-    return center, radius
+    return centre, radius
 
 
 @jit(fastmath=True)
 def natural_upper_bounds(
-    weights: np.ndarray, bias: np.ndarray, center: np.ndarray, radius: np.ndarray, stride: int, out: np.ndarray
+    weights: np.ndarray, bias: np.ndarray, centre: np.ndarray, radius: np.ndarray, stride: int, out: np.ndarray
 ) -> None:
-    """Compute out = bias + weights @ center + |weights| @ radius for every ``stride``-th feature."""
+    """Compute out = bias + weights @ centre + |weights| @ radius for every ``stride``-th feature."""
     for i in range(len(out)):
         feature = i * stride
         total = float32(0)
         for unit in range(weights.shape[1]):
-            total += weights[feature, unit] * center[unit] + abs(weights[feature, unit]) * radius[unit]
+            total += weights[feature, unit] * centre[unit] + abs(weights[feature, unit]) * radius[unit]
         out[i] = bias[feature] + total
 
 
@@ -156,12 +156,12 @@ def _frequent_features(limits: np.ndarray, log2_factor: np.float32) -> np.ndarra
 
 @jit()
 def _mostly_frequent(
-    weights: np.ndarray, bias: np.ndarray, center: np.ndarray, radius: np.ndarray, log2_factor: np.float32
+    weights: np.ndarray, bias: np.ndarray, centre: np.ndarray, radius: np.ndarray, log2_factor: np.float32
 ) -> bool:
     """Return whether most features are frequent, judged by some of them."""
     limits = np.empty(-(-len(weights) // _PROBE_STRIDE), dtype=np.float32)
     stride: Any = int64(_PROBE_STRIDE)
-    natural_upper_bounds(weights, bias, center, radius, stride, limits)
+    natural_upper_bounds(weights, bias, centre, radius, stride, limits)
     return len(_frequent_features(limits, log2_factor)) >= _DENSE_FRACTION * len(limits)
 
 
@@ -186,10 +186,10 @@ def _thinned(
     frequent = np.arange(n_features)
     log2_factor = np.float32(np.log2(factor))
     if n_rows >= _MIN_ROWS:
-        center, radius = _unit_intervals(hidden)
-        if not _mostly_frequent(weights, bias, center, radius, log2_factor):
+        centre, radius = _unit_intervals(hidden)
+        if not _mostly_frequent(weights, bias, centre, radius, log2_factor):
             limits = np.empty(n_features, dtype=np.float32)
-            natural_upper_bounds(weights, bias, center, radius, stride, limits)
+            natural_upper_bounds(weights, bias, centre, radius, stride, limits)
             while next_feature < n_features:
                 entries = ensure_capacity(entries, n_found + n_rows)
                 next_feature, n_found = _skip(
