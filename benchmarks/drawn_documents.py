@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from harmonium import Harmonium, ReplicatedSoftmax, Stochastic
 from harmonium.datasets import load_newsgroups
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.runtime.jit import jit
 
 COPIES = 20  # documents that share the state of the topics
 
@@ -45,7 +45,7 @@ class Drawn:
         return scipy.sparse.csr_array((counts, words, ends), shape=(n_rows, share.shape[1]))
 
 
-@compiled()
+@jit()
 def _draw(share: np.ndarray, lengths: np.ndarray, uniform: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return sparse rows of counts: words of each document, drawn from the alias table of its state."""
     n_words = share.shape[1]
@@ -77,7 +77,7 @@ def _draw(share: np.ndarray, lengths: np.ndarray, uniform: np.ndarray) -> tuple[
     return counts[:end], words[:end], ends
 
 
-@compiled()
+@jit()
 def _alias(share: np.ndarray, keeps: np.ndarray, aliases: np.ndarray) -> None:
     """Fill the alias table of a distribution (Vose, 1991): word i stays with probability keeps[i], or is aliases[i]."""
     n_words = len(share)

@@ -14,7 +14,7 @@ from harmonium.inference.gibbs import gibbs_step
 from harmonium.inference.naive import naive_log_partition
 from harmonium.inference.perfect import perfect_sample
 from harmonium.inference.pseudo import pseudo_log_likelihood
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, bias_of

@@ -18,7 +18,7 @@ from benchmarks.results import Result
 from harmonium import Harmonium, Stochastic
 from harmonium.datasets import load_newsgroups
 from harmonium.features.text import text_counts
-from harmonium.kernels.threads import available_threads
+from harmonium.kernels.runtime.threads import effective_n_jobs
 
 BENCHMARK = Benchmark(
     title="Threads: quiet and busy machines",
@@ -64,7 +64,7 @@ def run(options: SimpleNamespace) -> Result:
     result = Result()
     result.text(
         f"{words.shape[0]:,} documents × {options.words:,} words, {options.units} units; fits of {options.epochs} "
-        f"epochs, median of {options.rounds} alternate rounds. {n_processors} processors, {available_threads(None)} "
+        f"epochs, median of {options.rounds} alternate rounds. {n_processors} processors, {effective_n_jobs(None)} "
         f"threads by default. Goal: at most {GOAL} times the time of one thread."
     )
     result.table(

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from harmonium import Harmonium
-from harmonium.kernels import threads
+from harmonium.kernels.runtime import threads
 from harmonium.training import Stochastic
 from harmonium.weak import Bags, DissimilarityClassifier
 

@@ -16,11 +16,11 @@ from harmonium.energy import Energy
 from harmonium.families import Chain
 from harmonium.families.chain_states import chain_states
 from harmonium.inference.gibbs import sample_views
-from harmonium.kernels import threads
-from harmonium.kernels.chain_counts import count_chains
-from harmonium.kernels.chain_samples import draw_chains
-from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.chains.counts import count_chains
+from harmonium.kernels.chains.forward_backward import MAX_NATURAL, chain_log_partition, chain_means
+from harmonium.kernels.chains.sampling import draw_chains
+from harmonium.kernels.runtime import threads
+from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 
@@ -79,7 +79,7 @@ def test_fast_kernels_against_plain_numpy_on_long_chains() -> None:
 def test_extreme_naturals_stay_finite_and_exact() -> None:
     """At the limits, and beyond them, where single precision is left."""
     values = np.array([-1.0, -0.5, 0.5, 1.0])
-    for limit in (LIMIT, 500.0):
+    for limit in (MAX_NATURAL, 500.0):
         grid = np.array(list(itertools.product(limit * values, limit * values)), dtype=np.float32).T
         node, edge = grid[:1], grid[1:]
         for length in (1, 2, 5):
@@ -97,7 +97,7 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
     results = []
     for n_jobs in (1, 2, 3):
         with threads.compute(n_jobs):
-            drawn = draw_chains(node - 3, edge, lengths, np.random.default_rng(0)).dense()
+            drawn = draw_chains(node - 3, edge, lengths, np.random.default_rng(0)).toarray()
             results.append([chain_means(node, edge, lengths), chain_log_partition(node, edge, lengths), drawn])
     for other in results[1:]:
         for one, two in zip(results[0], other, strict=True):
@@ -111,7 +111,7 @@ def test_draws_have_the_exact_distribution(shift: float) -> None:
     n_items, length = 40_000, 4
     for edge in (-2.0, 0.3, 3.0):
         node = np.full((1, n_items), shift, dtype=np.float32)
-        drawn = draw_chains(node, np.full_like(node, edge), np.full(n_items, length), rng).dense()
+        drawn = draw_chains(node, np.full_like(node, edge), np.full(n_items, length), rng).toarray()
         states, log_numbers = chain_states(length)
         scores = states @ np.array([shift, edge]) + log_numbers
         for state, probability in zip(states, np.exp(scores - logsumexp(scores)), strict=True):
@@ -121,7 +121,7 @@ def test_draws_have_the_exact_distribution(shift: float) -> None:
 
 def test_features_are_drawn_independently() -> None:
     node = np.full((20, 20_000), -1.0, dtype=np.float32)
-    values = draw_chains(node, node + 1.5, np.full(20_000, 3), np.random.default_rng(0)).dense()
+    values = draw_chains(node, node + 1.5, np.full(20_000, 3), np.random.default_rng(0)).toarray()
     correlation = np.corrcoef(values[:, :20].T)
     assert np.abs(correlation - np.eye(20)).max() < 5 / np.sqrt(20_000)
 
@@ -132,7 +132,7 @@ def test_counts_against_a_plain_line() -> None:
     rows = (rng.random((11, 6)) < 0.6).astype(np.float32)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     matrix = scipy.sparse.csr_array(rows)
-    counted = SparseRows(*count_chains(matrix.indptr, matrix.indices, offsets, 6), 12).dense()
+    counted = SparseRows(*count_chains(matrix.indptr, matrix.indices, offsets, 6), 12).toarray()
     for item in range(5):
         part = rows[offsets[item] : offsets[item + 1]]
         np.testing.assert_array_equal(counted[item, :6], part.sum(axis=0))
@@ -196,7 +196,7 @@ def test_sparse_draws_have_the_exact_means_and_their_projection() -> None:
     with threads.compute(2):
         view = sample_views(energy, parameters, hidden, np.random.default_rng(0), sizes, {"x"}).views["x"]
     assert isinstance(view.statistic, SparseRows) and view.projection is not None
-    drawn = view.statistic.dense()
+    drawn = view.statistic.toarray()
     np.testing.assert_allclose(view.projection, drawn @ parameters["x.weights"], atol=1e-3)
     natural = energy.view_natural(parameters, "x", hidden[:2])
     for number, mean in enumerate(energy.families["x"].mean(natural, size=sizes["x"][:2])):

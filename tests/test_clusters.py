@@ -45,7 +45,7 @@ def bound(values: Any) -> tuple[Family, Any]:
 def statistic(values: Any) -> np.ndarray:
     family, source = bound(values)
     found = source.batch(np.arange(len(source.rows)), family).statistic
-    return found if isinstance(found, np.ndarray) else found.dense()
+    return found if isinstance(found, np.ndarray) else found.toarray()
 
 
 def shrunk(table: np.ndarray, size: int, origin: np.ndarray) -> np.ndarray:

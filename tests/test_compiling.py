@@ -11,9 +11,9 @@ import pytest
 
 _USE = """
 import numpy as np
-from harmonium.kernels.sparse import add_row_totals
+from harmonium.kernels.sparse.csr import add_row_sums
 total = np.zeros(1)
-add_row_totals(np.array([0, 2]), np.array([1.0, 2.0]), 1.0, total)
+add_row_sums(np.array([0, 2]), np.array([1.0, 2.0]), 1.0, total)
 assert total[0] == 3
 """
 # what Numba does where neither the package nor the home nor NUMBA_CACHE_DIR can be written to

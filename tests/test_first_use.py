@@ -73,26 +73,26 @@ def refuse(self):
 for locator in caching.CacheImpl._locator_classes:
     if "InTree" in locator.__name__:
         locator.ensure_cache_path = refuse
-from harmonium.kernels.sparse import add_row_totals
-add_row_totals(np.array([0, 2]), np.array([1.0, 2.0]), 1.0, np.zeros(1))
+from harmonium.kernels.sparse.csr import add_row_sums
+add_row_sums(np.array([0, 2]), np.array([1.0, 2.0]), 1.0, np.zeros(1))
 """
 
 
 def test_kernels_are_kept_in_the_cache_of_the_user_where_the_installation_is_read_only(tmp_path: Path) -> None:
     variables = {"NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
     run(_COMPILE, **variables)
-    assert [path.name for path in tmp_path.rglob("sparse.add_row_totals*.nbi")]
+    assert [path.name for path in tmp_path.rglob("csr.add_row_sums*.nbi")]
 
 
 _ANNOUNCE = """
 import numpy as np
 from rich.progress import Progress
-from harmonium.kernels.sparse import add_row_totals
+from harmonium.kernels.sparse.csr import add_row_sums
 from harmonium.training.progress import reporting
 shown = []
 Progress.update = lambda self, task, **fields: shown.append(fields.get("state"))
 with reporting(verbose=True):
-    add_row_totals(np.array([0, 2]), np.array([1.0, 2.0]), 1.0, np.zeros(1))
+    add_row_sums(np.array([0, 2]), np.array([1.0, 2.0]), 1.0, np.zeros(1))
 print(shown)
 """
 

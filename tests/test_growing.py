@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from harmonium import IBP, Bernoulli, Gaussian, Harmonium, SpikeSlab
-from harmonium.kernels.sources import independent_rotation
+from harmonium.kernels.rotation import ica_rotation
 from harmonium.training.spectrum import components, factors
 
 from .selection_cases import assert_found
@@ -109,7 +109,7 @@ def test_noise_does_not_hide_sources() -> None:
     share = np.array([0.1, 0.21, 0.5])  # the second has no fourth cumulant, the third no third one
     sources = ((rng.random((20_000, 3)) < share) - share) / np.sqrt(share * (1 - share))
     turned = sources @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    rotation = independent_rotation(turned + rng.normal(0, 0.7, size=turned.shape), rng)
+    rotation = ica_rotation(turned + rng.normal(0, 0.7, size=turned.shape), rng)
     agreement = np.abs(np.corrcoef(turned @ rotation.T, sources, rowvar=False)[:3, 3:])
     assert (agreement.max(axis=0) > 0.98).all()
     np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-10)

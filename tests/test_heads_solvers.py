@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from harmonium import EpsilonInsensitive, Hinge, MultiLabelHinge
 from harmonium.heads import LinearHead
-from harmonium.kernels import dual
+from harmonium.kernels.optim import dual_coordinate_descent
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.targets import Targets
 
@@ -165,7 +165,7 @@ def test_columns_of_classes_are_solved_one_by_one() -> None:
 @pytest.mark.parametrize("name", LINEAR)
 def test_warm_start_ends_at_the_same_optimum_sooner(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     passes: list[int] = []
-    descend = dual._descend
+    descend = dual_coordinate_descent._descend
 
     def counting(one_pass: Any, objectives: Any, *rest: Any) -> None:
         def counted(order: np.ndarray) -> None:
@@ -174,7 +174,7 @@ def test_warm_start_ends_at_the_same_optimum_sooner(name: str, monkeypatch: pyte
 
         descend(counted, objectives, *rest)
 
-    monkeypatch.setattr(dual, "_descend", counting)
+    monkeypatch.setattr(dual_coordinate_descent, "_descend", counting)
     head, targets = bound(name, n_rows=200, ridge=0.002)
     rng = np.random.default_rng(0)
     features = rng.normal(size=(200, 6))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import harmonium
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.parts import Part
 from harmonium.weak import DissimilarityClassifier, IterativeLatentSVM, LatentSVM
 

@@ -17,10 +17,10 @@ import pytest
 import threadpoolctl
 
 from harmonium import Harmonium
-from harmonium.kernels import threads
-from harmonium.kernels.compiling import Kernel
-from harmonium.kernels.interrupts import uninterrupted, watch
-from harmonium.kernels.sparse import gather_rows
+from harmonium.kernels.runtime import threads
+from harmonium.kernels.runtime.interrupts import sigint, uninterrupted
+from harmonium.kernels.runtime.jit import Kernel
+from harmonium.kernels.sparse.csr import gather_rows
 from harmonium.training import Stochastic
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,8 +65,8 @@ def test_what_belongs_together_is_done_before_ctrl_c_takes_effect() -> None:
         interrupt()
         done.append(-2)
     assert done[-1] == -2
-    assert not watch.active
-    assert not watch.waiting
+    assert not sigint.active
+    assert not sigint.pending
 
 
 def test_between_blocks_ctrl_c_takes_effect() -> None:
@@ -143,7 +143,7 @@ def test_ctrl_c_in_a_finaliser_is_not_lost() -> None:
 
     with pytest.raises(KeyboardInterrupt), threads.compute(1):
         Final()
-    assert not watch.waiting
+    assert not sigint.pending
 
 
 def test_threads_other_than_the_main_one_compute_without_a_watch() -> None:
@@ -152,7 +152,7 @@ def test_threads_other_than_the_main_one_compute_without_a_watch() -> None:
     def work() -> None:
         with threads.compute(2), uninterrupted:
             gather_rows(*ROWS)
-            seen.append(watch.active)
+            seen.append(sigint.active)
 
     thread = threading.Thread(target=work)
     thread.start()

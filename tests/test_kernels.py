@@ -11,22 +11,34 @@ from scipy import stats
 from scipy.special import expit
 
 from harmonium import Binomial, NegativeBinomial, Poisson
-from harmonium.kernels import rows, threads
-from harmonium.kernels.coupling import draw_from_the_past
-from harmonium.kernels.elementwise import logistic, positive_sums, softplus
-from harmonium.kernels.inversion import coins, invert_survival
-from harmonium.kernels.margins import add_violations
-from harmonium.kernels.normal import fill_normal
-from harmonium.kernels.products import (
-    add_column_totals,
+from harmonium.kernels.elementwise import logistic, softplus
+from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
+from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update
+from harmonium.kernels.reductions import positive_row_sums
+from harmonium.kernels.runtime import threads
+from harmonium.kernels.sampling.candidates import find_candidates, flag_bytes
+from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
+from harmonium.kernels.sampling.inversion import bernoulli, invert_survival
+from harmonium.kernels.sampling.normal import fill_normal
+from harmonium.kernels.sparse import matrix as matrices
+from harmonium.kernels.sparse.csr import (
+    BAD_INDEX,
+    BAD_INDPTR,
+    DUPLICATES,
+    VALID,
+    SparseRows,
+    eliminate_zeros,
+    gather_rows,
+    validate_csr,
+)
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.products import (
+    add_column_sums,
+    add_gradients,
     add_outer_products,
     add_statistic_times_weights,
-    add_sums,
     hidden_times_weights,
 )
-from harmonium.kernels.sampling import candidates, drop_zeros, flag_bytes
-from harmonium.kernels.sparse import BROKEN_ROWS, DUPLICATES, OUTSIDE, SOUND, SparseRows, examine, gather_rows
-from harmonium.kernels.updates import adam_update, descent_update, momentum_update
 
 RNG = np.random.default_rng(0)
 
@@ -53,13 +65,14 @@ def test_products(n_jobs: int, shape: tuple[int, int, int]) -> None:
             add_outer_products([(statistic, hidden), (dense, -0.5 * hidden)], outer)
             np.testing.assert_allclose(outer, 1 + 0.5 * dense.T @ hidden, rtol=1e-3, atol=1e-3)
             totals = np.ones(n_features, dtype=np.float32)
-            add_column_totals(statistic, -1.0, totals)
+            add_column_sums(statistic, -1.0, totals)
             np.testing.assert_allclose(totals, 1 - dense.sum(axis=0), atol=1e-4)
-            outer, totals, touched = np.zeros_like(outer), np.zeros_like(totals), np.zeros(n_features, dtype=bool)
-            add_sums([(statistic, hidden, -1.0), (statistic, hidden, 3.0)], outer, totals, touched)
+            outer, totals, active_rows = np.zeros_like(outer), np.zeros_like(totals), np.zeros(n_features, dtype=bool)
+            add_gradients([(statistic, hidden, -1.0), (statistic, hidden, 3.0)], outer, totals, active_rows)
             np.testing.assert_allclose(outer, 2 * dense.T @ hidden, rtol=1e-3, atol=1e-3)
             np.testing.assert_allclose(totals, 2 * dense.sum(axis=0), atol=1e-4)
-            assert (touched | ~dense.any(axis=0)).all() and (statistic is dense or (touched == dense.any(axis=0)).all())
+            filled = dense.any(axis=0)
+            assert (active_rows | ~filled).all() and (statistic is dense or (active_rows == filled).all())
         natural = hidden_times_weights(hidden, weights, bias)
         np.testing.assert_allclose(natural, hidden @ weights.T + bias, rtol=1e-3, atol=1e-3)
 
@@ -133,44 +146,44 @@ def test_logistic_and_softplus_against_scipy() -> None:
 
 def test_positive_sums() -> None:
     matrix = RNG.normal(size=(30, 7))
-    np.testing.assert_allclose(positive_sums(matrix), np.maximum(matrix, 0).sum(axis=1))
+    np.testing.assert_allclose(positive_row_sums(matrix), np.maximum(matrix, 0).sum(axis=1))
 
 
 def test_sparse_rows_and_columns() -> None:
     sparse, dense = sparse_pair(20, 30, 0.2)
-    np.testing.assert_array_equal(sparse.dense(), dense)
+    np.testing.assert_array_equal(sparse.toarray(), dense)
     for wide in (dense, dense.astype(np.float64), np.asfortranarray(dense)):
         found, expected = SparseRows.from_dense(wide), scipy.sparse.csr_array(wide)
         for name in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    np.testing.assert_array_equal(sparse.by_column.dense(), dense.T)
-    columns = sparse.by_column
+    np.testing.assert_array_equal(sparse.T.toarray(), dense.T)
+    columns = sparse.T
     again = SparseRows.from_columns(columns.indptr, columns.indices, columns.data, 20)
-    np.testing.assert_array_equal(again.dense(), dense)
-    assert again.shape == sparse.shape and again.n_stored == sparse.n_stored
+    np.testing.assert_array_equal(again.toarray(), dense)
+    assert again.shape == sparse.shape and again.nnz == sparse.nnz
     rows = np.array([3, -1, 3, 19])
-    got = SparseRows(*gather_rows(sparse.indptr, sparse.indices, sparse.data, rows), 30).dense()
+    got = SparseRows(*gather_rows(sparse.indptr, sparse.indices, sparse.data, rows), 30).toarray()
     np.testing.assert_array_equal(got, np.where((rows < 0)[:, None], 0, dense[rows]))
-    assert examine(sparse.indptr, sparse.indices, 30) == SOUND
-    assert examine(np.array([0, 2]), np.array([4, 4]), 30) == DUPLICATES
-    assert examine(np.array([0, 2]), np.array([4, 30]), 30) == OUTSIDE
-    assert examine(np.array([0, 2]), np.array([-1, 3]), 30) == OUTSIDE
+    assert validate_csr(sparse.indptr, sparse.indices, 30) == VALID
+    assert validate_csr(np.array([0, 2]), np.array([4, 4]), 30) == DUPLICATES
+    assert validate_csr(np.array([0, 2]), np.array([4, 30]), 30) == BAD_INDEX
+    assert validate_csr(np.array([0, 2]), np.array([-1, 3]), 30) == BAD_INDEX
     for starts in ([0, 3], [1, 2], [0, 2, 1], [0, -1, 2]):
-        assert examine(np.array(starts), np.array([3, 4]), 30) == BROKEN_ROWS
+        assert validate_csr(np.array(starts), np.array([3, 4]), 30) == BAD_INDPTR
 
 
 def test_candidates_are_the_cells_that_may_be_non_zero() -> None:
     natural = (RNG.normal(size=(50, 37)) + np.linspace(-8, 2, 50)[:, None]).astype(np.float32).ravel()
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
-    cells, uniform = candidates(natural, 2.0, np.uint32(9), np.uint32(1000), flags)
-    all_numbers = candidates(np.zeros_like(natural), 1.0, np.uint32(9), np.uint32(1000), flags)[1]
+    cells, uniform = find_candidates(natural, 2.0, np.uint32(9), np.uint32(1000), flags)
+    all_numbers = find_candidates(np.zeros_like(natural), 1.0, np.uint32(9), np.uint32(1000), flags)[1]
     np.testing.assert_array_equal(uniform, all_numbers[cells])
     limit = 2.0 * np.exp(natural.astype(np.float64))
     assert (np.diff(cells) > 0).all()
     assert set(np.flatnonzero(all_numbers < limit)) <= set(cells)
     assert np.all(uniform <= np.minimum(limit[cells] * 1.07, 1.0))
     values = np.where(uniform < 0.01, 0, 1).astype(np.float32)
-    start, kept_rows, kept_values = drop_zeros(np.array([0, len(cells)]), cells, values)
+    start, kept_rows, kept_values = eliminate_zeros(np.array([0, len(cells)]), cells, values)
     assert start[-1] == len(kept_rows) == int(values.sum()) and (kept_values == 1).all()
 
 
@@ -179,7 +192,7 @@ def test_uniform_numbers_of_the_cells_are_uniform_and_unrelated() -> None:
     natural = np.zeros(400 * 500, dtype=np.float32)
     flags = np.empty(flag_bytes(natural.size), dtype=np.uint8)
     draws = [
-        candidates(natural, 1.0, np.uint32(key), np.uint32(first), flags)[1].astype(np.float64)
+        find_candidates(natural, 1.0, np.uint32(key), np.uint32(first), flags)[1].astype(np.float64)
         for key, first in ((1, 0), (2, 0), (1, 400 * 500))
     ]
     n = natural.size
@@ -198,7 +211,7 @@ def test_coins_show_whether_numbers_are_below_the_logistic_function() -> None:
     uniform = RNG.random(2000).astype(np.float32)
     natural = RNG.normal(scale=4.0, size=2000).astype(np.float32)
     near = np.abs(uniform - expit(natural)) < 1e-6
-    np.testing.assert_array_equal(coins(uniform, natural)[~near], (uniform < expit(natural))[~near])
+    np.testing.assert_array_equal(bernoulli(uniform, natural)[~near], (uniform < expit(natural))[~near])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -207,7 +220,7 @@ def test_violations_are_those_of_the_hinge_of_crammer_and_singer(dtype: type) ->
     targets = np.stack([RNG.integers(-1, 3, size=30), RNG.integers(-1, 4, size=30)], axis=1)
     cost = RNG.random((4, 4)) * (1 - np.eye(4))
     losses, by_score = np.ones(30), np.zeros_like(scores)
-    add_violations(scores, targets, 1, 3, cost, losses, by_score)
+    add_multiclass_hinge(scores, targets, 1, 3, cost, losses, by_score)
     for row, truth in enumerate(targets[:, 1]):
         raised = scores[row, 3:] + cost[truth]
         expected = np.eye(7)[3 + raised.argmax()] - np.eye(7)[3 + truth] if truth >= 0 else np.zeros(7)
@@ -216,11 +229,11 @@ def test_violations_are_those_of_the_hinge_of_crammer_and_singer(dtype: type) ->
         assert losses[row] == pytest.approx(1 + loss, rel=1e-6)
 
 
-def test_rows_between_are_those_of_the_dense_matrix() -> None:
+def test_slices_of_rows_are_those_of_the_dense_matrix() -> None:
     dense = RNG.poisson(0.3, size=(20, 9)).astype(np.float32)
     for matrix in (dense, SparseRows.from_dense(dense)):
-        part = rows.rows_between(matrix, 4, 11)
-        np.testing.assert_array_equal(rows.dense(part), dense[4:11])
+        part = matrices.slice_rows(matrix, 4, 11)
+        np.testing.assert_array_equal(matrices.to_dense(part), dense[4:11])
 
 
 def test_updates_are_one_line_of_numpy_each() -> None:
@@ -230,7 +243,7 @@ def test_updates_are_one_line_of_numpy_each() -> None:
     first, second = RNG.normal(size=shape).astype(np.float32), RNG.random(shape).astype(np.float32)
 
     got, used = value.copy(), gradient.copy()
-    descent_update(got, used, 0.1, 0.01)
+    sgd_update(got, used, 0.1, 0.01)
     np.testing.assert_allclose(got, value - 0.1 * gradient - 0.01 * value, rtol=1e-5, atol=1e-6)
     assert (used == 0).all()
 
@@ -261,11 +274,11 @@ def test_faded_moments_are_zero_not_denormal() -> None:
 
 
 def test_number_of_threads() -> None:
-    assert threads.available_threads(1) == 1
-    assert threads.available_threads(-1) >= 1
-    assert threads.available_threads(None) >= 1
+    assert threads.effective_n_jobs(1) == 1
+    assert threads.effective_n_jobs(-1) >= 1
+    assert threads.effective_n_jobs(None) >= 1
     with pytest.raises(ValueError, match="n_jobs"):
-        threads.available_threads(0)
+        threads.effective_n_jobs(0)
 
 
 def test_coupling_from_the_past_is_gibbs_sampling_from_both_ends() -> None:
@@ -275,7 +288,7 @@ def test_coupling_from_the_past_is_gibbs_sampling_from_both_ends() -> None:
     bias = RNG.normal(size=n_sites) - 1
     keys = RNG.integers(2**64, size=n_samples, dtype=np.uint64)
     states, sweeps = np.empty((n_samples, n_sites), dtype=bool), np.empty(n_samples, dtype=np.int64)
-    draw_from_the_past(bias, couplings, keys, 4096, states, sweeps)
+    couple_from_the_past(bias, couplings, keys, 4096, states, sweeps)
     assert set(sweeps) <= {2**power for power in range(13)} and len(set(sweeps)) > 2
 
     def uniform(key: int, counter: int) -> float:  # SplitMix64 with whole numbers of any size
@@ -297,7 +310,7 @@ def test_coupling_from_the_past_is_gibbs_sampling_from_both_ends() -> None:
         np.testing.assert_array_equal(run(1.0, key, 4 * n_sweeps), state)
         if n_sweeps > 1:
             assert not np.array_equal(run(0.0, key, n_sweeps // 2), run(1.0, key, n_sweeps // 2))
-    draw_from_the_past(bias - 75, couplings + 50 * (couplings > 0), keys, 8, states, sweeps)
+    couple_from_the_past(bias - 75, couplings + 50 * (couplings > 0), keys, 8, states, sweeps)
     assert (sweeps == 0).all()  # all zeros and all ones are two deep modes
 
 
@@ -319,46 +332,46 @@ def test_entries_of_sparse_and_dense_matrices_answer_alike() -> None:
     centre, mask = RNG.normal(size=4), RNG.random((6, 4)) < 0.5
     sparse = SparseRows.from_dense(full)
     for matrix in (full, sparse):
-        cells = rows.entries(matrix)
+        cells = entries(matrix)
         terms = cells.values * cells.at(centre) * np.where(cells.at(mask), 2.0, 1.0)
         expected = full * centre * np.where(mask, 2.0, 1.0)
-        np.testing.assert_allclose(cells.row_totals(terms), expected.sum(axis=1), atol=1e-12)
-        np.testing.assert_allclose(cells.column_totals(terms), expected.sum(axis=0), atol=1e-12)
+        np.testing.assert_allclose(cells.row_sums(terms), expected.sum(axis=1), atol=1e-12)
+        np.testing.assert_allclose(cells.column_sums(terms), expected.sum(axis=0), atol=1e-12)
         moments = [np.full(4, 6), (full - centre).sum(axis=0), ((full - centre) ** 2).sum(axis=0)]
         np.testing.assert_allclose(cells.moments(centre), moments, atol=1e-12)
         np.testing.assert_array_equal(cells.extremes(), [full.min(axis=0), full.max(axis=0)])
-        assert cells.mean_distance(centre) == pytest.approx(np.abs(full - centre).sum(axis=1).mean())
+        assert cells.mean_l1_distance(centre) == pytest.approx(np.abs(full - centre).sum(axis=1).mean())
         nothing = np.zeros((6, 4))  # rows that are missing hold nothing
         partly, gone = np.where(np.arange(6)[:, None] < 2, nothing, full), np.tile(np.arange(6)[:, None] < 2, 4)
-        other = rows.entries(SparseRows.from_dense(partly) if matrix is sparse else partly)
+        other = entries(SparseRows.from_dense(partly) if matrix is sparse else partly)
         expected_distance = np.abs(partly - centre)[2:].sum() / 6
-        assert other.mean_distance(centre, gone) == pytest.approx(expected_distance)
-        assert cells.mean_square_distance(centre) == pytest.approx(np.square(full - centre).sum(axis=1).mean())
-        row, column, value = cells.first(cells.values < 0)
+        assert other.mean_l1_distance(centre, gone) == pytest.approx(expected_distance)
+        assert cells.mean_squared_distance(centre) == pytest.approx(np.square(full - centre).sum(axis=1).mean())
+        row, column, value = cells.first_where(cells.values < 0)
         assert (row, column) == tuple(np.argwhere(full < 0)[0]) and value == full[row, column]
-        np.testing.assert_array_equal(rows.dense(matrix), full)
-        np.testing.assert_array_equal(rows.dense_row(matrix, 2), full[2])
-        taken = rows.dense(rows.take_rows(matrix, np.array([4, 1])))
+        np.testing.assert_array_equal(matrices.to_dense(matrix), full)
+        np.testing.assert_array_equal(matrices.dense_row(matrix, 2), full[2])
+        taken = matrices.to_dense(matrices.take_rows(matrix, np.array([4, 1])))
         np.testing.assert_allclose(taken, full[[4, 1]], rtol=1e-6)
-        np.testing.assert_array_equal(rows.dense(rows.in_double(matrix)), full)
-        assert rows.is_sparse(matrix) == (matrix is sparse)
+        np.testing.assert_array_equal(matrices.to_dense(matrices.upcast_dense(matrix)), full)
+        assert matrices.is_sparse(matrix) == (matrix is sparse)
 
 
 def test_cells_that_are_not_stored_are_found() -> None:
     full = np.array([[1.0, 2.0, 3.0], [4.0, 0.0, 5.0], [0.0, 6.0, 7.0]])
-    assert rows.entries(SparseRows.from_dense(full)).first_unstored() == (1, 1, 0.0)
-    assert rows.entries(SparseRows.from_dense(full[:1])).first_unstored() is None
-    assert rows.entries(full).first_unstored() is None
+    assert entries(SparseRows.from_dense(full)).first_implicit_zero() == (1, 1, 0.0)
+    assert entries(SparseRows.from_dense(full[:1])).first_implicit_zero() is None
+    assert entries(full).first_implicit_zero() is None
 
 
 def test_rows_are_added_to_dense_matrices_and_go_beside_sparse_ones() -> None:
     full = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
     places, values, empty = np.array([1, 2]), np.array([[0.5, 0.5], [0.0, 0.0]]), np.array([True, False])
-    dense, nothing = rows.with_rows_added(full, places, values, empty)
+    dense, nothing = matrices.add_to_rows(full, places, values, empty)
     np.testing.assert_array_equal(dense, [[1.0, 0.0], [0.5, 0.5], [0.0, 2.0]])
     assert nothing is None and full[1].sum() == 0
-    same, beside = rows.with_rows_added(SparseRows.from_dense(full), places, values, empty)
-    np.testing.assert_array_equal(rows.dense(same), full)
+    same, beside = matrices.add_to_rows(SparseRows.from_dense(full), places, values, empty)
+    np.testing.assert_array_equal(matrices.to_dense(same), full)
     assert beside is not None and beside[0].tolist() == [1] and beside[1].tolist() == [[0.5, 0.5]]
 
 
@@ -386,6 +399,6 @@ def test_sparse_draws_of_counts_have_the_mean_of_their_law(mean: float) -> None:
         natural = family.natural_from_mean(np.array([mean])).astype(np.float32)
         drawn = family.sample_sparsely(np.zeros((1, 1), np.float32), natural, np.zeros((4000, 1), np.float32), RNG)
         assert drawn is not None
-        values = rows.dense(drawn.statistic)
+        values = matrices.to_dense(drawn.statistic)
         deviation = float(np.sqrt(family.law().variance(natural.astype(np.float64))[0]))
         assert abs(values.mean() - mean) < 5 * deviation / np.sqrt(4000), family

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium.kernels import byte_products
-from harmonium.kernels.byte_products import Units, as_units, bytes_are_fast, limits_by_bytes
-from harmonium.kernels.cell_by_cell import expected_share
-from harmonium.kernels.thinning import thinned_candidates
+from harmonium.kernels.sampling import int8_bounds
+from harmonium.kernels.sampling.dense_scan import candidate_fraction
+from harmonium.kernels.sampling.int8_bounds import PackedUnits, has_vnni, int8_upper_bounds, pack_units
+from harmonium.kernels.sampling.thinning import thinned_candidates
 
 N_FEATURES = 500
-fast = pytest.mark.skipif(not bytes_are_fast(), reason="this processor is no faster with bytes")
+fast = pytest.mark.skipif(not has_vnni(), reason="this processor is no faster with bytes")
 
 
 def _model(n_units: int, n_rows: int, levelled: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -28,8 +28,8 @@ def _model(n_units: int, n_rows: int, levelled: bool = False) -> tuple[np.ndarra
     return weights, bias, hidden
 
 
-def _without_bytes(hidden: np.ndarray) -> Units:
-    return Units(hidden, np.zeros((0, 0, 4), dtype=np.uint8), np.zeros(0, dtype=np.float32))
+def _without_bytes(hidden: np.ndarray) -> PackedUnits:
+    return PackedUnits(hidden, np.zeros((0, 0, 4), dtype=np.uint8), np.zeros(0, dtype=np.float32))
 
 
 @fast
@@ -37,14 +37,14 @@ def _without_bytes(hidden: np.ndarray) -> Units:
 @pytest.mark.parametrize(("n_units", "n_rows"), [(1, 45), (7, 64), (50, 100), (203, 180)])
 def test_limits_are_above_naturals_by_a_unit_of_rounding_at_most(n_units: int, n_rows: int, levelled: bool) -> None:
     weights, bias, hidden = _model(n_units, n_rows, levelled)
-    units = as_units(hidden)
+    units = pack_units(hidden)
     n_groups, n_padded, _ = units.packed.shape
     assert n_groups
     chosen = np.arange(1, N_FEATURES, 3)
     n_tiles = -(-len(chosen) // 6) * 6
     rounded, constants = np.empty((n_tiles, 4 * n_groups), np.int8), np.empty((2, n_tiles), np.float32)
     limits = np.empty((n_tiles, n_padded), np.float32)
-    limits_by_bytes(weights, bias, chosen, units.packed, units.factors, rounded, constants, limits)
+    int8_upper_bounds(weights, bias, chosen, units.packed, units.factors, rounded, constants, limits)
     limits = limits[: len(chosen), :n_rows]
     natural = weights[chosen] @ hidden.T + bias[chosen, None]
     scale = np.abs(weights[chosen]).max(axis=1, keepdims=True) / 126
@@ -55,7 +55,7 @@ def test_limits_are_above_naturals_by_a_unit_of_rounding_at_most(n_units: int, n
 def test_the_share_of_candidates_is_that_of_all_cells() -> None:
     weights, bias, hidden = _model(20, 100)
     exact = np.minimum(1.5 * np.exp(weights @ hidden.T + bias[:, None]), 1).mean()
-    assert expected_share(weights, bias, hidden, np.arange(N_FEATURES), 1.5) == pytest.approx(exact, rel=0.3)
+    assert candidate_fraction(weights, bias, hidden, np.arange(N_FEATURES), 1.5) == pytest.approx(exact, rel=0.3)
 
 
 @fast
@@ -65,10 +65,10 @@ def test_candidates_are_those_of_floats(shift: float, levelled: bool) -> None:
     weights, bias, hidden = _model(20, 100, levelled)
     keys = np.array([1, 2, 3], dtype=np.uint32)
     bias += np.float32(shift)
-    share = expected_share(weights, bias, hidden, np.arange(N_FEATURES), 1.5)
-    assert len(as_units(hidden).packed) and (share < 0.03) == (shift < 0)  # bytes are left alone where many are found
+    share = candidate_fraction(weights, bias, hidden, np.arange(N_FEATURES), 1.5)
+    assert len(pack_units(hidden).packed) and (share < 0.03) == (shift < 0)  # bytes are left alone where many are found
     found, expected = (
-        thinned_candidates(weights, bias, units, 1.5, keys, 4) for units in (as_units(hidden), _without_bytes(hidden))
+        thinned_candidates(weights, bias, units, 1.5, keys, 4) for units in (pack_units(hidden), _without_bytes(hidden))
     )
     assert len(found[0]) > 100
     for one, other in zip(found[:3], expected[:3], strict=True):
@@ -79,6 +79,6 @@ def test_candidates_are_those_of_floats(shift: float, levelled: bool) -> None:
 def test_units_that_bytes_cannot_express_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, hidden = _model(7, 100)
     for strange in (hidden - np.float32(0.5), hidden * np.arange(7, dtype=np.float32), -hidden, hidden[:70]):
-        assert not as_units(strange).packed.size
-    monkeypatch.setattr(byte_products, "bytes_are_fast", lambda: False)
-    assert not as_units(hidden).packed.size
+        assert not pack_units(strange).packed.size
+    monkeypatch.setattr(int8_bounds, "has_vnni", lambda: False)
+    assert not pack_units(hidden).packed.size

@@ -8,42 +8,42 @@ import scipy.sparse
 
 from harmonium import Adam, Harmonium, Momentum, SampledCD, Stochastic
 from harmonium.batch import Batch, ViewBatch
-from harmonium.kernels.sparse import SparseRows
-from harmonium.kernels.updates import approach
+from harmonium.kernels.optim.updates import ema_update
+from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 
 N_FEATURES, N_UNITS = 300, 13
 
 
-def _train(touching: bool, n_steps: int, optimiser: Adam, settle_every: int = 1000, decay: float = 0.5) -> Parameters:
+def _train(lazy: bool, n_steps: int, optimiser: Adam, flush_every: int = 1000, decay: float = 0.5) -> Parameters:
     """Parameters after some steps whose gradients are zero in most rows, with or without being told so."""
     rng = np.random.default_rng(0)
     weights = rng.normal(size=(N_FEATURES, N_UNITS)).astype(np.float32)
     parameters = {"hidden.bias": np.zeros(N_UNITS, np.float32), "x.weights": weights}
     slots = optimiser.start(parameters)
     for step in range(1, n_steps + 1):
-        touched = rng.random(N_FEATURES) < rng.choice([0.02, 0.3])
-        gradient = rng.normal(size=weights.shape).astype(np.float32) * touched[:, None]
+        active_rows = rng.random(N_FEATURES) < rng.choice([0.02, 0.3])
+        gradient = rng.normal(size=weights.shape).astype(np.float32) * active_rows[:, None]
         statistics = Statistics(
             {"hidden.bias": rng.normal(size=N_UNITS).astype(np.float32), "x.weights": gradient}, count=3.0
         )
-        told = {"x.weights": touched} if touching else {}
+        known = {"x.weights": active_rows} if lazy else {}
         rate = 0.01 / (1 + step / 20)
-        optimiser.update(parameters, statistics, slots, rate, decay, step, {"x.weights": 0.3}, touched=told)
+        optimiser.update(parameters, statistics, slots, rate, decay, step, {"x.weights": 0.3}, active_rows=known)
         assert not any(value.any() for value in statistics.gradient.values())
-        if step % settle_every == 0:
-            optimiser.settle(parameters, slots)
-    optimiser.settle(parameters, slots)
+        if step % flush_every == 0:
+            optimiser.flush(parameters, slots)
+    optimiser.flush(parameters, slots)
     moments = {f"{kind}.{name}": slots[kind][name] for kind in ("first", "second") for name in parameters}
     return {**parameters, **moments}
 
 
-@pytest.mark.parametrize("settle_every", [1, 7, 1000])
+@pytest.mark.parametrize("flush_every", [1, 7, 1000])
 @pytest.mark.parametrize("decay", [0.0, 0.5])
-def test_rows_that_wait_take_the_same_steps(settle_every: int, decay: float) -> None:
+def test_rows_that_wait_take_the_same_steps(flush_every: int, decay: float) -> None:
     at_once = _train(False, 45, Adam(), decay=decay)
-    later = _train(True, 45, Adam(), settle_every, decay)
+    later = _train(True, 45, Adam(), flush_every, decay)
     assert at_once.keys() == later.keys() and len(at_once) == 6
     for name, value in at_once.items():
         np.testing.assert_allclose(later[name], value, rtol=2e-4, atol=1e-9 if "second" in name else 2e-6)
@@ -63,14 +63,14 @@ def test_a_step_without_knowledge_of_rows_lets_all_catch_up_first() -> None:
         parameters = {"hidden.bias": np.zeros(2, np.float32), "x.weights": np.ones((5, 2), np.float32)}
         optimiser = Adam()
         slots = optimiser.start(parameters)
-        touched = np.array([True, False, True, False, False])
+        active_rows = np.array([True, False, True, False, False])
         for step in range(1, 5):
             gradient = rng.normal(size=(5, 2)).astype(np.float32)
             known = told and step != 4
-            gradient[~touched] *= step in (1, 4)
-            names = {"x.weights": touched | (step == 1)} if known else {}
+            gradient[~active_rows] *= step in (1, 4)
+            names = {"x.weights": active_rows | (step == 1)} if known else {}
             statistics = Statistics({"hidden.bias": np.zeros(2, np.float32), "x.weights": gradient}, count=1.0)
-            optimiser.update(parameters, statistics, slots, 0.1, 0.1, step, touched=names)
+            optimiser.update(parameters, statistics, slots, 0.1, 0.1, step, active_rows=names)
         results.append(parameters["x.weights"].copy())
     np.testing.assert_allclose(results[0], results[1], rtol=1e-5)
 
@@ -79,17 +79,17 @@ def test_average_approaches_its_goal() -> None:
     rng = np.random.default_rng(2)
     value, goal = rng.normal(size=(2, 40, 3)).astype(np.float32)
     expected = value + 0.25 * (goal - value)
-    approach(value, goal, 0.25)
+    ema_update(value, goal, 0.25)
     np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_statistics_know_the_rows_they_touch() -> None:
     """Every row with a gradient is marked, and sums of statistics have the marks of both."""
     weights = np.zeros((4, 2), np.float32)
-    one = Statistics({"x.weights": weights}, touched={"x.weights": np.array([True, False, False, True])})
-    two = Statistics({"x.weights": weights}, touched={"x.weights": np.array([True, True, False, False])})
-    assert (one + two).touched["x.weights"].tolist() == [True, True, False, True]
-    assert (one + Statistics({"x.weights": weights})).touched["x.weights"].tolist() == [True, False, False, True]
+    one = Statistics({"x.weights": weights}, active_rows={"x.weights": np.array([True, False, False, True])})
+    two = Statistics({"x.weights": weights}, active_rows={"x.weights": np.array([True, True, False, False])})
+    assert (one + two).active_rows["x.weights"].tolist() == [True, True, False, True]
+    assert (one + Statistics({"x.weights": weights})).active_rows["x.weights"].tolist() == [True, False, False, True]
 
 
 def _words(n_rows: int = 400, n_words: int = 3000) -> scipy.sparse.csr_matrix:
@@ -118,6 +118,6 @@ def test_rows_outside_the_batch_and_the_sample_have_no_gradient() -> None:
     batch = Batch({name: ViewBatch(SparseRows.from_dense(words[:30].toarray()))}, 30)
     statistics = Statistics.zeros_like(parameters)
     SampledCD().accumulate(problem, parameters, batch, statistics, np.random.default_rng(0))
-    touched = statistics.touched[f"{name}.weights"]
+    active_rows = statistics.active_rows[f"{name}.weights"]
     has_gradient = statistics.gradient[f"{name}.weights"].any(axis=1)
-    assert (touched | ~has_gradient).all() and 0 < touched.sum() < words.shape[1]
+    assert (active_rows | ~has_gradient).all() and 0 < active_rows.sum() < words.shape[1]

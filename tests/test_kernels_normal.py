@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harmonium.kernels.normal import fill_normal
+from harmonium.kernels.sampling.normal import fill_normal
 
 CHANCE = 1e-4
 NORMAL = 3.891  # two-sided critical value of a normal statistic

@@ -9,10 +9,10 @@ from scipy.stats import poisson
 
 from harmonium.families import Bernoulli, Poisson
 from harmonium.families.counts import Counts
-from harmonium.kernels.byte_products import as_units
-from harmonium.kernels.sampling import nonzero_columns
-from harmonium.kernels.thinning import natural_limits, thinned_candidates
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
+from harmonium.kernels.sampling.int8_bounds import pack_units
+from harmonium.kernels.sampling.thinning import natural_upper_bounds, thinned_candidates
+from harmonium.kernels.sparse.csr import csc_from_coo
 
 N_FEATURES, N_UNITS, N_ROWS = 60, 7, 45
 
@@ -31,9 +31,9 @@ def test_limits_are_above_all_naturals() -> None:
     middle = (hidden.min(axis=0) + hidden.max(axis=0)) / 2
     reach = (hidden.max(axis=0) - hidden.min(axis=0)) / 2
     limits = np.empty(N_FEATURES, dtype=np.float32)
-    natural_limits(weights, bias, middle, reach, 1, limits)
+    natural_upper_bounds(weights, bias, middle, reach, 1, limits)
     every_third = np.empty(N_FEATURES // 3, dtype=np.float32)
-    natural_limits(weights, bias, middle, reach, 3, every_third)
+    natural_upper_bounds(weights, bias, middle, reach, 3, every_third)
     np.testing.assert_array_equal(every_third, limits[::3])
     np.testing.assert_allclose(limits, bias + weights @ middle + np.abs(weights) @ reach, rtol=1e-5, atol=1e-5)
     assert (limits[:, None] > (bias[:, None] + weights @ hidden.T) - 1e-5).all()
@@ -54,7 +54,7 @@ def test_candidates_have_the_law_of_numbers_below_a_limit(gaussian: bool, n_rows
     rng = np.random.default_rng(2)
     for _ in range(n_draws):
         keys = rng.integers(2**32, size=3, dtype=np.uint32)
-        features, rows, uniforms, naturals = thinned_candidates(weights, bias, as_units(hidden), 2.0, keys, 5)
+        features, rows, uniforms, naturals = thinned_candidates(weights, bias, pack_units(hidden), 2.0, keys, 5)
         below = uniforms <= limit[features, rows]  # a number just below 1 may have been rounded to it
         np.add.at(found, (features[below], rows[below]), 1)
         below = uniforms < limit[features, rows] / 4
@@ -79,7 +79,7 @@ def test_draws_have_the_probabilities_of_the_family(family: Counts) -> None:
     drawn = np.zeros((n_draws, N_FEATURES, N_ROWS), dtype=np.int8)
     for i in range(n_draws):
         statistic = family.sample_sparsely(weights, bias, hidden, rng).statistic  # type: ignore[union-attr]
-        drawn[i] = statistic.dense().T
+        drawn[i] = statistic.toarray().T
     for k in (1, 2):
         chance = poisson.pmf(k, np.exp(natural)) if isinstance(family, Poisson) else (k == 1) * expit(natural)
         seen = (drawn == k).mean(axis=0)
@@ -114,13 +114,13 @@ def test_strange_arguments_are_survived() -> None:
     """No rows; weights that are not numbers, which the driver will refuse; more candidates than expected."""
     weights, bias, hidden = _model(7)
     keys = np.array([1, 2, 3], dtype=np.uint32)
-    features, rows, *_ = thinned_candidates(weights, bias, as_units(hidden[:0]), 1.0, keys, 0)
+    features, rows, *_ = thinned_candidates(weights, bias, pack_units(hidden[:0]), 1.0, keys, 0)
     assert not len(features) and not len(rows)
     weights[3], weights[50] = np.nan, np.inf
-    thinned_candidates(weights, bias, as_units(hidden), 1.0, keys, 0)
+    thinned_candidates(weights, bias, pack_units(hidden), 1.0, keys, 0)
     many = np.zeros((2000, N_UNITS), dtype=np.float32)
     rare = np.zeros((40, N_UNITS), dtype=np.float32), np.full(40, -2.6, dtype=np.float32)
-    features, rows, *_ = thinned_candidates(*rare, as_units(many), 1.0, keys, 0)
+    features, rows, *_ = thinned_candidates(*rare, pack_units(many), 1.0, keys, 0)
     assert abs(len(rows) / (40 * 2000 * np.exp(-2.6)) - 1) < 0.1
     assert (np.diff(features.astype(np.int64) * 2000 + rows) > 0).all()
 
@@ -130,7 +130,7 @@ def test_columns_of_entries_that_are_not_zero() -> None:
     dense = rng.integers(3, size=(30, 20)).astype(np.float32)
     features, rows = (array.ravel().astype(np.int32) for array in np.indices(dense.shape))
     order = rng.permutation(dense.size)
-    start, kept_rows, kept = nonzero_columns(features[order], rows[order], dense.ravel()[order], 30)
+    start, kept_rows, kept = csc_from_coo(features[order], rows[order], dense.ravel()[order], 30)
     result = np.zeros_like(dense)
     result[np.repeat(np.arange(30), np.diff(start)), kept_rows] = kept
     np.testing.assert_array_equal(result, dense)

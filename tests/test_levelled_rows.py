@@ -33,7 +33,7 @@ from harmonium.inference.mean_field import fill_missing, mean_views
 from harmonium.inference.perfect import perfect_sample
 from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.inference.symmetry import align, canonical_signs
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
@@ -222,7 +222,7 @@ def test_gibbs_sampling_has_the_exact_moments(kind: type, size: float, sparse: s
     expected = exact_expectations(energy, parameters, {"x": np.array([size])}).statistics
     drawn = batch.views["x"].statistic
     assert isinstance(drawn, SparseRows) == bool(sparse)
-    values = drawn.dense() if sparse else drawn
+    values = drawn.toarray() if sparse else drawn
     for found, name in ((state, HIDDEN_BIAS), (values, bias_of("x"))):
         error = found.std(axis=0) / np.sqrt(n_chains)
         assert np.all(np.abs(found.mean(axis=0) - expected[name]) < 5 * error + 1e-9), name

@@ -11,7 +11,7 @@ from harmonium.heads import LabelView
 from harmonium.inference.exact import hidden_states
 from harmonium.inference.gibbs import sizes_of
 from harmonium.inference.mean_field import fill_missing, mean_field_free_energy, mean_views
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
@@ -205,7 +205,7 @@ def test_sparse_sampling_has_the_right_moments(family: str) -> None:
     hidden = np.tile(np.array([[1, 0, 1]], dtype=np.float32), (n_rows, 1))
     drawn = sample_views(energy, parameters, hidden, rng, sparse={"x"}).views["x"].statistic
     assert isinstance(drawn, SparseRows)
-    values = drawn.dense()
+    values = drawn.toarray()
     reference = kind.sample(energy.view_natural(parameters, "x", hidden), rng)
     mean = kind.mean(energy.view_natural(parameters, "x", hidden[:1]))[0]
     error = reference.std(axis=0) / np.sqrt(n_rows) + 1e-4
@@ -229,13 +229,13 @@ def test_sparse_tokens_have_the_right_totals_and_means() -> None:
     sizes = {"x": np.random.default_rng(0).integers(0, 20, size=n_rows).astype(float)}
     drawn = sample_views(energy, parameters, hidden, np.random.default_rng(1), sizes, {"x"}).views["x"].statistic
     assert isinstance(drawn, SparseRows)
-    values = drawn.dense()
+    values = drawn.toarray()
     np.testing.assert_array_equal(values.sum(axis=1), sizes["x"])
     many = energy.families["x"].sample_sparsely(
         np.zeros((30, 2)), np.zeros(30), np.zeros((2, 2)), np.random.default_rng(0), np.array([3e5, 2.0])
     )
     assert many is not None
-    np.testing.assert_array_equal(many.statistic.dense().sum(axis=1), [3e5, 2.0])
+    np.testing.assert_array_equal(many.statistic.toarray().sum(axis=1), [3e5, 2.0])
     share = energy.families["x"].mean(energy.view_natural(parameters, "x", hidden[:1]), size=np.ones(1))[0]
     error = np.sqrt(share * sizes["x"].sum()) / sizes["x"].sum()
     assert np.all(np.abs(values.sum(axis=0) / sizes["x"].sum() - share) < 5 * error)

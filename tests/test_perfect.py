@@ -24,8 +24,8 @@ from harmonium.hidden import HiddenLayer
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.naive import naive_log_partition
 from harmonium.inference.perfect import ChainsApartError, boltzmann_machine, perfect_sample
-from harmonium.kernels.coupling import draw_from_the_past
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
+from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 from .conftest import SIZE, compatible_pairs, make_family, make_hidden, make_parameters, sizes_for
@@ -151,7 +151,7 @@ def test_bounds_are_the_same_whichever_value_of_a_feature_is_called_one() -> Non
     found = []
     for machine in ((bias, couplings), (other_bias, other)):
         states, sweeps = np.empty((len(keys), 7), dtype=np.bool_), np.empty(len(keys), dtype=np.int64)
-        draw_from_the_past(*machine, keys, 2**10, states, sweeps)
+        couple_from_the_past(*machine, keys, 2**10, states, sweeps)
         found.append((states.mean(axis=0), np.log2(sweeps).mean()))
     (means, sweeps), (other_means, other_sweeps) = found
     expected = np.where(turned > 0, means, 1 - means)

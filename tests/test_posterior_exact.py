@@ -33,8 +33,8 @@ from harmonium import (
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer, SpikeSlab
 from harmonium.inference.symmetry import align
-from harmonium.kernels.langevin import langevin_step
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
+from harmonium.kernels.sampling.langevin import langevin_step
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters

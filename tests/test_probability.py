@@ -22,7 +22,7 @@ from harmonium import (
     ReplicatedSoftmax,
     Stochastic,
 )
-from harmonium.kernels import threads
+from harmonium.kernels.runtime import threads
 
 QUICK = Stochastic(max_iter=5, learning_rate=0.02)
 

@@ -21,7 +21,7 @@ from harmonium import (
 )
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.problem import Problem
 from harmonium.parts import registered
 from harmonium.report import explained_table, latent_means

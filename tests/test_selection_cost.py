@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harmonium import Adam, Hinge, MeanFieldCD
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, weights_of
 from harmonium.targets import Labels, Meaning, Targets

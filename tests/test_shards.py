@@ -27,7 +27,7 @@ def assert_same(found, expected):
     assert found.n_rows == expected.n_rows
     for name, view in expected.views.items():
         other = found.views[name]
-        dense = [part.dense() if hasattr(part, "dense") else part for part in (other.statistic, view.statistic)]
+        dense = [part.toarray() if hasattr(part, "toarray") else part for part in (other.statistic, view.statistic)]
         assert np.array_equal(*dense)
         missing = np.zeros(other.observed_rows.shape) if view.missing is None else view.missing.all(axis=1)
         assert np.array_equal(~other.observed_rows, missing.astype(bool))

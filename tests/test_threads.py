@@ -1,4 +1,4 @@
-"""Threads that help: nobody waits for one that has not begun, and jobs are shared only where that pays."""
+"""Threads of the pool: nobody waits for one that has not begun, and jobs are shared only where that pays."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import threading
 import numpy as np
 import pytest
 
-from harmonium.kernels.habits import _AGAIN, Habit, habit_of
-from harmonium.kernels.helpers import Helper, Job
+from harmonium.kernels.runtime.adaptive_threading import _RETRY_EVERY, AdaptiveThreading, timings_of
+from harmonium.kernels.runtime.thread_pool import Job, Worker
 
 
-class Late(Helper):
-    """A helper that comes when it is told to, as on a machine whose processors are busy."""
+class Late(Worker):
+    """A worker that starts when it is told to, as on a machine whose processors are busy."""
 
     def __init__(self) -> None:
-        self.called: list[Job] = []
+        self.submitted: list[Job] = []
 
-    def call(self, job: Job) -> None:
-        self.called.append(job)
+    def submit(self, job: Job) -> None:
+        self.submitted.append(job)
 
 
-def test_a_helper_that_has_not_come_yet_is_not_waited_for() -> None:
+def test_a_worker_that_has_not_come_yet_is_not_waited_for() -> None:
     done: list[int] = []
     late = Late()
-    Job(done.append, 3).share([late])
+    Job(done.append, 3).run([late])
     assert done == [0, 1, 2]
-    late.called[0].help()
+    late.submitted[0].assist()
     assert done == [0, 1, 2]
 
 
-def test_a_helper_in_the_middle_of_a_block_is_waited_for() -> None:
+def test_a_worker_in_the_middle_of_a_block_is_waited_for() -> None:
     begun, seen = threading.Event(), []
 
     def task(block: int) -> None:
@@ -41,60 +41,60 @@ def test_a_helper_in_the_middle_of_a_block_is_waited_for() -> None:
             threading.Event().wait(0.05)
             seen.append(block)
 
-    Job(task, 2).share([Helper()])
+    Job(task, 2).run([Worker()])
     assert len(seen) == 1
 
 
-def test_what_a_helper_raises_comes_out() -> None:
+def test_what_a_worker_raises_comes_out() -> None:
     begun = threading.Event()
 
     def task(block: int) -> None:
         if threading.current_thread() is not threading.main_thread():
             begun.set()
-            raise KeyError("of a helper")
+            raise KeyError("of a worker")
         assert begun.wait(60)
 
-    with pytest.raises(KeyError, match="of a helper"):
-        Job(task, 2).share([Helper()])
+    with pytest.raises(KeyError, match="of a worker"):
+        Job(task, 2).run([Worker()])
 
 
-def seconds_of(habit: Habit, alone: float, shared: float, times: int) -> float:
+def seconds_of(timings: AdaptiveThreading, alone: float, shared: float, times: int) -> float:
     """Let a job be done some times, which takes so long in either way, and return the seconds of all."""
     total = 0.0
     for _ in range(times):
-        way = habit.shares()
-        habit.took(way, shared if way else alone)
+        way = timings.use_threads()
+        timings.record(way, shared if way else alone)
         total += shared if way else alone
     return total
 
 
 @pytest.mark.parametrize(("alone", "shared"), [(1.0, 0.6), (1.0, 3.3), (1.0, 1.0)])
 def test_jobs_are_done_in_the_better_way(alone: float, shared: float) -> None:
-    habit = Habit()
-    seconds_of(habit, alone, shared, 8)  # both are tried
-    assert seconds_of(habit, alone, shared, 1000) <= 1.05 * 1000 * min(alone, shared)
+    timings = AdaptiveThreading()
+    seconds_of(timings, alone, shared, 8)  # both are tried
+    assert seconds_of(timings, alone, shared, 1000) <= 1.05 * 1000 * min(alone, shared)
 
 
 def test_another_way_is_found_when_the_machine_has_changed() -> None:
-    habit = Habit()
+    timings = AdaptiveThreading()
     for alone, shared in [(1.0, 0.6), (1.0, 3.3), (1.0, 0.6)]:
-        seconds_of(habit, alone, shared, 4 * _AGAIN)
-        assert seconds_of(habit, alone, shared, 1000) <= 1.05 * 1000 * min(alone, shared)
+        seconds_of(timings, alone, shared, 4 * _RETRY_EVERY)
+        assert seconds_of(timings, alone, shared, 1000) <= 1.05 * 1000 * min(alone, shared)
 
 
 def test_being_held_up_once_changes_nothing() -> None:
-    habit = Habit()
-    seconds_of(habit, 1.0, 0.6, 20)
-    habit.took(habit.shares(), 100.0)
-    assert habit.shares()
+    timings = AdaptiveThreading()
+    seconds_of(timings, 1.0, 0.6, 20)
+    timings.record(timings.use_threads(), 100.0)
+    assert timings.use_threads()
 
 
 def test_jobs_of_one_kind_may_differ_in_turn() -> None:
-    habit, total, best = Habit(), 0.0, 0.0
+    timings, total, best = AdaptiveThreading(), 0.0, 0.0
     for number in range(2000):
         size = 1.4 if number % 2 else 1.0
-        way = habit.shares()
-        habit.took(way, size * (0.8 if way else 1.0))
+        way = timings.use_threads()
+        timings.record(way, size * (0.8 if way else 1.0))
         total, best = total + size * (0.8 if way else 1.0), best + size * 0.8
     assert total <= 1.05 * best
 
@@ -107,6 +107,9 @@ def test_kinds_of_jobs_are_told_apart_by_code_and_blocks() -> None:
         return
 
     wrapped = [np.errstate(invalid="ignore")(task) for task in (one, other)]
-    assert habit_of(one, 2) is habit_of(one, 2) is habit_of(wrapped[0], 2)
-    assert habit_of(wrapped[0], 2) is not habit_of(wrapped[1], 2)
-    assert len({id(habit_of(one, 2)), id(habit_of(one, 4)), id(habit_of(other, 2)), id(habit_of([].append, 2))}) == 4
+    assert timings_of(one, 2) is timings_of(one, 2) is timings_of(wrapped[0], 2)
+    assert timings_of(wrapped[0], 2) is not timings_of(wrapped[1], 2)
+    assert (
+        len({id(timings_of(one, 2)), id(timings_of(one, 4)), id(timings_of(other, 2)), id(timings_of([].append, 2))})
+        == 4
+    )

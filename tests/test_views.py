@@ -32,7 +32,7 @@ from harmonium import (
     Stochastic,
     Views,
 )
-from harmonium.kernels.rows import dense, is_sparse
+from harmonium.kernels.sparse.matrix import is_sparse, to_dense
 
 N_ROWS = 60
 
@@ -387,7 +387,7 @@ def test_batches_that_are_read_together_are_those_that_are_read_alone() -> None:
         assert got.n_rows == len(items)
         for name, view in expected.views.items():
             assert is_sparse(got.views[name].statistic) == is_sparse(view.statistic)
-            np.testing.assert_array_equal(dense(got.views[name].statistic), dense(view.statistic))
+            np.testing.assert_array_equal(to_dense(got.views[name].statistic), to_dense(view.statistic))
             for part in ("size", "missing"):
                 one, other = getattr(got.views[name], part), getattr(view, part)
                 assert (one is None) == (other is None)

@@ -19,7 +19,7 @@ from harmonium import (
     Stochastic,
     Views,
 )
-from harmonium.kernels.rows import is_sparse
+from harmonium.kernels.sparse.matrix import is_sparse
 from harmonium.views import zeros
 from harmonium.views.zeros import sparse_rows_of
 
@@ -99,7 +99,7 @@ def test_batches_are_those_of_sparse_input(dtype: Any, order: Any) -> None:
         for matrix in (X, scipy.sparse.csr_array(X))
     )
     assert is_sparse(got.statistic) and got.statistic.dtype == np.float32
-    np.testing.assert_array_equal(got.statistic.dense(), expected.statistic.dense())
+    np.testing.assert_array_equal(got.statistic.toarray(), expected.statistic.toarray())
     np.testing.assert_array_equal(got.size, expected.size)
     np.testing.assert_array_equal(got.missing, expected.missing)
 

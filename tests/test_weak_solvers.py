@@ -14,7 +14,7 @@ from scipy.optimize import approx_fprime, minimize
 from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
-from harmonium.kernels.segments import best_in_column, best_of_segments, overlaps, softmax_of_segments
+from harmonium.kernels.segments import box_iou, segment_argmax, segment_argmax_in_column, segment_softmax
 from harmonium.weak import BagProblem, Bags, FunctionLoss, Loss, MatrixLoss, OverlapLoss, ZeroOneLoss
 from harmonium.weak import posterior as conditional
 from harmonium.weak.bound_losses import Selection
@@ -71,7 +71,7 @@ def plain_loss(name: str, problem: BagProblem, bags: Bags, i: int, h1: int, y2: 
 
 
 def random_posterior(problem: BagProblem, seed: int = 1) -> np.ndarray:
-    return softmax_of_segments(np.random.default_rng(seed).normal(size=problem.offsets[-1]), problem.offsets)
+    return segment_softmax(np.random.default_rng(seed).normal(size=problem.offsets[-1]), problem.offsets)
 
 
 # ---- kernels -------------------------------------------------------------------------------------------------------
@@ -80,10 +80,10 @@ def test_kernels_against_numpy() -> None:
     offsets = np.array([0, 3, 4, 9])
     scores, bonus = rng.normal(size=(9, 4)), rng.normal(size=(9, 4))
     labels, rows, own = np.zeros(3, dtype=np.int32), np.zeros(3, dtype=np.int32), np.zeros(3, dtype=np.int32)
-    best_of_segments(scores, bonus, offsets, labels, rows)
+    segment_argmax(scores, bonus, offsets, labels, rows)
     columns = np.array([2, 0, 3])
-    best_in_column(scores, columns, offsets, own)
-    shares = softmax_of_segments(scores[:, 0], offsets)
+    segment_argmax_in_column(scores, columns, offsets, own)
+    shares = segment_softmax(scores[:, 0], offsets)
     for i in range(3):
         part = slice(offsets[i], offsets[i + 1])
         assert (rows[i], labels[i]) == np.unravel_index(
@@ -98,7 +98,7 @@ def test_kernels_against_numpy() -> None:
 
 def test_overlaps_of_known_boxes() -> None:
     boxes = np.array([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]], dtype=float)
-    assert np.allclose(overlaps(boxes), [[1, 1 / 7, 0], [1 / 7, 1, 0], [0, 0, 1]])
+    assert np.allclose(box_iou(boxes), [[1, 1 / 7, 0], [1 / 7, 1, 0], [0, 0, 1]])
 
 
 # ---- losses and inference ------------------------------------------------------------------------------------------

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.kernels.products import Matrix
-from harmonium.kernels.rows import rows_between
+from harmonium.kernels.sparse.matrix import Matrix, slice_rows
 from harmonium.targets import Targets
 
 
@@ -45,7 +44,7 @@ class ViewBatch:
         if missing is not None and not missing.any():
             missing = None
         size = None if self.size is None else self.size[first:last]
-        return ViewBatch(rows_between(self.statistic, first, last), size, missing)
+        return ViewBatch(slice_rows(self.statistic, first, last), size, missing)
 
     @property
     def observed_rows(self) -> np.ndarray:

@@ -15,8 +15,8 @@ from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Family
 from harmonium.families.base import Own
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.products import add_statistic_times_weights, hidden_times_weights
-from harmonium.kernels.rows import entries
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.products import add_statistic_times_weights, hidden_times_weights
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
@@ -155,7 +155,7 @@ def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -
     terms = cells.at(natural) * cells.values + family.log_base(cells.values, own, cells.columns)
     if view.missing is not None:
         terms = np.where(cells.at(family.spread(view.missing)), 0, terms)
-    return cells.row_totals(terms)
+    return cells.row_sums(terms)
 
 
 def check_normalisable(families: dict[str, Family], hidden: HiddenLayer) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from harmonium.kernels.threads import on_one_thread
+from harmonium.kernels.runtime.threads import single_threaded
 from harmonium.search import NearestNeighbours, unit_rows
 from harmonium.validation import RandomState, Setting, check_fitted, check_settings
 
@@ -169,7 +169,7 @@ def _embedding(unit: np.ndarray, random_state: Any) -> np.ndarray:
         return _framed(np.pad(flat, ((0, 0), (0, 2 - flat.shape[1]))))
     perplexity = min(_PERPLEXITY, n_items / 4)
     reduction = TSNE(2, init="pca", perplexity=perplexity, max_iter=_STEPS, random_state=random_state)
-    with on_one_thread():
+    with single_threaded():
         return _framed(reduction.fit_transform(unit))
 
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from harmonium.estimators.encoding import only
 from harmonium.estimators.preparation import known_views
 from harmonium.inference.ais import LogPartition
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import density
 from harmonium.training import FittedModel
 from harmonium.validation import check_fitted, check_whole

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 from harmonium.estimators.lazily import lazily
 from harmonium.estimators.preparation import checked_rows, known_views, read
 from harmonium.estimators.ranking import ranked
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import latent, prediction
 from harmonium.queries.search import search_coordinates
 from harmonium.queries.topics import view_name

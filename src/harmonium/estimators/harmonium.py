@@ -33,7 +33,7 @@ from harmonium.estimators.preparation import (
 from harmonium.estimators.target_columns import apart_by_name
 from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.notices import notice
 from harmonium.objectives import Objective, SampledCD
 from harmonium.objectives.problem import Problem

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.queries.merging import merged
 from harmonium.validation import check_real
 

@@ -20,7 +20,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.compressed import check_before_conversion
+from harmonium.kernels.sparse.validation import check_sparse_indices
 from harmonium.notices import notice
 from harmonium.objectives.problem import Problem
 from harmonium.params import RESERVED
@@ -166,7 +166,7 @@ def _one_matrix(estimator: Any, X: Any, reset: bool) -> tuple[Any, pd.Index | No
     if frame is None:
         X = _one_array(X)
         if scipy.sparse.issparse(X):
-            check_before_conversion("X", X)
+            check_sparse_indices("X", X)
         # scikit-learn's own checks and messages
         matrix = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
         return matrix, None

@@ -12,7 +12,7 @@ from harmonium.estimators.checking import check_model
 from harmonium.estimators.density import generator
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.preparation import with_some_view
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import stability
 from harmonium.validation import RandomState, check_whole
 

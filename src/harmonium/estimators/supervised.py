@@ -14,7 +14,7 @@ from harmonium.estimators.preparation import known_views
 from harmonium.estimators.target_columns import apart
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.notices import notice
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem

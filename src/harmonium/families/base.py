@@ -17,7 +17,7 @@ import numpy as np
 
 from harmonium.families.sites import Rest, probe_feature
 from harmonium.families.sparse_draws import SparseDraw
-from harmonium.kernels.products import Matrix
+from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.laws import Law
 from harmonium.parts import Part
 from harmonium.support import Support

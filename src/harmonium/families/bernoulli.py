@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, are_binary
-from harmonium.kernels.inversion import coins
+from harmonium.kernels.sampling.inversion import bernoulli
 from harmonium.laws import BernoulliLaw, Law
 
 
@@ -57,4 +57,4 @@ class Bernoulli(Counts):
 
     def tail_quantile(self, uniform: np.ndarray, natural: np.ndarray) -> np.ndarray:
         """Return 1 where the uniform number is below the mean, and 0 elsewhere."""
-        return coins(uniform, natural)
+        return bernoulli(uniform, natural)

@@ -7,7 +7,7 @@ from scipy.special import bdtrik
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import Counts
-from harmonium.kernels.inversion import SMALLEST_ZERO, invert_survival
+from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
 from harmonium.laws import BinomialLaw, Law
 from harmonium.validation import Whole
 
@@ -62,7 +62,7 @@ class Binomial(Counts):
         n = self.n
         zero = np.exp(-n * np.log1p(odds))
         counts = invert_survival(tail, zero, odds, -1.0, n + 2.0)
-        vanished = zero < SMALLEST_ZERO  # many trials
+        vanished = zero < MIN_ZERO_PROBABILITY  # many trials
         if vanished.any():
             share = odds[vanished] / (1 + odds[vanished])
             counts[vanished] = np.ceil(bdtrik(1.0 - tail[vanished], n, share)).clip(0, n)

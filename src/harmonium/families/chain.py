@@ -11,12 +11,12 @@ from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.chain_states import best_naturals, chain_states
 from harmonium.families.sites import Rest
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
-from harmonium.kernels.chain_samples import chain_keys, draw_chains, sampled_chains
-from harmonium.kernels.chains import LIMIT, chain_log_partition, chain_means
-from harmonium.kernels.products import Matrix
-from harmonium.kernels.sampling import flag_bytes
-from harmonium.kernels.sparse import Columns
-from harmonium.kernels.threads import scratch
+from harmonium.kernels.chains.forward_backward import MAX_NATURAL, chain_log_partition, chain_means
+from harmonium.kernels.chains.sampling import chain_keys, draw_chains, draw_chains_from_hidden
+from harmonium.kernels.runtime.threads import scratch
+from harmonium.kernels.sampling.candidates import flag_bytes
+from harmonium.kernels.sparse.csr import CSCArrays
+from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.support import Support
 
 # Pseudo-observations, as a share of all positions, after which a feature recurs as often as chance has it: the means
@@ -53,7 +53,7 @@ class Chain(Family):
     whole_rows = True
     rises_together = True
     counts_something = True
-    natural_limits = (-LIMIT, LIMIT)
+    natural_limits = (-MAX_NATURAL, MAX_NATURAL)
     typical_size_: np.ndarray
 
     @property
@@ -124,7 +124,7 @@ class Chain(Family):
     ) -> np.ndarray:
         """Draw sequences position by position, for features that occur at all, and count."""
         drawn = draw_chains(*self._halves(natural.astype(np.float32, copy=False)), _lengths(size), rng)
-        return drawn.dense().astype(natural.dtype, copy=False)
+        return drawn.toarray().astype(natural.dtype, copy=False)
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Return the best number of ones and of neighbouring pairs of each feature.
@@ -176,12 +176,12 @@ class Chain(Family):
         n_rows, n_columns, lengths = len(hidden), self.n_columns, _lengths(size)
         keys = chain_keys(lengths, rng)
 
-        def draw(first: int, last: int) -> tuple[Columns, Columns]:
+        def draw(first: int, last: int) -> tuple[CSCArrays, CSCArrays]:
             nodes, edges = slice(first, last), slice(n_columns + first, n_columns + last)
             natural = scratch("natural", (2, last - first, n_rows), np.float32)
             flags = scratch("flags", (flag_bytes(natural[0].size),), np.uint8)
             parts, biases = (weights[nodes], weights[edges]), (bias[nodes], bias[edges])
-            return sampled_chains(parts, biases, hidden.T, lengths, keys, first * n_rows, natural, flags)
+            return draw_chains_from_hidden(parts, biases, hidden.T, lengths, keys, first * n_rows, natural, flags)
 
         return draw_in_blocks(weights, n_columns, n_rows, draw)
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from harmonium.families.base import NOTHING, Family, Own
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
-from harmonium.kernels.byte_products import as_units
-from harmonium.kernels.products import Matrix, sum_over_features
-from harmonium.kernels.rows import entries
-from harmonium.kernels.sampling import nonzero_columns
-from harmonium.kernels.sparse import Columns
-from harmonium.kernels.thinning import thinned_candidates
+from harmonium.kernels.sampling.int8_bounds import pack_units
+from harmonium.kernels.sampling.thinning import thinned_candidates
+from harmonium.kernels.sparse.csr import CSCArrays, csc_from_coo
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import Matrix
+from harmonium.kernels.sparse.products import sum_over_features
 from harmonium.support import Support
 from harmonium.validation import Choice
 
@@ -79,7 +79,7 @@ def looks_like_counts(summary: Any, largest: float = LARGEST_COUNT) -> np.ndarra
 def are_counts(summary: Any, largest: float = LARGEST_COUNT) -> bool:
     """Tell whether a view holds counts: whole numbers from 0 up, at least half of whose columns look like counts.
 
-    Columns of zeros and ones, which counts of rare things are, do not say anything about the others.
+    CSCArrays of zeros and ones, which counts of rare things are, do not say anything about the others.
     """
     narrow = (summary.mean > _SMALL_MEAN) & (summary.variance < _SMALL_DISPERSION * summary.mean)
     if not _are_whole(summary, largest) or (narrow | (summary.minimum > _FAR_FROM_ZERO)).any():
@@ -163,7 +163,7 @@ class Counts(Family):
         if self.typical_size_ is None:
             return None
         cells = entries(statistic)
-        return cells.row_totals(cells.values)
+        return cells.row_sums(cells.values)
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:
         """Return the mean total of the training data, if rows are levelled."""
@@ -231,13 +231,13 @@ class Counts(Family):
     ) -> SparseDraw | None:
         """Find candidates for counts above zero with a kernel, and draw these exactly."""
         keys = rng.integers(2**32, size=3, dtype=np.uint32)
-        factor, units = self.tail_factor(), as_units(hidden)
+        factor, units = self.tail_factor(), pack_units(hidden)
 
-        def draw(first: int, last: int) -> tuple[Columns]:
+        def draw(first: int, last: int) -> tuple[CSCArrays]:
             features, rows, uniform, natural = thinned_candidates(
                 weights[first:last], bias[first:last], units, factor, keys, first
             )
             counts = self.tail_quantile(uniform, self.clamp(natural))
-            return (nonzero_columns(features, rows, counts, last - first),)
+            return (csc_from_coo(features, rows, counts, last - first),)
 
         return draw_in_blocks(weights, len(weights), len(hidden), draw)

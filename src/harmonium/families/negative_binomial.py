@@ -8,7 +8,7 @@ from scipy.special import nbdtrik
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, without_bound
 from harmonium.families.pole import keep_below_pole
-from harmonium.kernels.inversion import SMALLEST_ZERO, invert_survival
+from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
 from harmonium.laws import Law, NegativeBinomialLaw
 from harmonium.support import Support
 from harmonium.validation import Number
@@ -75,7 +75,7 @@ class NegativeBinomial(Counts):
         p = np.exp(natural.astype(np.float64))
         zero = np.exp(self.r * np.log1p(-p))
         counts = invert_survival(uniform, zero, p, 1.0, float(self.r))
-        vanished = zero < SMALLEST_ZERO  # counts that are never small
+        vanished = zero < MIN_ZERO_PROBABILITY  # counts that are never small
         if vanished.any():
             tail = 1.0 - uniform[vanished].astype(np.float64)
             counts[vanished] = np.maximum(np.ceil(nbdtrik(tail, self.r, 1.0 - p[vanished])), 0)

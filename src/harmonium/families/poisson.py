@@ -9,7 +9,7 @@ from scipy.special import pdtrik
 
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, are_counts, without_bound
-from harmonium.kernels.inversion import invert_survival
+from harmonium.kernels.sampling.inversion import invert_survival
 from harmonium.laws import Law, PoissonLaw
 from harmonium.support import Support
 

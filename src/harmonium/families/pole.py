@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.elementwise import positive_sums
+from harmonium.kernels.reductions import positive_row_sums
 
 # how far below zero projected natural parameters stay; a convention, well above the rounding of float32 sums
 _MARGIN = 1e-3
@@ -26,7 +26,7 @@ def keep_below_pole(weights: np.ndarray, bias: np.ndarray, largest: float) -> No
     largest : float
         Largest value M of a unit, times the largest pull of a row; the smallest is 0.
     """
-    rows = np.flatnonzero(bias + largest * positive_sums(weights) + _MARGIN > 0)
+    rows = np.flatnonzero(bias + largest * positive_row_sums(weights) + _MARGIN > 0)
     for _ in range(3):
         if not len(rows):
             return

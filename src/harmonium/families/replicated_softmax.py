@@ -11,10 +11,11 @@ from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import are_counts
 from harmonium.families.exclusive import Exclusive
 from harmonium.families.sparse_draws import SparseDraw
-from harmonium.kernels.products import Matrix, hidden_times_weights
-from harmonium.kernels.rows import entries
-from harmonium.kernels.sampling import draw_tokens
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.sampling.multinomial import draw_multinomial
+from harmonium.kernels.sparse.csr import SparseRows
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import Matrix
+from harmonium.kernels.sparse.products import hidden_times_weights
 from harmonium.support import Support
 
 # a convention: rows with more tokens than this are drawn word by word instead of token by token
@@ -111,7 +112,7 @@ class ReplicatedSoftmax(Exclusive):
         """Draw multinomial counts."""
         assert size is not None
         if size.max(initial=0) <= _MANY_TOKENS:
-            return self._token_by_token(natural, rng, size).dense().astype(natural.dtype, copy=False)
+            return self._token_by_token(natural, rng, size).toarray().astype(natural.dtype, copy=False)
         # token by token would take too long, so the count of each word is drawn from a binomial given the words before
         probabilities = softmax(natural.astype(np.float64), axis=1)
         probabilities /= probabilities.sum(axis=1, keepdims=True)
@@ -136,7 +137,7 @@ class ReplicatedSoftmax(Exclusive):
     def _token_by_token(natural: np.ndarray, rng: np.random.Generator, size: np.ndarray) -> SparseRows:
         rows = np.ascontiguousarray(natural, dtype=np.float32)
         key = np.uint32(rng.integers(2**32))
-        return SparseRows(*draw_tokens(rows, size.astype(np.int64), key), natural.shape[1])
+        return SparseRows(*draw_multinomial(rows, size.astype(np.int64), key), natural.shape[1])
 
     def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Return the multinomial mode.
@@ -171,7 +172,7 @@ class ReplicatedSoftmax(Exclusive):
     def sizes(self, statistic: Matrix) -> np.ndarray | None:
         """Return the total of each row."""
         cells = entries(statistic)
-        return cells.row_totals(cells.values)
+        return cells.row_sums(cells.values)
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:
         """Return the mean total of the training data."""

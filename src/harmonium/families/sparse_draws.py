@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harmonium.kernels.products import feature_blocks
-from harmonium.kernels.sparse import Columns, SparseRows, add_columns_times_dense
-from harmonium.kernels.threads import block_bounds, run_blocks
+from harmonium.kernels.runtime.threads import block_bounds, run_blocks
+from harmonium.kernels.sparse.csr import CSCArrays, SparseRows, add_columns_times_dense
+from harmonium.kernels.sparse.products import feature_blocks
 
 # few, as the projections of all blocks must be added up; results do not depend on it but for rounding
 _MOST_BLOCKS = 4
@@ -23,7 +23,7 @@ class SparseDraw(NamedTuple):
 
 
 def draw_in_blocks(
-    weights: np.ndarray, n_columns: int, n_rows: int, draw: Callable[[int, int], tuple[Columns, ...]]
+    weights: np.ndarray, n_columns: int, n_rows: int, draw: Callable[[int, int], tuple[CSCArrays, ...]]
 ) -> SparseDraw:
     """Return a draw put together from blocks that may be drawn in any order and on any thread.
 
@@ -46,7 +46,7 @@ def draw_in_blocks(
     """
     n_blocks = min(feature_blocks(weights, n_rows), _MOST_BLOCKS)
     groups = weights.reshape(-1, n_columns, weights.shape[1])
-    drawn: list[tuple[Columns, ...]] = [()] * n_blocks
+    drawn: list[tuple[CSCArrays, ...]] = [()] * n_blocks
     projections = np.zeros((n_blocks, n_rows, weights.shape[1]), dtype=weights.dtype)
 
     def task(block: int) -> None:

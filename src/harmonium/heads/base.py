@@ -20,7 +20,7 @@ from harmonium.heads.footing import Features
 from harmonium.heads.linear_models import LinearLoss, Solution
 from harmonium.heads.outputs import UNCALIBRATED, Outputs
 from harmonium.hidden import BernoulliUnits, HiddenLayer
-from harmonium.kernels.dual import TOLERANCE
+from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE
 from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.targets import Kind, Labels, Meaning, Targets

@@ -11,7 +11,7 @@ from harmonium.heads.footing import Features
 from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
 from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers
 from harmonium.heads.outputs import NumberOutputs
-from harmonium.kernels.dual import TOLERANCE, solve_epsilon_insensitive
+from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_epsilon_insensitive
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Number

@@ -20,7 +20,8 @@ from sklearn.preprocessing import normalize
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.heads.resemblance import Resemblance
-from harmonium.kernels.rows import arrays_of, dense, entries, is_sparse
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import component_arrays, is_sparse, to_dense
 
 #: dense or sparse features, a row for each item
 Features = Any
@@ -74,9 +75,9 @@ class Footing:
             if batch.missing is not None:  # of sparse views whole rows
                 whole = is_sparse(batch.statistic)
                 observed -= batch.missing[:, 0].sum() if whole else family.spread(batch.missing).sum(axis=0)
-            present += cells.column_totals(cells.values != 0)
-            total += cells.column_totals(values.astype(np.float64))
-            square += cells.column_totals(np.square(values, dtype=np.float64))
+            present += cells.column_sums(cells.values != 0)
+            total += cells.column_sums(values.astype(np.float64))
+            square += cells.column_sums(np.square(values, dtype=np.float64))
             sparse &= is_sparse(batch.statistic)
         if counted and by_rarity:
             # the idf of scikit-learn, which keeps words that all rows have
@@ -102,12 +103,12 @@ class Footing:
         statistic = view.statistic
         # rows of a view that was dense in training may be sparse now
         if is_sparse(statistic) and self.resemblance is None and not self.centre.any():
-            starts, columns, values = arrays_of(statistic)
+            starts, columns, values = component_arrays(statistic)
             values = values.astype(np.float64)
             values = (_logarithms(values) if self.counted else values) * self.scale[columns]
             rows = scipy.sparse.csr_array((values, columns, starts), shape=statistic.shape)
             return normalize(rows, copy=False) if self.unit_rows else rows
-        values = dense(statistic).astype(np.float64)
+        values = to_dense(statistic).astype(np.float64)
         values = ((_logarithms(values) if self.counted else values) - self.centre) * self.scale
         if view.missing is not None:
             values[family.spread(view.missing)] = 0.0

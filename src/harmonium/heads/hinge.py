@@ -12,8 +12,8 @@ from harmonium.heads.footing import Features
 from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
 from harmonium.heads.linear_models import LinearLoss, Solution, regress_classes, separate_classes, weigh_classes
 from harmonium.heads.outputs import ClassOutputs
-from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
-from harmonium.kernels.margins import add_violations
+from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_crammer_singer
+from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Anything, Setting, check_real, shown
@@ -176,7 +176,7 @@ class Hinge(LinearHead):
         losses = np.zeros(len(scores))
         by_score = np.zeros_like(scores)
         for column, outputs, cost in self._columns():
-            add_violations(scores, targets, column, outputs.start, cost, losses, by_score)
+            add_multiclass_hinge(scores, targets, column, outputs.start, cost, losses, by_score)
         return losses, by_score
 
     direct_losses = (*LinearLoss("hinge").with_leaning(), LinearLoss("logistic"))

@@ -13,7 +13,7 @@ from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers, sep
 from harmonium.heads.outputs import LabelOutputs
 from harmonium.heads.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
+from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Choice, Number

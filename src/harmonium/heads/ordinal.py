@@ -14,7 +14,7 @@ from harmonium.heads.constants import Constants, constant
 from harmonium.heads.linear import USUAL_C, LinearHead
 from harmonium.heads.outputs import Outputs
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
+from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Choice, Setting, shown

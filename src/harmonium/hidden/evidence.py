@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.hidden.selection import Circumstances
-from harmonium.kernels.relevance import add_scaled, column_squares
+from harmonium.kernels.reductions import add_scaled, weighted_column_squares
 from harmonium.params import Parameters
 
 # ρ: about the variance p (1 - p) of a unit that a quarter of the items have; a convention
@@ -41,7 +41,9 @@ class Evidence:
 
     def _spread(self, parameters: Parameters) -> np.ndarray:
         """Return s_k², the variance of each unit's natural if features were independent, in float64."""
-        return np.sum([column_squares(parameters[name], scale) for name, scale in self._variances.items()], axis=0)
+        return np.sum(
+            [weighted_column_squares(parameters[name], scale) for name, scale in self._variances.items()], axis=0
+        )
 
     def of_views(self, parameters: Parameters) -> np.ndarray:
         """Return the evidence of each unit from the views alone."""

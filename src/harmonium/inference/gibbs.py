@@ -6,7 +6,7 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.kernels.rows import is_sparse
+from harmonium.kernels.sparse.matrix import is_sparse
 from harmonium.params import Parameters, bias_of, weights_of
 
 Sizes = dict[str, np.ndarray]

@@ -7,7 +7,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.inference.gibbs import Sizes
-from harmonium.kernels.rows import take_rows, with_rows_added
+from harmonium.kernels.sparse.matrix import add_to_rows, take_rows
 from harmonium.params import Parameters, bias_of, weights_of
 
 
@@ -133,7 +133,7 @@ def _take(batch: Batch, rows: np.ndarray) -> Batch:
 
 def _filled(view: ViewBatch, rows: np.ndarray, fill: np.ndarray) -> ViewBatch:
     assert view.missing is not None
-    statistic, beside = with_rows_added(view.statistic, rows, fill, view.missing[rows].all(axis=1))
+    statistic, beside = add_to_rows(view.statistic, rows, fill, view.missing[rows].all(axis=1))
     return ViewBatch(statistic, view.size, view.missing, beside)
 
 

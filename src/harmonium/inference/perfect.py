@@ -2,7 +2,8 @@
 
 With Gaussian units summed out, binary views are a Boltzmann machine: log p(x) = θ·x + s²/2 ‖λ + Wᵀx‖² + const, with
 couplings s² WWᵀ. With Bernoulli units, views and units together are one, with couplings W. Coupling from the past
-(`kernels/coupling.py`) draws from it exactly, unless couplings are so strong that chains do not meet.
+(`kernels/sampling/coupling_from_the_past.py`) draws from it exactly, unless couplings are so strong that chains do not
+meet.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
-from harmonium.kernels.coupling import draw_from_the_past
-from harmonium.kernels.threads import block_bounds, block_count, run_blocks
+from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
+from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 # samples of a block, which one thread draws: few, as some take a thousand times as long as others
@@ -74,7 +75,7 @@ def perfect_sample(
 
     def task(block: int) -> None:
         part = slice(*block_bounds(n_samples, n_blocks, block))
-        draw_from_the_past(bias, couplings, keys[part], max_sweeps, states[part], sweeps[part])
+        couple_from_the_past(bias, couplings, keys[part], max_sweeps, states[part], sweeps[part])
         if (sweeps[part] == 0).any():
             raise ChainsApartError(
                 f"Perfect sampling needs chains that meet within {max_sweeps} sweeps; those of this model did not, as "

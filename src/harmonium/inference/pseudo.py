@@ -7,7 +7,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families.sites import Rest
-from harmonium.kernels.rows import dense_row
+from harmonium.kernels.sparse.matrix import dense_row
 from harmonium.params import Parameters, bias_of, weights_of
 
 

@@ -1,1 +1,1 @@
-"""The few loops that NumPy is too slow for, and the one place that decides what runs in parallel."""
+"""Loops that NumPy is too slow for, and the one place that decides what runs in parallel (`runtime`)."""

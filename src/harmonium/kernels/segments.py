@@ -1,14 +1,14 @@
-"""Loops over sets of different sizes: segment ``i`` of an array is its rows ``offsets[i]`` to ``offsets[i + 1]``."""
+"""Reductions over segments of different lengths: segment ``i`` is the rows ``offsets[i]`` to ``offsets[i + 1]``."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.compiling import compiled
+from harmonium.kernels.runtime.jit import jit
 
 
-@compiled()
-def best_of_segments(
+@jit()
+def segment_argmax(
     scores: np.ndarray, bonus: np.ndarray, offsets: np.ndarray, columns: np.ndarray, rows: np.ndarray
 ) -> None:
     """Find the column and row (within the segment) of the largest ``scores + bonus`` of each segment.
@@ -28,8 +28,8 @@ def best_of_segments(
                     rows[segment] = row - offsets[segment]
 
 
-@compiled()
-def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> None:
+@jit()
+def segment_argmax_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> None:
     """Find the row (within the segment) of the largest score of each segment, in the column given for it."""
     for segment in range(len(offsets) - 1):
         best = -np.inf
@@ -40,8 +40,8 @@ def best_in_column(scores: np.ndarray, column: np.ndarray, offsets: np.ndarray, 
                 rows[segment] = row - offsets[segment]
 
 
-@compiled()
-def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+@jit()
+def segment_softmax(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the softmax of the scores within each segment, in double precision."""
     result = np.empty(len(scores))
     for segment in range(len(offsets) - 1):
@@ -58,8 +58,8 @@ def softmax_of_segments(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return result
 
 
-@compiled()
-def overlaps(boxes: np.ndarray) -> np.ndarray:
+@jit()
+def box_iou(boxes: np.ndarray) -> np.ndarray:
     """Return the intersection over union of all pairs of boxes (top, left, bottom, right), in single precision."""
     n_boxes = len(boxes)
     result = np.empty((n_boxes, n_boxes), dtype=np.float32)

@@ -32,8 +32,8 @@ class Objective(Part):
     weighs_labels : bool
         Whether labels that are a view count by the weights of their rows.
     marks_rows : bool
-        Whether all that `accumulate` adds to the gradients of views' weights lies in rows that it marks as ``touched``
-        in the statistics, as `add_sufficient_statistics` does.
+        Whether all that `accumulate` adds to the gradients of views' weights lies in rows that it marks in
+        ``active_rows`` of the statistics, as `add_sufficient_statistics` does.
 
     Examples
     --------

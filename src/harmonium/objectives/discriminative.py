@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.heads.label_view import class_scores, natural_without
-from harmonium.kernels.products import add_outer_products
-from harmonium.kernels.rows import dense
+from harmonium.kernels.sparse.matrix import to_dense
+from harmonium.kernels.sparse.products import add_outer_products
 from harmonium.objectives.base import STEPS, Objective
 from harmonium.objectives.contrastive import SampledCD
 from harmonium.objectives.problem import Problem
@@ -101,7 +101,7 @@ class Discriminative(Objective):
         natural = natural_without(energy, parameters, batch, name_of_label)
         scores = class_scores(energy, parameters, natural, name_of_label)
         log_total = logsumexp(scores, axis=1)
-        truth = np.where(weight[:, None] > 0, dense(label.statistic), 0)
+        truth = np.where(weight[:, None] > 0, to_dense(label.statistic), 0)
         into.loss += float(weight @ (log_total - (truth * scores).sum(axis=1)))
         by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(natural.dtype)
         by_natural = np.zeros_like(natural)
@@ -132,5 +132,5 @@ def _completed_blindly(problem: Problem, parameters: Parameters, batch: Batch, n
         return batch
     label = batch.views[name_of_label]
     unknown = np.ones((batch.n_rows, problem.energy.families[name_of_label].n_sites), dtype=bool)
-    blind = ViewBatch(np.zeros_like(dense(label.statistic)), label.size, unknown)
+    blind = ViewBatch(np.zeros_like(to_dense(label.statistic)), label.size, unknown)
     return problem.complete(parameters, replace(batch, views={**batch.views, name_of_label: blind}))

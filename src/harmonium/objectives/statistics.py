@@ -8,8 +8,9 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.kernels.products import Matrix, add_sums
-from harmonium.kernels.rows import entries
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import Matrix
+from harmonium.kernels.sparse.products import add_gradients
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
@@ -27,7 +28,7 @@ class Statistics:
         Number of rows.
     counts : ndarray of shape (units,), or 0
         What the prior of the hidden units learns from (`HiddenLayer.counts`): how many rows have each unit.
-    touched : dict of str to ndarray of bool of shape (features,)
+    active_rows : dict of str to ndarray of bool of shape (features,)
         Rows of the weights' gradients to which sufficient statistics were added, by the name of the weights. For words
         they are few: those of the batch and those that were drawn.
     """
@@ -36,7 +37,7 @@ class Statistics:
     loss: float = 0.0
     count: float = 0.0
     counts: np.ndarray | float = 0.0
-    touched: dict[str, np.ndarray] = field(default_factory=dict)
+    active_rows: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def zeros_like(cls, parameters: Parameters) -> Statistics:
@@ -46,11 +47,11 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         """Return the statistics of both batches together."""
         gradient = {name: value + other.gradient[name] for name, value in self.gradient.items()}
-        touched = {**other.touched, **self.touched}
-        for name in self.touched.keys() & other.touched.keys():
-            touched[name] = self.touched[name] | other.touched[name]
+        active_rows = {**other.active_rows, **self.active_rows}
+        for name in self.active_rows.keys() & other.active_rows.keys():
+            active_rows[name] = self.active_rows[name] | other.active_rows[name]
         loss, count, counts = self.loss + other.loss, self.count + other.count, self.counts + other.counts
-        return Statistics(gradient, loss, count, counts, touched)
+        return Statistics(gradient, loss, count, counts, active_rows)
 
 
 @dataclass
@@ -111,8 +112,8 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
                     totals = _own_totals(energy, parameters, name, own_name, view, term.are_samples)
                     gradient[own_of(name, own_name)] += term.sign * totals
         weights = gradient[weights_of(name)]
-        touched = into.touched.setdefault(weights_of(name), np.zeros(len(weights), dtype=bool))
-        add_sums(sums, weights, gradient[bias_of(name)], touched)
+        active_rows = into.active_rows.setdefault(weights_of(name), np.zeros(len(weights), dtype=bool))
+        add_gradients(sums, weights, gradient[bias_of(name)], active_rows)
 
 
 def _own_totals(
@@ -125,7 +126,7 @@ def _own_totals(
     if view.missing is not None and are_samples:
         inferred = family.own_statistics(cells.values, own, is_sample=False, columns=cells.columns)[own_name]
         terms = np.where(cells.at(family.spread(view.missing)), inferred, terms)
-    totals = cells.column_totals(terms)
+    totals = cells.column_sums(terms)
     if view.fill is not None:
         totals += family.own_statistics(view.fill[1], own, is_sample=False)[own_name].sum(axis=0)
     return totals

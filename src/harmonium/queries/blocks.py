@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from harmonium.batch import Batch
 from harmonium.inference.mean_field import fill_missing
-from harmonium.kernels.rows import in_double
+from harmonium.kernels.sparse.matrix import upcast_dense
 from harmonium.params import Parameters
 from harmonium.training import FittedModel
 from harmonium.views import Views
@@ -31,7 +31,7 @@ def blocks(model: FittedModel, views: Views, n_copies: int = 1) -> Iterator[tupl
             for view in batch.views.values():
                 # vectorised code rounds a row differently at another place of the block; in double precision,
                 # narrowed at the end, that does not show
-                view.statistic = in_double(view.statistic)
+                view.statistic = upcast_dense(view.statistic)
             yield slice(start + items.start, start + items.stop), batch
 
 

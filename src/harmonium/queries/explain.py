@@ -34,7 +34,7 @@ import pandas as pd
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
 from harmonium.heads import Head
-from harmonium.kernels.rows import dense_row, is_sparse
+from harmonium.kernels.sparse.matrix import dense_row, is_sparse
 from harmonium.params import HIDDEN_BIAS, weights_of
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.explanation import ABSENT, MISSING, Explanation

@@ -12,8 +12,8 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.estimators import Harmonium
 from harmonium.families import Family
 from harmonium.families.base import Own
-from harmonium.kernels.rows import dense
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
+from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.queries.blocks import completed_blocks
 from harmonium.report.latent import check_model, latent_means
 from harmonium.training.monitor import loss_of_view, view_losses
@@ -123,5 +123,5 @@ def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, own: Ow
     >>> saturated_loss(family, view, np.zeros((1, 2)), {}).round(4).tolist()  # log 1! - log 1 + 1
     [1.0]
     """
-    statistic = dense(view.statistic).astype(np.float64)
+    statistic = to_dense(view.statistic).astype(np.float64)
     return loss_of_view(family, view, family.saturated_natural(statistic, natural, own, view.size), own)

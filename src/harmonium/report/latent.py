@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.estimators import Harmonium
 from harmonium.estimators.checking import check_model as check_model
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.queries.latent import encode
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from harmonium.batch import ViewBatch
 from harmonium.estimators import Harmonium
 from harmonium.families import Family
-from harmonium.kernels.rows import entries
+from harmonium.kernels.sparse.entries import entries
 from harmonium.queries.topics import view_name
 from harmonium.report.groups import read_groups
 from harmonium.report.latent import unit_use
@@ -160,7 +160,7 @@ def _sums(source: Source, rows: np.ndarray, family: Family) -> np.ndarray:
         missing = family.spread(batch.missing)
         observed -= missing.sum(axis=0)
         values = np.where(cells.at(missing), 0, values)
-    return np.array([observed, cells.column_totals(values), cells.column_totals(np.square(values))])
+    return np.array([observed, cells.column_sums(values), cells.column_sums(np.square(values))])
 
 
 def _standing_out(sums: np.ndarray, overall: np.ndarray, family: Family) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.kernels.rows import dense
+from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives.problem import Problem
 from harmonium.views.data import Data
 
@@ -39,7 +39,7 @@ def _variances(problem: Problem, data: Data) -> dict[str, np.ndarray]:
     counts = {name: np.zeros(family.n_features_) for name, family in families.items()}
     for block in data.blocks(families):
         for name, view in block.views.items():
-            deviation = dense(view.statistic) - problem.reference[name]
+            deviation = to_dense(view.statistic) - problem.reference[name]
             observed = np.ones(deviation.shape, dtype=bool)
             if view.missing is not None:
                 observed = ~families[name].spread(view.missing)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.dual import TOLERANCE
+from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harmonium.energy import Energy
-from harmonium.kernels.sources import independent_rotation
+from harmonium.kernels.rotation import ica_rotation
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.clusters import bias_of_activity
@@ -54,7 +54,7 @@ def sources_of(
     """Return independent sources behind the factors of a table: their effects on the statistics, and their values."""
     found = factors(table, n_units, rng)
     spaced = np.linspace(0, len(table) - 1, min(_SOURCE_ROWS, len(table))).astype(int)
-    rotation = independent_rotation(found.scores[spaced], rng)
+    rotation = ica_rotation(found.scores[spaced], rng)
     return deviation[:, None] * (found.loadings @ rotation.T), found.scores @ rotation.T
 
 

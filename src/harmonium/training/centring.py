@@ -12,7 +12,7 @@ import numpy as np
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.kernels.rows import entries
+from harmonium.kernels.sparse.entries import entries
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
 
@@ -57,4 +57,4 @@ class Centring:
 def span(view: ViewBatch, mean: np.ndarray, family: Family) -> float:
     """Return Σ |φ(x) - mean| of an average row: how far its natural moves if all weights of a unit move by one."""
     left_out = None if view.missing is None else family.spread(view.missing)
-    return max(entries(view.statistic).mean_distance(mean, left_out), 1e-12)
+    return max(entries(view.statistic).mean_l1_distance(mean, left_out), 1e-12)

@@ -20,7 +20,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
-from harmonium.kernels.rows import entries
+from harmonium.kernels.sparse.entries import entries
 from harmonium.training.rows import missing_cells, rows_of, totals_of_groups
 from harmonium.views import Views
 

@@ -13,7 +13,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
 from harmonium.inference.mean_field import fill_missing
-from harmonium.kernels.rows import dense
+from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.training.monitor import loss_of_view
@@ -69,7 +69,7 @@ class Completion:
 
 def _parted(family: Family, view: ViewBatch, rng: np.random.Generator) -> tuple[ViewBatch, ViewBatch]:
     """Return a view without the sites that are drawn, and the view in which all others count as missing."""
-    statistic = np.asarray(dense(view.statistic), dtype=np.float32)
+    statistic = np.asarray(to_dense(view.statistic), dtype=np.float32)
     drawn = rng.random((len(statistic), family.n_sites)) < _ASKED
     missing = drawn if view.missing is None else drawn | view.missing
     asked = drawn if view.missing is None else drawn & ~view.missing

@@ -19,7 +19,8 @@ import scipy.sparse
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.kernels.rows import entries, presence
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import binarize
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.training.cooccurrence import coherent
@@ -87,7 +88,7 @@ def feature_relevance(problem: Problem, parameters: Parameters, data: Data) -> d
 
 def _compared(family: Family, view: ViewBatch) -> ViewBatch:
     """Return what typical items are compared by: the statistics or, if these count something, what is there at all."""
-    return replace(view, statistic=presence(view.statistic)) if family.counts_something else view
+    return replace(view, statistic=binarize(view.statistic)) if family.counts_something else view
 
 
 def _half(ends: np.ndarray) -> np.ndarray:
@@ -130,7 +131,7 @@ def _typical_items(
     for block in data.blocks(energy.families):
         for name in counted:
             cells = entries(_compared(energy.families[name], block.views[name]).statistic)
-            totals[name] += cells.column_totals(cells.values)
+            totals[name] += cells.column_sums(cells.values)
             n_rows[name] += float(block.views[name].observed_rows.sum())
         natural = energy.hidden_natural(parameters, problem.complete(parameters, block))
         # naturals still differ where means are rounded to 1; units that may be correlated have no such end

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from harmonium.kernels.rows import arrays_of
+from harmonium.kernels.sparse.matrix import component_arrays
 from harmonium.objectives.problem import Problem
 from harmonium.training.base import Training
 from harmonium.training.state import stream_state
@@ -50,7 +50,7 @@ def identity(
     }
     arrays: list[np.ndarray | None] = [np.array([len(data)]), *problem.reference.values()]
     for view in data.spaced(_KNOWN_ROWS, energy.families).views.values():
-        arrays += [*arrays_of(view.statistic), view.size, view.missing]
+        arrays += [*component_arrays(view.statistic), view.size, view.missing]
     if data.targets is not None:
         arrays += [data.targets.stored, data.targets.weight]
     begun: list[np.ndarray | None] = [] if before is None else [np.array([before.n_iter]), *before.parameters.values()]

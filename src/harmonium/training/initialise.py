@@ -6,8 +6,8 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.families import Family
-from harmonium.kernels.products import add_column_totals
-from harmonium.kernels.rows import entries
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.products import add_column_sums
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.base import Training
@@ -38,7 +38,7 @@ def mean_statistic(views: Views, name: str, family: Family, summary: Summary) ->
     total, count = np.zeros(family.n_features_), np.zeros(family.n_features_)
     for items, _ in views.source(name).raw_blocks():
         batch = views.source(name).batch(items, family)
-        add_column_totals(batch.statistic, 1.0, total)
+        add_column_sums(batch.statistic, 1.0, total)
         if batch.missing is None:
             count += len(items)
         else:
@@ -92,7 +92,7 @@ def _scattered(energy: Energy, views: Views, reference: dict[str, np.ndarray], r
     batch = views.batch(np.sort(sample), energy.families)
     weights, hidden_bias = {}, np.zeros(n_units)
     for name, family in energy.families.items():
-        spread = entries(batch.views[name].statistic).mean_square_distance(reference[name])
+        spread = entries(batch.views[name].statistic).mean_squared_distance(reference[name])
         scale = _SPREAD / np.sqrt(len(energy.families) * max(spread, 1e-12))
         # one feature alone must not saturate the units either
         weights[name] = rng.standard_normal((family.n_features_, n_units)) * min(scale, _LARGEST_SCALE)

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from harmonium.batch import Batch
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics

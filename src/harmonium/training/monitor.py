@@ -11,7 +11,8 @@ from harmonium.energy import log_weight
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
 from harmonium.families.base import Own
-from harmonium.kernels.rows import entries, is_sparse
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import is_sparse
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, bias_of, first_not_finite, weights_of
 from harmonium.training.state import resumable
@@ -163,7 +164,7 @@ def _loss_at_entries(
     cells = entries(view.statistic)
     natural = family.clamp(cells.products(hidden, weights, bias))
     terms = natural * cells.values + family.log_base(cells.values, own, cells.columns)
-    loss: np.ndarray = log_partition - cells.row_totals(terms)
+    loss: np.ndarray = log_partition - cells.row_sums(terms)
     return loss
 
 

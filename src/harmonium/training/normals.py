@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from harmonium.kernels.langevin import langevin_step
+from harmonium.kernels.sampling.langevin import langevin_step
 from harmonium.training.state import resumable
 
 #: smallest variance of a prior: below, weights are zero for all that single precision can tell

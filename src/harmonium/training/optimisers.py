@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.kernels.lazy import Moments, adam_update_of_rows, later_by_a_step, nothing_waits, settle
-from harmonium.kernels.updates import adam_update, descent_update, momentum_update, shared_adam_update
+from harmonium.kernels.optim.lazy_adam import Moments, advance_table, flush, initial_table, lazy_adam_update
+from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update, shared_adam_update
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, record
 from harmonium.parts import Part
@@ -67,7 +67,7 @@ class Optimiser(Part):
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
-        touched: Mapping[str, np.ndarray] = MappingProxyType({}),
+        active_rows: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """Move the parameters by one step, in place.
 
@@ -91,13 +91,13 @@ class Optimiser(Part):
         centres : mapping of str to ndarray, optional
             Means of views, by the name of their weights. Such weights move by the gradient of a model whose view is
             centred there.
-        touched : mapping of str to ndarray of bool, optional
+        active_rows : mapping of str to ndarray of bool, optional
             Rows of weights outside of which the gradient is zero, by the name of the weights. An optimiser may leave
-            the other rows of these weights as they are until `settle` is called; it need not.
+            the other rows of these weights as they are until `flush` is called; it need not.
         """
         raise NotImplementedError
 
-    def settle(self, parameters: Parameters, slots: Slots) -> None:
+    def flush(self, parameters: Parameters, slots: Slots) -> None:
         """Do what `update` has left for later.
 
         Parameters
@@ -111,7 +111,7 @@ class Optimiser(Part):
     def weighed(self, slots: Slots, weight: float) -> Slots:
         """Return a memory times its weight.
 
-        It is to be settled, and loses what only waited for that.
+        It is to be flushed before, and loses what only lazy updates need.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class Momentum(Optimiser):
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
-        touched: Mapping[str, np.ndarray] = MappingProxyType({}),
+        active_rows: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """Update the velocities, then the parameters."""
         take_off_centres(statistics, centres)
@@ -189,7 +189,7 @@ class Momentum(Optimiser):
             if self.momentum:
                 momentum_update(value, gradient, slots["velocity"][name], scaled, self.momentum, shrink)
             else:
-                descent_update(value, gradient, scaled, shrink)
+                sgd_update(value, gradient, scaled, shrink)
 
 
 class Adam(Optimiser):
@@ -259,11 +259,11 @@ class Adam(Optimiser):
         step: int,
         shares: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
-        touched: Mapping[str, np.ndarray] = MappingProxyType({}),
+        active_rows: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """Update the moments, then the parameters.
 
-        Rows that are not touched wait, unless units share their moments.
+        Rows that are not active are updated lazily, unless units share their moments.
         """
         correction = float(np.sqrt(1 - self.beta2**step))
         if not self.shared:
@@ -278,44 +278,44 @@ class Adam(Optimiser):
                 "epsilon": self.epsilon * correction,
                 "decay": _decay(name, rate, decay),
             }
-            if name in touched and not self.shared and name not in centres and self.beta2:
-                self._update_rows(name, value, statistics.gradient[name], touched[name], slots, constants)
+            if name in active_rows and not self.shared and name not in centres and self.beta2:
+                self._update_rows(name, value, statistics.gradient[name], active_rows[name], slots, constants)
                 continue
-            self._settle(name, value, slots)
+            self._flush(name, value, slots)
             axis = record(name).unit_axis if self.shared else None
             centre = (centres[name], by_bias) if name in centres else None
             update = adam_update if axis is None else partial(shared_adam_update, axis=axis, centre=centre)
             update(value, statistics.gradient[name], slots["first"][name], slots["second"][name], **constants)
 
-    def settle(self, parameters: Parameters, slots: Slots) -> None:
+    def flush(self, parameters: Parameters, slots: Slots) -> None:
         """Let all rows that wait catch up."""
         for name, value in parameters.items():
-            self._settle(name, value, slots)
+            self._flush(name, value, slots)
 
     def _update_rows(
         self,
         name: str,
         value: np.ndarray,
         gradient: np.ndarray,
-        touched: np.ndarray,
+        active_rows: np.ndarray,
         slots: Slots,
         constants: dict[str, Any],
     ) -> None:
         """Move some rows; the others wait, but not for too long."""
         tables, since = slots.setdefault("waiting", {}), slots.setdefault("since", {})
-        table = tables.setdefault(name, nothing_waits())
+        table = tables.setdefault(name, initial_table())
         since.setdefault(name, np.zeros(len(value), dtype=np.int32))
-        adam_update_of_rows(value, gradient, self._moments(name, slots), touched, table, **constants)
-        tables[name] = later_by_a_step(table, constants["step"], constants["betas"], constants["decay"])
+        lazy_adam_update(value, gradient, self._moments(name, slots), active_rows, table, **constants)
+        tables[name] = advance_table(table, constants["step"], constants["betas"], constants["decay"])
         if len(tables[name]) > _LONGEST_WAIT:
-            self._settle(name, value, slots)
+            self._flush(name, value, slots)
 
-    def _settle(self, name: str, value: np.ndarray, slots: Slots) -> None:
+    def _flush(self, name: str, value: np.ndarray, slots: Slots) -> None:
         """Let the rows of one array catch up, if any wait."""
         table = slots.get("waiting", {}).get(name)
         if table is not None and len(table) > 1:
-            settle(value, self._moments(name, slots), table, (self.beta1, self.beta2), self.epsilon)
-            slots["waiting"][name] = nothing_waits()
+            flush(value, self._moments(name, slots), table, (self.beta1, self.beta2), self.epsilon)
+            slots["waiting"][name] = initial_table()
 
     @staticmethod
     def _moments(name: str, slots: Slots) -> Moments:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from harmonium.bars import log_record, progress_bar
-from harmonium.kernels.compiling import announced
+from harmonium.kernels.runtime.jit import on_compile
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -80,5 +80,5 @@ def reporting(verbose: int | bool) -> Iterator[Reporter]:
 
     with progress_bar(SpeedColumn(), TimeRemainingColumn()) as progress:
         bar = Bar(progress)
-        with announced(bar.compiling):
+        with on_compile(bar.compiling):
             yield bar

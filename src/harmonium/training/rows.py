@@ -7,7 +7,7 @@ import scipy.sparse
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.kernels.rows import for_scipy
+from harmonium.kernels.sparse.matrix import to_scipy
 
 
 def missing_cells(view: ViewBatch, family: Family) -> np.ndarray | bool:
@@ -17,7 +17,7 @@ def missing_cells(view: ViewBatch, family: Family) -> np.ndarray | bool:
 
 def rows_of(view: ViewBatch, family: Family, mean: np.ndarray) -> np.ndarray | scipy.sparse.csr_array:
     """Return the rows of a view: sparse ones as they are, dense ones as deviations from the mean, 0 where missing."""
-    rows = for_scipy(view.statistic)
+    rows = to_scipy(view.statistic)
     if scipy.sparse.issparse(rows):
         return rows
     deviations = rows - mean

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
-from harmonium.kernels.rows import arrays_of
+from harmonium.kernels.sparse.matrix import component_arrays
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, record, weights_of
@@ -378,7 +378,7 @@ class Sampling(Driver):
         digest = hashlib.sha256()
         for name, view in data.batch(rows, energy.families).views.items():
             digest.update(f"{name} {energy.families[name]!r} {self.prior_of(name)!r}".encode())
-            for array in [*arrays_of(view.statistic), view.size, view.missing]:
+            for array in [*component_arrays(view.statistic), view.size, view.missing]:
                 digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
         parts = [type(self).__name__, objective, energy.hidden, energy.hidden.n_units_, len(data), digest.hexdigest()]
         return " ".join(map(str, parts))

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
-from harmonium.kernels.rows import dense
+from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
@@ -251,7 +251,7 @@ class _Table:
         for block in data.blocks(families):
             rows = slice(first, first + block.n_rows)
             for name, view in block.views.items():
-                values[rows, columns[name]] = (dense(view.statistic) - problem.reference[name]) * by_view[name]
+                values[rows, columns[name]] = (to_dense(view.statistic) - problem.reference[name]) * by_view[name]
                 if view.missing is not None:
                     missing[rows, columns[name]] = families[name].spread(view.missing)
             first = rows.stop

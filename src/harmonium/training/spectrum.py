@@ -16,7 +16,7 @@ from sklearn.utils.extmath import randomized_svd
 from harmonium.batch import Batch
 from harmonium.inference.gibbs import sample_views, sizes_of
 from harmonium.inference.mean_field import mean_views
-from harmonium.kernels.rows import dense
+from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.views.data import Data
@@ -102,8 +102,8 @@ def _differences(problem: Problem, batch: Batch, expected: Batch, block: Batch) 
     """Return all views side by side, minus what is expected of them; 0 where the block lacks them."""
     columns = []
     for name, family in problem.energy.families.items():
-        statistic = np.asarray(dense(batch.views[name].statistic), dtype=np.float32)
-        difference = statistic - dense(expected.views[name].statistic)
+        statistic = np.asarray(to_dense(batch.views[name].statistic), dtype=np.float32)
+        difference = statistic - to_dense(expected.views[name].statistic)
         missing = block.views[name].missing
         if missing is not None:
             difference[np.asarray(family.spread(missing), dtype=bool)] = 0

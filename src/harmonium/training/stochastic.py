@@ -12,7 +12,7 @@ import numpy as np
 
 from harmonium.hidden import HiddenLayer
 from harmonium.hidden.selection import Selection
-from harmonium.kernels.updates import approach
+from harmonium.kernels.optim.updates import ema_update
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
@@ -398,13 +398,13 @@ class Stochastic(Driver):
         moving = problem.moving(training.parameters)
         decay = self._decay(problem, training.n_items)
         # layers that select units add to the gradient of all rows, a mean item is kept by looking at all weights, and
-        # nothing waits that is settled after every update
-        may_wait = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed and every > 1
+        # updates that are flushed after every step need not be lazy
+        lazy = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed and every > 1
         n_counted, way = 0, 0.0
 
-        def settle() -> None:
+        def flush() -> None:
             nonlocal way
-            optimiser.settle(moving, training.slots)
+            optimiser.flush(moving, training.slots)
             if self.l1:
                 shorten(problem.energy, training.parameters, self.l1 * way)
             project(problem.energy, training.parameters)
@@ -413,7 +413,7 @@ class Stochastic(Driver):
         for number, batch in enumerate(data.batches(pieces, problem.energy.families)):
             if training.chains is None:
                 training.chains = objective.start(problem, batch, rng)
-            statistics.count, statistics.touched = 0.0, {}
+            statistics.count, statistics.active_rows = 0.0, {}
             n_counted += batch.n_rows
             training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
@@ -424,9 +424,9 @@ class Stochastic(Driver):
                 selection.charge(statistics.gradient, training.parameters, batch.n_rows, is_last)
                 before = centring.natural_of_mean_item(training.parameters)
                 step = training.n_updates
-                touched = statistics.touched if may_wait else {}
+                active_rows = statistics.active_rows if lazy else {}
                 optimiser.update(
-                    moving, statistics, training.slots, rate, decay, step, shares, centring.centres, touched
+                    moving, statistics, training.slots, rate, decay, step, shares, centring.centres, active_rows
                 )
                 centring.keep(training.parameters, before)
                 project(problem.energy, training.parameters)
@@ -435,14 +435,14 @@ class Stochastic(Driver):
                 check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
                 raise
             if (number + 1) % every == 0:
-                settle()
+                flush()
                 selection.settle(training.parameters, statistics.counts, n_counted, training.n_settled)
                 statistics.counts, n_counted = 0.0, 0
                 training.n_settled += 1
                 if self.average:
                     self.add_to_average(training, self.horizon(n_batches) / every)
             reporter.batch(batch.n_rows)
-        settle()
+        flush()
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 
     def optimiser_for(self, problem: Problem) -> Optimiser:
@@ -534,7 +534,7 @@ class Stochastic(Driver):
         training.n_averaged += 1
         share = max(1.0 / training.n_averaged, 1.0 / horizon)
         for name, value in training.parameters.items():
-            approach(training.average[name], value, share)
+            ema_update(training.average[name], value, share)
 
     def _share(self, fraction: float, position: tuple[int, ...] | None) -> float:
         """Return the share of the learning rate that the schedule leaves."""

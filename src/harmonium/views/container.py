@@ -14,7 +14,7 @@ import scipy.sparse
 from harmonium.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
-from harmonium.kernels.compressed import check_real, compressed_rows
+from harmonium.kernels.sparse.validation import check_real_dtype, checked_csr
 from harmonium.notices import notice
 from harmonium.views.annotated import (
     annotated_parts,
@@ -594,7 +594,7 @@ def as_matrix(name: str, view: Any) -> tuple[np.ndarray | scipy.sparse.csr_array
             f"View {name!r} must be a matrix with one row per item; got an array of shape {matrix.shape}; "
             "use reshape(-1, 1) for a single column."
         )
-    check_real(f"View {name!r}", matrix.dtype)
+    check_real_dtype(f"View {name!r}", matrix.dtype)
     if matrix.shape[1] == 0:
         raise InvalidViewError(f"View {name!r} must have at least one column; got shape {matrix.shape}; leave it out.")
     _check_finite(name, matrix, columns, index)
@@ -649,7 +649,7 @@ def _column_values(name: str, column: nw.Series, dtype: nw.dtypes.DType) -> np.n
 def _canonical(name: str, view: Any) -> np.ndarray | scipy.sparse.csr_array:
     if view.ndim != 2:
         return np.empty(view.shape)  # refused for its shape
-    matrix = compressed_rows(f"View {name!r}", view)
+    matrix = checked_csr(f"View {name!r}", view)
     cells = matrix.shape[0] * matrix.shape[1]
     if cells and matrix.nnz > _DENSE_FROM * cells:
         return matrix.toarray()

@@ -10,7 +10,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.families.counts import LARGEST_COUNT, are_counts
 from harmonium.hidden import HiddenLayer
-from harmonium.kernels.rows import Entries, entries
+from harmonium.kernels.sparse.entries import Entries, entries
 from harmonium.notices import notice
 from harmonium.parts import registered
 from harmonium.support import Support
@@ -100,8 +100,8 @@ def _first_outside(cells: Entries, support: Support) -> tuple[int, int, float] |
     """Return row, column and value of a cell outside the support; None if all lie in it."""
     outside = ~(support.contains(cells.values) | np.isnan(cells.values))
     if outside.any():
-        return cells.first(outside)
-    return None if support.contains(np.zeros(1)).all() else cells.first_unstored()
+        return cells.first_where(outside)
+    return None if support.contains(np.zeros(1)).all() else cells.first_implicit_zero()
 
 
 def check_largest(name: str, source: Source, family: Family) -> None:
@@ -114,7 +114,7 @@ def check_largest(name: str, source: Source, family: Family) -> None:
         cells = entries(block)
         outside = cells.values > cells.at(largest)
         if outside.any():
-            row, column, value = cells.first(outside)
+            row, column, value = cells.first_where(outside)
             raise InvalidViewError(
                 f"View {name!r} is {type(family).__name__} and knows codes up to {largest[column]} in "
                 f"{source.column_place(column)}; found {value:g} at {source.row_place(int(items[row]))}; fit "
@@ -137,7 +137,7 @@ def _check_data(name: str, source: Source, family: Family) -> None:
 
 
 def _check_whole_rows(name: str, source: Source, items: np.ndarray, cells: Entries, family: Family) -> None:
-    n_missing = cells.row_totals(np.isnan(cells.values))
+    n_missing = cells.row_sums(np.isnan(cells.values))
     partly = (n_missing > 0) & (n_missing < cells.shape[1])
     if partly.any():
         raise InvalidViewError(

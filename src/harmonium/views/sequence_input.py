@@ -11,14 +11,14 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
-from harmonium.kernels.compressed import compressed_rows
+from harmonium.kernels.sparse.validation import checked_csr
 
 
 def binary_rows(rows: Any) -> scipy.sparse.csr_array:
     """Return compressed rows without stored zeros, in single precision; the user's matrix stays as it is."""
     try:
         if scipy.sparse.issparse(rows) and rows.ndim == 2:
-            matrix = compressed_rows("The matrix of Sequences", rows)
+            matrix = checked_csr("The matrix of Sequences", rows)
         else:
             matrix = scipy.sparse.csr_array(np.atleast_1d(np.asarray(rows)))
         matrix = matrix.astype(np.float32)
@@ -81,7 +81,7 @@ def one_item(number: int, matrix: Any) -> scipy.sparse.csr_array | None:
     if not values.shape[0]:
         return None
     sparse = scipy.sparse.issparse(values)
-    return compressed_rows(f"Item {number} of Sequences", values) if sparse else scipy.sparse.csr_array(values)
+    return checked_csr(f"Item {number} of Sequences", values) if sparse else scipy.sparse.csr_array(values)
 
 
 def columns(frame: Any, *names: str) -> dict[str, np.ndarray]:
@@ -124,7 +124,7 @@ def numbered(label: str, values: np.ndarray, known: Sequence[Any] | None) -> tup
 
 def possible_counts(counts: Any, lengths: np.ndarray) -> scipy.sparse.coo_array:
     """Return counts of ones and of neighbouring pairs, (items, 2 features); refuse any that no sequence can have."""
-    counted = scipy.sparse.csr_array(counts) if not scipy.sparse.issparse(counts) else compressed_rows("Counts", counts)
+    counted = scipy.sparse.csr_array(counts) if not scipy.sparse.issparse(counts) else checked_csr("Counts", counts)
     if counted.shape[1] % 2 or counted.shape[0] != len(lengths):
         raise InvalidViewError(
             f"Counts must have a row per item, {len(lengths)}, and two columns per feature; got shape {counted.shape}; "

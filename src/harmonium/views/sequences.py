@@ -11,7 +11,7 @@ import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.features.paragraphs import paragraph_words
-from harmonium.kernels.chain_counts import arrange_chains, count_chains
+from harmonium.kernels.chains.counts import count_chains, sequences_from_counts
 from harmonium.views.sequence_input import binary_rows, checked_offsets, columns, numbered, one_item, possible_counts
 
 
@@ -241,7 +241,7 @@ class Sequences:
         pairs[np.searchsorted(nodes, cells[~is_node])] = counted.data[~is_node]
         items, features = np.divmod(nodes, n_features)
         random = np.random.default_rng(random_state).random((len(items), 1 + int(lengths.max(initial=0))))
-        rows, places = arrange_chains(items, features, ones, pairs, lengths, offsets, random)
+        rows, places = sequences_from_counts(items, features, ones, pairs, lengths, offsets, random)
         values = np.ones(len(rows), dtype=np.float32)
         shape = int(offsets[-1]), n_features
         return cls(scipy.sparse.csr_array((values, (rows, places)), shape=shape), offsets, feature_names)

@@ -12,9 +12,9 @@ import scipy.sparse
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.kernels.products import Matrix
-from harmonium.kernels.rows import entries
-from harmonium.kernels.sparse import SparseRows, gather_rows
+from harmonium.kernels.sparse.csr import SparseRows, gather_rows
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.views.places import cell_place, column_place, row_place
 from harmonium.views.summary import Summary, Sums
 
@@ -193,7 +193,7 @@ class Source:
 
     def _dense_rows(self, rows: np.ndarray) -> np.ndarray:
         """Return the values of some rows; absent rows are NaN, as zero need not lie in the support."""
-        values = self._sparse_rows(rows).dense() if self.is_sparse else self._full_rows(rows)
+        values = self._sparse_rows(rows).toarray() if self.is_sparse else self._full_rows(rows)
         values[rows < 0] = np.nan
         return values
 

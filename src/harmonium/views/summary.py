@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from harmonium.kernels.products import Matrix
-from harmonium.kernels.rows import entries
+from harmonium.kernels.sparse.entries import entries
+from harmonium.kernels.sparse.matrix import Matrix
 
 
 @dataclass(frozen=True)
@@ -102,15 +102,15 @@ class Sums:
         self.n_rows += cells.shape[0]
         self.n_missing += int(missing.sum())
         # sums about the first block's mean: variances of large values would otherwise cancel
-        self._shift = cells.level() if self._shift is None else self._shift
+        self._shift = cells.default_shift() if self._shift is None else self._shift
         for sums, more in zip((self._count, self._total, self._square), cells.moments(self._shift), strict=True):
             sums += more
         lowest, highest = cells.extremes()
         self._low, self._high = np.fmin(self._low, lowest), np.fmax(self._high, highest)
-        self._n_other += cells.column_totals((cells.values != 0) & ~missing)
+        self._n_other += cells.column_sums((cells.values != 0) & ~missing)
         broken = np.floor(cells.values) != cells.values
         if broken.any():  # which NaN is, too
-            self._whole &= cells.column_totals(broken & ~missing) == 0
+            self._whole &= cells.column_sums(broken & ~missing) == 0
 
     def summary(self, n_columns: int, is_sparse: bool) -> Summary:
         """Return the statistics of what was added."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from harmonium.kernels.sparse import SparseRows
+from harmonium.kernels.sparse.csr import SparseRows
 
 # Columns from which on, and share of non-zeros up to which, sparse rows pay, their making included. Measured for three
 # epochs of Bernoulli, Poisson and ReplicatedSoftmax, with 20 and with 100 units, on one thread, as time with dense rows
@@ -40,7 +40,7 @@ def sparse_rows_of(matrix: np.ndarray | scipy.sparse.csr_array) -> scipy.sparse.
         block = matrix[first : first + step]
         dtype = np.float32 if np.can_cast(block.dtype, np.float32) else np.float64
         rows = SparseRows.from_dense(np.ascontiguousarray(block, dtype=dtype))
-        stored = slice(place, place + rows.n_stored)
+        stored = slice(place, place + rows.nnz)
         columns[stored], values[stored] = rows.indices, rows.data
         starts[first : first + len(block) + 1] = place + rows.indptr
         place = stored.stop

@@ -12,7 +12,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
 
 from harmonium.given import names_of_columns
-from harmonium.kernels.compressed import check_before_conversion, compressed_rows
+from harmonium.kernels.sparse.validation import check_sparse_indices, checked_csr
 
 
 class Bags:
@@ -81,7 +81,7 @@ class Bags:
                     f"{matrix.shape} and sample 0 {matrices[0].shape}; give all candidates the same features."
                 )
             if scipy.sparse.issparse(matrix):
-                check_before_conversion(f"Sample {number}", matrix)
+                check_sparse_indices(f"Sample {number}", matrix)
         sizes = np.array([matrix.shape[0] for matrix in matrices])
         _check_sizes(sizes)
         tables = None if boxes is None else [_numbers(item) for item in boxes]
@@ -226,7 +226,7 @@ def _read_features(features: Any) -> Any:
     if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool):
         raise ValueError(f"Features must be real numbers; got dtype {matrix.dtype}; encode them first.")
     if scipy.sparse.issparse(matrix):
-        matrix = compressed_rows("The matrix of features", matrix)
+        matrix = checked_csr("The matrix of features", matrix)
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
     values: Any = matrix.data if scipy.sparse.issparse(matrix) else matrix

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
 from harmonium.extras import require
-from harmonium.kernels.threads import compute
+from harmonium.kernels.runtime.threads import compute
 from harmonium.notices import notice
 from harmonium.parts import IsPart, Part, WithParts, as_part
 from harmonium.storage import load_model

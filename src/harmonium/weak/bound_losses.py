@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harmonium.kernels.segments import overlaps
+from harmonium.kernels.segments import box_iou
 
 
 class Selection(NamedTuple):
@@ -118,7 +118,7 @@ class LayoutBound(_ClassCostBound):
             own = np.ascontiguousarray(boxes[offsets[sample] : offsets[sample + 1]], dtype=np.float64)
             number = numbers.setdefault(own.tobytes(), len(numbers))
             if number == len(self._tables):
-                self._tables.append(1 - overlaps(own))
+                self._tables.append(1 - box_iou(own))
             self._layout[sample] = number
 
     def _expected_if_right(self, posterior: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from harmonium.kernels.segments import best_in_column, best_of_segments, softmax_of_segments
-from harmonium.kernels.threads import run_blocks
+from harmonium.kernels.runtime.threads import run_blocks
+from harmonium.kernels.segments import segment_argmax, segment_argmax_in_column, segment_softmax
 from harmonium.weak.bags import Bags
 from harmonium.weak.bound_losses import BoundLoss, Selection
 from harmonium.weak.initial import speaking_candidates
@@ -195,7 +195,7 @@ class CandidateProblem(ABC):
             own = none if bonus is None else bonus[begin : self.offsets[last]]
             offsets = self.offsets[first : last + 1] - begin
             scores = self.scores(weights, first, last)
-            best_of_segments(scores, own, offsets, result.labels[first:last], result.candidates[first:last])
+            segment_argmax(scores, own, offsets, result.labels[first:last], result.candidates[first:last])
 
         run_blocks(task, len(self._bounds) - 1)
         return result
@@ -218,7 +218,9 @@ class CandidateProblem(ABC):
         def task(block: int) -> None:
             first, last = self._bounds[block], self._bounds[block + 1]
             offsets = self.offsets[first : last + 1] - self.offsets[first]
-            best_in_column(self.scores(weights, first, last), self.labels[first:last], offsets, result[first:last])
+            segment_argmax_in_column(
+                self.scores(weights, first, last), self.labels[first:last], offsets, result[first:last]
+            )
 
         run_blocks(task, len(self._bounds) - 1)
         return np.where(self.known >= 0, self.known, result).astype(np.int32)
@@ -253,7 +255,7 @@ class CandidateProblem(ABC):
         ndarray of float64 of shape (n_candidates,)
             Probabilities of all candidates, a flat array; known candidates are certain.
         """
-        result = softmax_of_segments(self.latent_scores(theta), self.offsets)
+        result = segment_softmax(self.latent_scores(theta), self.offsets)
         for sample in np.flatnonzero(self.known >= 0):
             result[self.offsets[sample] : self.offsets[sample + 1]] = 0
             result[self.offsets[sample] + self.known[sample]] = 1

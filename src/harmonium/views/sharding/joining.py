@@ -10,7 +10,7 @@ import scipy.sparse
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
-from harmonium.kernels.rows import stacked_rows, take_rows
+from harmonium.kernels.sparse.matrix import take_rows, vstack
 from harmonium.views.container import Views
 from harmonium.views.source import Source
 
@@ -24,7 +24,7 @@ def join_batches(parts: Sequence[Batch], families: Mapping[str, Family], order: 
 
 
 def _joined(parts: list[ViewBatch], family: Family, order: np.ndarray | None) -> ViewBatch:
-    statistic = stacked_rows([part.statistic for part in parts])
+    statistic = vstack([part.statistic for part in parts])
     sizes = [part.size for part in parts if part.size is not None]
     size = np.concatenate(sizes) if sizes else None
     missing = None

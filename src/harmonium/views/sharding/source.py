@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.kernels.products import Matrix
+from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.views.source import Source
 from harmonium.views.summary import Summary
 

@@ -1,0 +1,1 @@
+"""Binary Markov chains: means and log-partition, exact samples, and counts of sequences."""

@@ -1,0 +1,1 @@
+"""Steps of optimisers, lazy Adam, dual coordinate descent and the multiclass hinge loss."""

@@ -1,0 +1,1 @@
+"""Random numbers that are functions of (key, cell), and the draws made from them: counts, normals, exact samples."""
