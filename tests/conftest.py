@@ -10,9 +10,11 @@ import threadpoolctl
 
 # Workers share the processors. Threads of OpenMP and BLAS, which scikit-learn uses, wait for one another by spinning,
 # and so take them from the other worker: a map of 160 items took 10 s of processor time in place of 0.4. Libraries that
-# are loaded from now on, and other processes, obey the variable.
+# are loaded from now on, and other processes, obey the variables. Numba has threads of its own, which rivals of the
+# benchmarks use: beside other work their tests took 2 to 11 s of processor time in place of 1.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     threadpoolctl.threadpool_limits(1)
 
 import harmonium
