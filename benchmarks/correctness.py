@@ -42,7 +42,7 @@ BENCHMARK = Benchmark(
 def pairs(options: SimpleNamespace) -> list[list[object]]:
     """Return Gibbs moments and annealed log Z of every pair, in units of their standard errors."""
     # the models of the tests, which need more than a benchmark to be imported
-    from tests.conftest import SIZE, compatible_pairs, make_family, make_hidden, make_parameters, sizes_for
+    from tests.cases.models import SIZE, compatible_pairs, make_family, make_hidden, make_parameters, sizes_for
 
     rows = []
     for family, hidden in compatible_pairs():
@@ -71,7 +71,7 @@ def pairs(options: SimpleNamespace) -> list[list[object]]:
 
 def truth(options: SimpleNamespace) -> list[list[object]]:
     """Return held-out log-likelihoods of models fitted to rows of a known model with 10 features and 3 units."""
-    from tests.conftest import make_parameters
+    from tests.cases.models import make_parameters
 
     energy = Energy({"view0": Bernoulli().restore(10, {})}, BernoulliUnits().bind(3))
     parameters = make_parameters(energy, seed=7, scale=2.0)

@@ -26,7 +26,7 @@ BENCHMARK = Benchmark(
 def run(options: SimpleNamespace) -> Result:
     """Ask every endpoint, with requests that fit and with such that do not."""
     from harmonium.explore import Settings, make_app
-    from tests.explore_cases import fuzzed, small_folder
+    from tests.cases.explore import fuzzed, small_folder
 
     with TemporaryDirectory() as place:
         found = fuzzed(make_app(small_folder(Path(place)), Settings(pages=False)), options.examples)

@@ -6,7 +6,7 @@ Blocks marked ``python`` are run in the order of the page, in one namespace and 
 there are kept in the folder ``pictures`` beside the page (those of the README in docs/pictures). A block marked
 ``output`` right below one of them holds what it printed.
 A page that needs data sets of ``HARMONIUM_DATA`` names their folders in a comment: ``<!-- needs: hotels, emoji -->``.
-`tests/test_pages.py` runs all pages and compares.
+`tests/pages/test_pages.py` runs all pages and compares.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ import pytest
 
 from harmonium.extras import _EXTRAS, require
 from harmonium.weak import DissimilarityClassifier, IterativeLatentSVM, LatentSVM
+from tests.cases.repository import ROOT
 
-PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+PYPROJECT = ROOT / "pyproject.toml"
 
 
 @pytest.mark.parametrize("module", _EXTRAS)

@@ -7,7 +7,7 @@ NumPy's generators draw one number after the other, which takes about ten times 
 whatever order threads fill their blocks. All keys walk through one cycle of 2³² numbers from different places, so that
 two random keys share a stretch of n cells with a probability of about 2n / 2³²: good enough for noise, not for
 cryptography or for simulations of billions of numbers.
-`tests/test_kernels_normal.py` holds the battery of tests that they pass.
+`tests/kernels/test_normal.py` holds the battery of tests that they pass.
 """
 
 from __future__ import annotations

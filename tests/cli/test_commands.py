@@ -1,0 +1,186 @@
+"""The commands on a small table, as a new user would call them."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from typer.testing import CliRunner
+
+from harmonium import ModelFolder
+from harmonium.cli import app
+from harmonium.cli.commands import COMMANDS
+from harmonium.cli.printing import put_json_list
+from harmonium.cli.writing import write_frames
+from tests.cases.bad_input import assert_one_sentence
+
+RUNNER = CliRunner(env={"COLUMNS": "140"})
+N = 120
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, N)
+    words = ["dirty rude noisy awful smelly", "clean quiet kind lovely bright"]
+    frame = pd.DataFrame(
+        {
+            "text": [" ".join(rng.choice(words[k].split(), 4)) for k in kind],
+            "price": (40 + 40 * kind + 5 * rng.normal(size=N)).round(1),
+            "stars": np.array(["bad", "good"])[kind],
+        }
+    )
+    path = tmp_path_factory.mktemp("data") / "hotels.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(data: Path) -> Path:
+    output = data.parent / "made"
+    config = data.parent / "fit.toml"
+    config.write_text('target = "stars"\ntext = "text"\nnumber = ["price"]\ntopics = 9\nseed = 3\nepochs = 5\n')
+    result = RUNNER.invoke(
+        app,
+        ["fit", str(data), "-o", str(output), "--config", str(config), "--topics", "4", "--no-refit"],
+        catch_exceptions=False,
+    )
+    assert result.exit_code == 0, result.output
+    assert "held out" in result.stderr and "linear model" in result.stderr and "without looking" in result.stderr
+    assert "words" in result.stderr and result.stdout == ""
+    return output
+
+
+def test_options_win_over_the_file_which_wins_over_defaults(model: Path) -> None:
+    folder = ModelFolder.open(model)
+    assert folder.model.n_topics_ == 4 and folder.notes["seed"] == 3
+    assert folder.target is not None and folder.target.columns.tolist() == ["stars"]
+    assert list(folder.model.families_) == ["text", "numbers"]
+
+
+def run(*arguments: object) -> str:
+    result = RUNNER.invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_predict_takes_the_raw_file_and_writes_what_is_asked_for(model: Path, data: Path, tmp_path: Path) -> None:
+    stars = pd.read_csv(data)["stars"]
+    found = pd.read_csv(io.StringIO(run("predict", model, data)))
+    assert (found["prediction"] == stars).mean() > 0.95 and found["probability"].between(0.5, 1).all()
+    assert json.loads(run("predict", model, data, "--json"))[0]["prediction"] == stars[0]
+    run("predict", model, data, "-o", tmp_path / "out.jsonl")
+    assert len(pd.read_json(tmp_path / "out.jsonl", lines=True)) == N
+
+
+def test_transform_and_annotate(model: Path, data: Path) -> None:
+    latent = pd.read_csv(io.StringIO(run("transform", model, data)))
+    assert len(latent) == N and [*latent.columns[3:5], latent.columns[-1]] == ["topic_3", "dimension_0", "dimension_29"]
+    placed = pd.read_csv(io.StringIO(run("transform", model, data, "--map")))
+    np.testing.assert_allclose(placed[["map_x", "map_y"]], ModelFolder.open(model).map, atol=0.02)
+    pd.testing.assert_frame_equal(placed.iloc[:, :-2], latent)
+    found = pd.read_csv(io.StringIO(run("annotate", model, data, "--top", 1)))
+    assert (found["label"] == pd.read_csv(data)["stars"]).mean() > 0.95
+    words = pd.read_csv(io.StringIO(run("annotate", model, data, "--view", "text", "--top", 2)))
+    assert len(words) == 2 * N
+
+
+def test_search_by_words_columns_and_items(model: Path, data: Path) -> None:
+    stars = pd.read_csv(data)["stars"]
+    found = json.loads(run("search", model, "rude and dirty", "-n", 5, "--json"))
+    assert [item["stars"] for item in found] == ["bad"] * 5 and "dirty" in found[0]["text"]
+    found = json.loads(run("search", model, "--where", "price=85", "-n", 5, "--columns", "stars", "--json"))
+    assert {item["stars"] for item in found} == {"good"} and set(found[0]) == {"row", "score", "stars"}
+    found = json.loads(run("search", model, "--like", 0, "-n", 3, "--json"))
+    assert {item["stars"] for item in found} == {stars[0]} and 0 not in [item["row"] for item in found]
+
+
+def test_topics_info_and_explain(model: Path, data: Path) -> None:
+    topics = json.loads(run("topics", model, "--json"))
+    assert len(topics) == 4
+    different = sum(topic["same_as"] is None for topic in topics)
+    assert sum(line.startswith("topic ") for line in run("topics", model).splitlines()) == different
+    assert "topic" in run("topics", model) and "item" in run("topics", model)
+    assert json.loads(run("info", model, "--json"))["items"]["n"] == N
+    assert "HarmoniumClassifier" in run("info", model) and "held out" in run("info", model)
+    for new in ([], [data]):
+        why = json.loads(run("explain", model, *new, "--row", 5, "--json", "-n", 100))
+        total = why["base"] + sum(feature["total"] for feature in why["features"])
+        assert total == pytest.approx(why["score"], abs=1e-6)
+    assert "The average item has" in run("explain", model) and "│█" in run("explain", model)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["fit", "nowhere.csv"], "does not exist"),
+        (["fit", "{data}", "-o", "x.pkl"], "no ending"),
+        (["fit", "{data}", "-o", "{data}"], "no ending"),
+        (["fit", "{data}", "--target", "colour"], "column of the table"),
+        (["fit", "{data}", "--task", "class"], "no --target"),
+        (["fit", "{data}", "--text", "text", "--tags", "text"], "one role"),
+        (["fit", "{data}", "--role", "text"], "COLUMN=ROLE"),
+        (["fit", "{data}", "--text", "colour"], "correct the name"),
+        (["fit", "{data}", "--model", "nothing"], "correct the name"),
+        (["fit", "{data}", "--model", "dwh", "--target", "stars"], "does not suit"),
+        (["fit", "{data}", "--others", "all"], "infer or drop"),
+        (["fit", "{data}", "--text", "text", "--model", "befh", "--epochs", "3"], "takes none"),
+        (["fit", "{data}", "--seed", "-1"], "--seed"),
+        (["fit", "{matrix}", "--text", "name"], "holds views"),
+        (["fit", "{matrix}", "--model", "rbm"], "needs 0 or 1"),
+        (["fit", "{data}", "--config", "{data}"], "TOML"),
+        (["predict", "{model}", "nowhere.csv"], "does not exist"),
+        (["predict", "nowhere", "{data}"], "nothing at"),
+        (["predict", "{model}", "{data}", "-o", "x.pkl"], "--output"),
+        (["search", "{model}"], "give one of them"),
+        (["search", "{model}", "zebra"], "vocabulary"),
+        (["search", "{model}", "--like", "999"], "below"),
+        (["search", "{model}", "--where", "price"], "COLUMN=VALUE"),
+        (["search", "{data}", "rude"], "is a folder"),
+        (["explain", "{model}", "--row", "999"], "below"),
+        (["explain", "{model}", "--of", "ugly"], "correct the name"),
+        (["topics", "nowhere"], "nothing at"),
+    ],
+)
+def test_refusals_are_one_sentence_on_stderr(model: Path, data: Path, arguments: list[str], says: str) -> None:
+    matrix = data.parent / "counts.npz"
+    scipy.sparse.save_npz(matrix, 3 * scipy.sparse.eye_array(30, format="csr"))
+    result = RUNNER.invoke(app, [argument.format(model=model, data=data, matrix=matrix) for argument in arguments])
+    assert result.exit_code == 2, result.output
+    assert says in result.stderr and result.stdout == "" and "Traceback" not in result.stderr
+    assert_one_sentence(result.stderr.strip().splitlines()[-1].replace(str(data.parent), "folder"))
+
+
+def test_small_numbers_keep_their_digits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.DataFrame({"prediction": [3.3e-12, np.nan], "kind": ["a", None]})
+    expected = [{"prediction": 3.3e-12, "kind": "a"}, {"prediction": None, "kind": None}]
+    write_frames([frame], tmp_path / "x.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()] == expected
+    put_json_list([frame])
+    assert json.loads(capsys.readouterr().out) == expected
+
+
+def test_a_matrix_is_no_table(model: Path, tmp_path: Path) -> None:
+    scipy.sparse.save_npz(tmp_path / "m.npz", scipy.sparse.eye_array(3, 10, format="csr"))
+    result = RUNNER.invoke(app, ["predict", str(model), str(tmp_path / "m.npz")])
+    assert result.exit_code == 2 and result.stdout == ""
+    assert_one_sentence(result.stderr.strip().splitlines()[-1])
+
+
+def test_a_fault_of_the_library_says_so_and_ends_with_1(monkeypatch: pytest.MonkeyPatch, model: Path) -> None:
+    def fail(path: Path) -> None:
+        raise RuntimeError("something")
+
+    monkeypatch.setattr("harmonium.collection.ModelFolder.open", fail)
+    result = RUNNER.invoke(app, ["topics", str(model)])
+    assert result.exit_code == 1 and "RuntimeError: something" in result.stderr
+
+
+def test_every_command_has_help() -> None:
+    for name in COMMANDS:
+        assert RUNNER.invoke(app, [name, "--help"]).exit_code == 0

@@ -1,0 +1,274 @@
+"""The explorer's endpoints: what they answer is what the folder says, as JSON and as pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from harmonium import ModelFolder
+from harmonium.explore import Settings, make_app
+from tests.cases.explore import SCRIPT
+
+PAGES = [
+    "/",
+    "/topics",
+    "/topics/0",
+    "/items/0",
+    "/search",
+    "/search?q=dirty",
+    "/annotate",
+    "/annotate?column.review=clean+quiet",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(rooms: ModelFolder) -> ModelFolder:
+    return rooms
+
+
+@pytest.fixture(scope="module")
+def client(folder: ModelFolder) -> TestClient:
+    return TestClient(make_app(folder))
+
+
+def got(client: TestClient, address: str) -> Any:
+    response = client.get(address)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def posted(client: TestClient, address: str, **body: Any) -> Any:
+    response = client.post(address, json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_index_says_what_the_folder_holds(client: TestClient, folder: ModelFolder) -> None:
+    about = got(client, "/index.json")
+    assert about["title"] == "rooms"
+    assert about["items"]["n"] == len(folder)
+    assert about["asked_by"] == ["review", "tags", "price"]
+    assert [entry["by"] for entry in about["colourings"] if entry["group"] == "target"] == ["column:kind"]
+
+
+def test_map_has_all_items_where_the_folder_has_them(client: TestClient, folder: ModelFolder) -> None:
+    places = got(client, "/map.json")
+    x, y = np.array(places["x"]) / 65535 * 2 - 1, 1 - np.array(places["y"]) / 65535 * 2
+    np.testing.assert_allclose(np.stack([x, y], axis=1), folder.map, atol=1e-4)
+
+
+def test_colours_by_class_column_and_topic(client: TestClient, folder: ModelFolder) -> None:
+    by_class = got(client, "/colours.json?by=column:kind")
+    assert [by_class["names"][value] for value in by_class["values"]] == folder.items["kind"].tolist()
+    for entry in got(client, "/index.json")["colourings"]:
+        colours = got(client, f"/colours.json?by={entry['by']}")
+        assert len(colours["values"]) == len(folder)
+        assert all(0 <= value <= 255 for value in colours["values"])
+    topic = next(entry["by"] for entry in got(client, "/index.json")["colourings"] if entry["group"] == "topic")
+    values = got(client, f"/colours.json?by={topic}")["values"]
+    number = int(topic.partition(":")[2])
+    assert np.argmax(values) in np.flatnonzero(np.array(values) == 254)
+    assert np.corrcoef(values, folder.coordinates[:, number])[0, 1] > 0.99
+
+
+def test_search_by_words_columns_and_items(client: TestClient, folder: ModelFolder) -> None:
+    expected = folder.search("dirty rude", 5)["row"].tolist()
+    by_words = got(client, "/search.json?q=dirty+rude&n=5")
+    assert [card["row"] for card in by_words["items"]] == expected
+    assert {card["target"]["kind"] for card in by_words["items"]} == {"bad"}
+    assert posted(client, "/search.json", query="dirty rude", n=5)["items"] == by_words["items"]
+    by_tag = posted(client, "/search.json", query={"tags": "dear"}, n=4)
+    assert {card["target"]["kind"] for card in by_tag["items"]} == {"good"}
+    assert got(client, "/search.json?column.tags=dear&n=4")["items"] == by_tag["items"]
+    like = got(client, "/search.json?like=5&n=3")["items"]
+    assert [card["row"] for card in like] == folder.nearest(5, 3)["row"].tolist()
+
+
+def test_predictions_topics_and_annotations_are_those_of_the_folder(client: TestClient, folder: ModelFolder) -> None:
+    items = [{"review": "clean quiet view"}, {"tags": "cheap|old", "price": 50}, {"tags": ["new"], "review": None}]
+    found = posted(client, "/predict.json", items=items)["predictions"]
+    assert [row["prediction"] for row in found] == ["good", "bad", "good"]
+    assert found[0]["probability"] == pytest.approx(
+        folder.predict({"review": "clean quiet view"})["probability"][0], abs=0.2
+    )
+    found = posted(client, "/transform.json", items=items)
+    assert np.array(found["coordinates"]).shape == (3, folder.model.n_components_)
+    assert len(found["map"]["x"]) == len(found["map"]["y"]) == 3
+    tags = posted(client, "/annotate.json", items=items[:1], view="tags", top=2)["annotations"][0]
+    assert {entry["label"] for entry in tags} == {"dear", "new"}
+
+
+def test_annotate_describes_an_item_by_what_is_known_of_it(client: TestClient) -> None:
+    found = got(client, "/annotate.json?column.review=dirty+rude+noisy")
+    assert found["prediction"]["prediction"] == "bad"
+    assert {entry["label"] for entry in found["annotations"]["tags"][:2]} == {"cheap", "old"}
+    assert "review" not in found["annotations"]
+    assert found["notices"] == []  # columns that are left out are meant to be
+    assert {card["target"]["kind"] for card in found["similar"]} == {"bad"}
+    similar, places = [card["row"] for card in found["similar"]], got(client, "/map.json")
+    for axis in "xy":
+        near = np.array(places[axis])[similar]
+        assert near.min() - 655 <= found["map"][axis][0] <= near.max() + 655  # a hundredth of the map
+    page = client.get("/annotate?column.review=dirty+rude+noisy").text
+    assert f'data-new="{found["map"]["x"][0]},{found["map"]["y"][0]}"' in page
+
+
+def test_selection_says_what_is_special(client: TestClient, folder: ModelFolder) -> None:
+    good = np.flatnonzero(folder.items["kind"] == "good").tolist()
+    found = posted(client, "/selection.json", rows=good)
+    assert found["n"] == len(good)
+    assert found["target"]["classes"] == [{"name": "good", "share": 1.0}]
+    mean = folder.coordinates.mean(axis=0)
+    for topic in found["topics"]:
+        expected = (folder.coordinates[good].mean(axis=0) - mean) / folder.coordinates.std(axis=0)
+        assert topic["ahead"] == pytest.approx(expected[topic["topic"]], rel=1e-4)
+    assert {card["row"] for card in found["items"]} <= set(good)
+
+
+def test_pictures_are_those_of_the_folder(client: TestClient, folder: ModelFolder) -> None:
+    response = client.get("/pictures/2.png")
+    assert (response.headers["content-type"], response.content) == ("image/png", folder.thumbnails[2])
+    assert client.get("/pictures/3.png").status_code == 404
+    assert client.get("/pictures/99999.png").status_code == 404
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_has_a_json_twin_and_escapes_content(client: TestClient, page: str) -> None:
+    response = client.get(page)
+    assert response.status_code == 200
+    assert SCRIPT not in response.text
+    assert 'style="' not in response.text  # which the policy would keep from working
+    path, _, query = page.partition("?")
+    twin = f"{'/index' if path == '/' else path}.json" + (f"?{query}" if query else "")
+    assert f'href="{twin.replace("&", "&amp;")}"' in response.text
+    assert got(client, twin)
+
+
+def test_a_review_with_a_script_is_shown_as_text(client: TestClient) -> None:
+    page = client.get("/items/0").text
+    assert SCRIPT not in page
+    assert "&lt;script&gt;alert(" in page
+    asked = client.get("/search", params={"q": f'"><script>{SCRIPT}'})
+    assert "<script>" not in asked.text.replace('<script type="module"', "")
+    assert got(client, "/items/0.json")["values"]["review"].startswith(SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "words"),
+    [
+        ("/topics/99.json", 404, "from 0 to 3"),
+        ("/topics/x.json", 404, "whole number"),
+        ("/items/80.json", 404, "from 0 to 79"),
+        ("/items/-1.json", 404, "whole number"),
+        ("/search.json?n=0&q=dirty", 422, "from 1 to 100"),
+        ("/search.json?q=dirty&like=3", 422, "several"),
+        ("/search.json?q=dirty&q=rude", 422, "once"),
+        ("/search.json?strange=1", 422, "strange"),
+        ("/search.json?q=xyzzy", 422, "vocabulary"),
+        ("/annotate.json?column.price=dear", 422, "price must be a number"),
+        ("/annotate.json?column.price=nan", 422, "up to 1e15"),
+        ("/search.json?column.price=1e400", 422, "up to 1e15"),
+        ("/colours.json?by=column:../secret", 422, "one of"),
+        ("/colours.json", 422, "must have by"),
+        ("/nothing.json", 404, "nothing at this address"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_a_sentence(
+    client: TestClient, address: str, status: int, words: str
+) -> None:
+    response = client.get(address)
+    assert (response.status_code, words in response.json()["error"]) == (status, True), response.text
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/predict.json", b"not json", 400),
+        ("/predict.json", b"[" * 100_000, 400),
+        ("/predict.json", b'{"items": [{"price": NaN}]}', 400),
+        ("/predict.json", b'{"items": [{"price": 1e999}]}', 422),
+        ("/predict.json", b'{"items": [{"price": 1%b}]}' % (b"0" * 400), 422),
+        ("/predict.json", b"[]", 422),
+        ("/predict.json", b"{}", 422),
+        ("/predict.json", b'{"items": []}', 422),
+        ("/predict.json", b'{"items": [{}]}', 422),
+        ("/predict.json", b'{"items": [{"colour": "red"}]}', 422),
+        ("/predict.json", b'{"items": [{"review": {"a": 1}}]}', 422),
+        ("/selection.json", b'{"rows": [80]}', 422),
+        ("/selection.json", b'{"rows": [true]}', 422),
+        ("/search.json", b'{"query": 7}', 422),
+        ("/annotate.json", b'{"items": [{"review": "clean"}], "view": "none"}', 422),
+    ],
+)
+def test_bodies_that_cannot_be_read_are_refused(client: TestClient, path: str, body: bytes, status: int) -> None:
+    response = client.post(path, content=body)
+    assert (response.status_code, "error" in response.json()) == (status, True), response.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/annotate?column.price=much",
+        "/annotate?what=1",
+        "/search?column.price=much",
+        "/search?n=no",
+        "/topics/99",
+        "/items/999",
+    ],
+)
+def test_pages_tell_what_cannot_be_answered(client: TestClient, path: str) -> None:
+    response = client.get(path)
+    assert 400 <= response.status_code < 500 and 'role="alert"' in response.text
+
+
+def test_halves_of_characters_and_long_texts_are_read(client: TestClient) -> None:
+    body = json.dumps({"items": [{"review": "clean \ud800"}, {"review": "dirty " * 50_000}]})
+    found = client.post("/predict.json", content=body)
+    assert [row["prediction"] for row in found.json()["predictions"]] == ["good", "bad"]
+
+
+def test_nothing_can_be_written(client: TestClient) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    for method in ("PUT", "DELETE", "PATCH"):
+        for path in paths:
+            answer = client.request(method, path.replace("{topic}", "0").replace("{row}", "0"))
+            assert answer.status_code in (404, 405) and "/openapi.json" in answer.json()["error"]
+
+
+def test_openapi_describes_what_answers(client: TestClient) -> None:
+    described = client.get("/openapi.json").json()
+    assert described["openapi"] == "3.1.0"
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            assert operation["summary"]
+            if method == "get":
+                needed = [p for p in operation["parameters"] if p["required"] and p["in"] == "query"]
+                address = path.replace("{topic}", "0").replace("{row}", "0")
+                answer = client.get(address, params={p["name"]: p["schema"]["enum"][0] for p in needed})
+                assert answer.status_code == 200
+                required = operation["responses"]["200"]["content"]["application/json"]["schema"]["required"]
+                assert set(required) <= set(answer.json())
+
+
+def test_a_service_has_no_pages(folder: ModelFolder) -> None:
+    service = TestClient(make_app(folder, Settings(pages=False)))
+    assert service.get("/topics").status_code == 404
+    assert service.get("/topics.json").status_code == 200
+    assert service.get("/healthz").json() == {"status": "ok"}
+
+
+def test_requests_are_counted_over_processes(folder: ModelFolder, tmp_path: Path) -> None:
+    both = [TestClient(make_app(folder, Settings(counts=tmp_path))) for _ in range(2)]
+    for client, number in zip(both, (2, 3), strict=True):
+        for _ in range(number):
+            client.get("/topics.json")
+    client.get("/topics/99.json")
+    text = both[0].get("/metrics").text
+    assert 'harmonium_requests_total{endpoint="/topics.json",status="2xx"} 5' in text
+    assert 'harmonium_requests_total{endpoint="/topics/{topic}.json",status="4xx"} 1' in text
+    assert 'harmonium_request_seconds_count{endpoint="/topics.json"} 5' in text

@@ -1,0 +1,198 @@
+"""Numbers: intervals that hold as often as they say, coefficients in units of y, and weights of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import r2_score
+
+from harmonium import EpsilonInsensitive, HarmoniumRegressor, LabelView, Ordinal, Stochastic, load
+from harmonium.heads.conformal import conformal_quantile
+from harmonium.heads.outputs import NumberOutputs
+from harmonium.targets import Targets
+from tests.cases.heads import labelled
+
+
+def numbers(n_rows: int, seed: int, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """One number, with errors of heavy tails."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    return X, 50 + 10 * (X[:, 0] - X[:, 1] + noise * rng.standard_t(4, size=n_rows))
+
+
+def regressor(**keywords: Any) -> HarmoniumRegressor:
+    keywords = {"head": EpsilonInsensitive(C=1.0), "random_state": 0, **keywords}
+    return HarmoniumRegressor(4, driver=Stochastic(batch_size=20, learning_rate=0.05, max_iter=6), **keywords)
+
+
+# ---- the quantile ----------------------------------------------------------------------------------------------------
+@settings(deadline=None, max_examples=60)
+@given(
+    errors=st.lists(st.integers(0, 9), min_size=1, max_size=30),
+    level=st.floats(0.01, 0.99),
+    twice=st.sets(st.integers(0, 29)),
+)
+def test_the_quantile_is_that_of_the_definition(errors: list[int], level: float, twice: set[int]) -> None:
+    values = np.sort(np.array(errors, dtype=float))
+    n_rows = len(values)
+    place = int(np.ceil(np.round((n_rows + 1) * level, 9)))
+    expected = values[place - 1] if place <= n_rows else np.inf
+    assert conformal_quantile(values, np.ones(n_rows), level) == expected
+    assert conformal_quantile(values, np.full(n_rows, 3.5), level) == expected  # only ratios of weights count
+    weight = np.ones(n_rows)
+    more = np.append(weight, 0.0)  # rows of weight 0 do not count
+    assert conformal_quantile(np.append(values, 99.0), more, level) == expected
+    for row in twice:
+        weight[row % n_rows] = 2.0
+    found = conformal_quantile(values, weight, level)
+    needed = level * (weight.sum() + weight.mean())
+    fits = [value for value in values if weight[values <= value].sum() >= needed - 1e-9]
+    assert found == (min(fits) if fits else np.inf)
+
+
+def test_coverage_is_exact_for_errors_that_can_be_exchanged() -> None:
+    """Over draws of held-out rows, it is ⌈(n + 1) p⌉ / (n + 1)."""
+    rng = np.random.default_rng(0)
+    for n_rows, level in ((19, 0.9), (30, 0.8), (99, 0.95)):
+        draws = np.sort(rng.exponential(size=(4000, n_rows)), axis=1)
+        cuts = np.array([conformal_quantile(draw, np.ones(n_rows), level) for draw in draws])
+        covered = np.mean(-np.expm1(-cuts))  # the share of new errors below each cut
+        assert covered == pytest.approx(np.ceil(round((n_rows + 1) * level, 9)) / (n_rows + 1), abs=0.004)
+
+
+def test_errors_of_outputs_are_kept_apart_and_sorted() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(50, 2))
+    values[::3, 0] = np.nan
+    outputs = NumberOutputs(np.array([1.0, 2.0]), np.array([2.0, 10.0]))
+    scores, weight = rng.normal(size=(50, 2)), rng.integers(0, 3, size=50).astype(float)
+    factors = outputs.calibrate(scores, Targets(values, weight))
+    assert outputs.accepts(factors) and not outputs.accepts(factors[:-1]) and not outputs.accepts(-factors)
+    for output, width in enumerate(outputs.half_widths(factors, 0.8)):
+        known = np.repeat(np.arange(50), weight.astype(int))
+        known = known[~np.isnan(values[known, output])]
+        errors = np.sort(np.abs(scores - values)[known, output])
+        once = ~np.isnan(values[:, output]) & (weight > 0)
+        total = weight[once].sum() + weight[once].mean()  # a row of weight 2 counts as two; the new one is as the mean
+        assert width == pytest.approx(outputs.scale[output] * errors[int(np.ceil(0.8 * total)) - 1])
+
+
+# ---- the estimator ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("n_rows", "head"),
+    [(200, EpsilonInsensitive(C=1.0)), (900, EpsilonInsensitive(C=1.0)), (200, LabelView())],
+    ids=str,
+)
+def test_intervals_hold_for_new_rows(n_rows: int, head: Any) -> None:
+    covered: dict[float, list[float]] = {0.5: [], 0.8: [], 0.9: []}
+    for seed in range(8):
+        # many rows are held out, as the coverage of few varies much, and most is noise, as models of more rows are
+        # better than those that are tried on held-out ones
+        model = regressor(head=head, random_state=seed, validation_fraction=0.4).fit(*numbers(n_rows, seed, noise=3.0))
+        fresh, truth = numbers(2000, 100 + seed, noise=3.0)
+        for level, shares in covered.items():
+            prediction, lower, upper = model.predict(fresh, interval=level)
+            np.testing.assert_array_equal(prediction, model.predict(fresh))
+            np.testing.assert_allclose(upper - prediction, prediction - lower)
+            shares.append(float(np.mean((lower <= truth) & (truth <= upper))))
+    for level, shares in covered.items():
+        assert np.mean(shares) == pytest.approx(level, abs=0.02), shares
+
+
+def test_intervals_of_several_outputs_survive_a_file(tmp_path: Path) -> None:
+    X, y = numbers(120, 0)
+    both = np.column_stack([y, X[:, 2] / 100])
+    both[::5, 1] = np.nan
+    model = regressor().fit(X, both)
+    found = model.predict(X, interval=0.8)
+    assert found.lower.shape == found.upper.shape == (120, 2)
+    widths = (found.upper - found.lower)[0]
+    assert widths[0] > 100 * widths[1]
+    model.save(tmp_path / "model")
+    for part, again in zip(found, load(tmp_path / "model").predict(X, interval=0.8), strict=True):
+        np.testing.assert_array_equal(part, again)
+
+
+def test_intervals_that_nothing_tells_are_refused() -> None:
+    X, y = numbers(60, 0)
+    sentence = "Intervals need the errors of held-out rows; no rows were held out when the model was last trained"
+    for model in (
+        regressor(validation_fraction=0).fit(X, y),
+        regressor().partial_fit(X, y),
+        regressor().fit(X, y).partial_fit(X, y),
+        regressor().fit(X[:9], y[:9]),
+        regressor(warm_start=True).fit(X, y).fit(X, y),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            model.predict(X, interval=0.9)
+        assert model.predict(X).shape == (60,)
+    model = regressor().fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"needs an interval that held-out rows can tell; got 0.99, .* too few of them"
+    ):
+        model.predict(X, interval=0.99)
+    for wrong in (0, 1, 1.5, -0.1, np.nan):
+        with pytest.raises(ValueError, match="predict needs a number interval"):
+            model.predict(X, interval=wrong)
+    with pytest.raises(TypeError, match="predict needs a number interval"):
+        model.predict(X, interval=True)
+    stars = regressor(head=Ordinal(C=1.0)).fit(X, np.digitize(y, [40, 60]))
+    with pytest.raises(ValueError, match=r"how far it is off; got Ordinal; fit with EpsilonInsensitive\(\)"):
+        stars.predict(X, interval=0.9)
+
+
+# ---- coefficients ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("solver", ["joint", "alternate"])
+def test_coefficients_are_in_units_of_y(solver: Any) -> None:
+    head = EpsilonInsensitive(C=1.0, ridge=0.02, solver=solver)
+    X, y = numbers(120, 0)
+    for target in (y, np.column_stack([y, 1000 * X[:, 2]])):
+        model = regressor(head=head, validation_fraction=0, hidden="bernoulli").fit(X, target)
+        rest = model.predict(X).reshape(120, -1) - model.transform(X) @ model.coef_.T
+        assert model.coef_.shape == (rest.shape[1], 4)
+        np.testing.assert_allclose(rest, np.broadcast_to(rest.mean(axis=0), rest.shape), rtol=1e-4, atol=1e-3)
+    larger = regressor(head=head, validation_fraction=0, hidden="bernoulli").fit(X, 7 * y)
+    one = regressor(head=head, validation_fraction=0, hidden="bernoulli").fit(X, y)
+    np.testing.assert_allclose(larger.coef_, 7 * one.coef_, rtol=1e-3, atol=1e-3)
+
+
+# ---- weights of rows -------------------------------------------------------------------------------------------------
+def test_a_row_of_weight_two_is_two_rows_in_the_loss() -> None:
+    rng = np.random.default_rng(0)
+    values, hidden = rng.normal(size=(30, 1)), rng.random((30, 3))
+    weight = rng.integers(0, 3, size=30)
+    rows = np.repeat(np.arange(30), weight)
+    head = EpsilonInsensitive(C=1.0, ridge=0.02).bind(labelled("number", values))
+    targets = head.targets(labelled("number", values))
+    # the loss is a mean over rows, those of weight 0 too
+    absent = np.flatnonzero(weight == 0)
+    double = np.concatenate([rows, absent])
+    once, _ = head.solve(hidden, Targets(targets.values, weight * 30 / len(double)), tolerance=1e-8)
+    counts = np.concatenate([np.ones(len(rows)), np.zeros(len(absent))])
+    twice, _ = head.solve(hidden[double], Targets(targets.values[double], counts), tolerance=1e-8)
+    for name, value in once.items():
+        np.testing.assert_allclose(value, twice[name], atol=1e-3)
+    losses = head.loss(hidden @ once["head.weights"] + once["head.bias"], targets.values)[0]
+    assert losses @ weight == pytest.approx(losses[rows].sum())
+
+
+def test_weights_count_wherever_rows_do() -> None:
+    X, y = numbers(120, 0)
+    weight = np.where(np.arange(120) % 3 == 0, 0.0, 1.0)
+    absent = np.where(weight > 0, y, np.nan)
+    first, second = regressor().fit(X, y, sample_weight=weight), regressor().fit(X, absent)
+    for one, other in zip(first.predict(X, interval=0.8), second.predict(X, interval=0.8), strict=True):
+        np.testing.assert_array_equal(one, other)  # a row of weight 0 has no target
+    weight = np.random.default_rng(1).uniform(0.5, 2, size=120)
+    assert first.score(X, y, sample_weight=weight) == pytest.approx(r2_score(y, first.predict(X), sample_weight=weight))
+    # errors of rows that weigh more make the intervals
+    loud = np.where(np.arange(120) % 2 == 0, y, y + 200 * np.random.default_rng(2).normal(size=120))
+    model = [regressor().fit(X, loud, sample_weight=np.where(np.arange(120) % 2 == even, 5.0, 0.2)) for even in (0, 1)]
+    widths = [np.ptp(m.predict(X[:1], interval=0.8)[1:]) for m in model]
+    assert 2 * widths[0] < widths[1]
+    assert model[0].validation_["error"] != model[1].validation_["error"]

@@ -1,0 +1,217 @@
+"""The direct path: features on a common footing, linear models, mixing, missing views, files, parts of decisions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import LinearSVC
+
+from harmonium import (
+    EpsilonInsensitive,
+    HarmoniumClassifier,
+    HarmoniumRegressor,
+    Hinge,
+    MultiLabelHinge,
+    Stochastic,
+    Views,
+    load,
+)
+from harmonium.heads.footing import Footing
+from harmonium.heads.linear_models import fit_numbers, separate_classes, separate_labels, weigh_classes
+from harmonium.heads.resemblance import Resemblance
+from harmonium.report import decision_table
+from harmonium.training.linear_search import linear_search
+from harmonium.views.data import Data
+
+RNG = np.random.default_rng(0)
+N_ROWS, N_WORDS = 300, 60
+Y = RNG.integers(0, 3, N_ROWS)
+WORDS = scipy.sparse.csr_array(RNG.poisson(np.where(np.arange(N_WORDS) % 3 == Y[:, None], 0.5, 0.2)).astype(float))
+COLOUR = np.eye(3)[Y] * 1.5 + RNG.normal(size=(N_ROWS, 3))
+X = {"words": WORDS, "colour": COLOUR}
+FEW_EPOCHS = Stochastic(max_iter=10)  # what is asked about here does not depend on how good topics are
+
+
+def classifier(**keywords: Any) -> HarmoniumClassifier:
+    return HarmoniumClassifier(5, driver=FEW_EPOCHS, random_state=0, **keywords)
+
+
+def regressor() -> HarmoniumRegressor:
+    return HarmoniumRegressor(3, head=EpsilonInsensitive(C=1.0), driver=FEW_EPOCHS, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model() -> HarmoniumClassifier:
+    return classifier().fit(X, Y)
+
+
+# ---- features --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("sparse", [True, False])
+def test_words_are_those_of_scikit_learn(sparse: bool, model: HarmoniumClassifier) -> None:
+    views = Views({"words": WORDS if sparse else WORDS.toarray()})
+    family = model.families_["words"]
+    batch = views.batch(np.arange(N_ROWS), {"words": family}).views["words"]
+    footing = Footing.learned(family, [batch], by_rarity=True)
+    found = footing.features(family, batch)
+    expected = TfidfTransformer(sublinear_tf=True).fit_transform(WORDS).toarray()
+    np.testing.assert_allclose(found.toarray() if sparse else found, expected, atol=1e-6)
+
+
+def test_numbers_have_rows_of_length_one_on_average(model: HarmoniumClassifier) -> None:
+    family = model.families_["colour"]
+    batch = Views({"colour": COLOUR}).batch(np.arange(N_ROWS), {"colour": family}).views["colour"]
+    found = Footing.learned(family, [batch], by_rarity=True).features(family, batch)
+    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-6)
+    assert np.square(found).sum(axis=1).mean() == pytest.approx(1)
+
+
+# ---- linear models: scikit-learn is the oracle -----------------------------------------------------------------------
+def test_linear_models_are_those_of_scikit_learn() -> None:
+    weight = RNG.uniform(0.5, 2, N_ROWS)
+    weights, bias = separate_classes(COLOUR, Y, weight, 4, C=0.5)
+    oracle = LinearSVC(C=0.5, dual=False).fit(COLOUR, Y, weight)
+    np.testing.assert_allclose(COLOUR @ weights[:, :3] + bias[:3], oracle.decision_function(COLOUR), atol=2e-3)
+    assert bias[3] == -1 and not weights[:, 3].any()  # a class without rows
+    weights, bias = weigh_classes(COLOUR, Y, weight, 3, C=0.5)
+    smooth = LogisticRegression(C=0.5, tol=1e-6).fit(COLOUR, Y, weight)
+    np.testing.assert_allclose(COLOUR @ weights + bias, smooth.decision_function(COLOUR), atol=1e-2)
+    labels = np.stack([Y == 0, Y == 5], axis=1).astype(float)
+    weights, bias = separate_labels(COLOUR, labels, weight, C=0.5)
+    one = LinearSVC(C=0.5, dual=False).fit(COLOUR, Y == 0, weight).decision_function(COLOUR)
+    np.testing.assert_allclose(COLOUR @ weights[:, 0] + bias[0], one, atol=2e-3)
+    assert bias[1] == -1
+    numbers = np.stack([COLOUR.sum(axis=1), COLOUR[:, 0]], axis=1)
+    numbers[:7, 1] = np.nan
+    weights, bias = fit_numbers(COLOUR, numbers, weight, C=0.1)
+    ridge = Ridge(alpha=10).fit(COLOUR[7:], numbers[7:, 1], weight[7:])
+    np.testing.assert_allclose(COLOUR @ weights[:, 1] + bias[1], ridge.predict(COLOUR), atol=1e-3)
+
+
+def test_two_classes_share_one_score() -> None:
+    for separate in (separate_classes, weigh_classes):
+        weights, bias = separate(COLOUR, (Y > 0).astype(int), np.ones(N_ROWS), 2, C=1.0)
+        np.testing.assert_allclose(weights.sum(axis=1), 0, atol=1e-12)
+        assert bias.sum() == pytest.approx(0)
+
+
+def test_of_equal_models_the_one_with_the_smallest_weights_is_taken(model: HarmoniumClassifier) -> None:
+    rows = np.arange(N_ROWS)
+    folds = [(rows[100:], rows[:100]), (rows[:100], rows[100:])]
+    targets = model.head_.targets(_labels())
+    found = linear_search(model.fitted_.problem, Data(Views(X), targets), folds)
+    best = found.best()
+    lowest = min(one.error for one in found.tried)
+    assert lowest <= best.error < lowest + 0.03
+    alike = [one for one in found.tried if one.settings.weights == best.settings.weights and one.error == lowest]
+    assert all(best.settings.C <= one.settings.C for one in alike if one.settings.loss == best.settings.loss)
+
+
+def _labels() -> Any:
+    from tests.cases.heads import labelled
+
+    return labelled("class", Y[:, None], [3])
+
+
+# ---- the whole -------------------------------------------------------------------------------------------------------
+def test_a_linear_truth_is_found_directly_and_files_keep_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    wide = rng.normal(size=(900, 30))
+    y = wide @ rng.normal(size=30) + 0.5 * rng.normal(size=900)
+    topics, both = (
+        HarmoniumRegressor(
+            3, head=EpsilonInsensitive(direct=direct), driver=Stochastic(max_iter=40), random_state=0
+        ).fit(wide[:300], y[:300])
+        for direct in (False, "auto")
+    )
+    ridge = Ridge(alpha=1.0).fit(wide[:300], y[:300]).score(wide[300:], y[300:])
+    assert both.score(wide[300:], y[300:]) > max(ridge - 0.01, topics.score(wide[300:], y[300:]))
+    both.save(tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(wide), both.predict(wide))
+
+
+def test_parts_add_up_and_tell_where_decisions_come_from(model: HarmoniumClassifier) -> None:
+    parts = model.score_parts(X)
+    np.testing.assert_allclose(np.sum(list(parts.values()), axis=0), model.decision_function(X), atol=1e-6)
+    table = decision_table(model, X)
+    assert len(table) == N_ROWS and table["share of topics"].between(0, 1).all()
+    alone = classifier(head=Hinge(C=1.0, direct=False)).fit(X, Y)
+    assert set(alone.score_parts(X)) == {"topics", "bias"}
+    assert (decision_table(alone, X)["share of topics"] == 1).all()
+    tags = classifier(head=MultiLabelHinge(C=1.0)).fit(X, np.eye(3)[Y])
+    assert decision_table(tags, X)["share of topics"].between(0, 1).all()
+    number = regressor().fit(X, Y + 0.1 * RNG.normal(size=N_ROWS))
+    assert decision_table(number, X)["share of topics"].between(0, 1).all()
+    two = regressor().fit(X, COLOUR[:, :2])
+    with pytest.raises(ValueError, match="one column of classes or numbers; got 2 columns"):
+        decision_table(two, X)
+
+
+def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifier) -> None:
+    path = model.head_.direct_
+    assert path is not None
+    parts = model.score_parts({"colour": COLOUR})
+    np.testing.assert_allclose(parts["words"], np.tile(path.typical["words"], (N_ROWS, 1)))
+    np.testing.assert_allclose(path.typical["words"], model.score_parts(X)["words"].mean(axis=0), atol=1e-6)
+    assert model.score({"colour": COLOUR}, Y) > 0.6
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ValueError, match="direct 'auto', 'linear' or False; got True"):
+        classifier(head=Hinge(direct=True)).fit(X, Y)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="solver='alternate' has topics alone; got direct='linear'"):
+        classifier(head=Hinge(direct="linear", solver="alternate")).fit(X, Y)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_rows_that_lack_a_view_are_predicted_as_they_were_judged(dense: bool) -> None:
+    views = Views(
+        {"words": WORDS.toarray() if dense else WORDS, "colour": COLOUR},
+        present={"words": Y != 0},  # to lack the view tells the class
+    )
+    model = classifier(head=Hinge(direct="linear")).fit(views, Y)
+    problem, rows = model.fitted_.problem, np.arange(N_ROWS)
+    data = Data(views, model.head_.targets(_labels()))
+    search = linear_search(problem, data, [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])])
+    best = search.best()
+    path, bias = search.path(best, np.ones(3))
+    scores = path.scores(problem.energy.families, data.batch(rows, problem.energy.families)) + bias
+    features = search.views.joined(best.settings.preparation, best.settings.weights)
+    weights, intercept = search._solve(best.settings, features, rows)
+    np.testing.assert_allclose(scores, features @ weights + intercept, atol=1e-5)
+    assert np.mean(scores.argmax(axis=1)[Y == 0] == 0) > 0.9
+
+
+def test_means_are_those_of_what_is_observed(model: HarmoniumClassifier) -> None:
+    family, colour = model.families_["colour"], COLOUR + 5
+    colour[::3] = np.nan
+    batch = Views({"colour": colour}).batch(np.arange(N_ROWS), {"colour": family}).views["colour"]
+    found = Footing.learned(family, [batch], by_rarity=True).features(family, batch)
+    np.testing.assert_allclose(found[batch.observed_rows].mean(axis=0), 0, atol=1e-5)
+    assert np.square(found[batch.observed_rows]).sum(axis=1).mean() == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("by_resemblance", [True, False])
+def test_rows_may_be_sparse_where_training_rows_were_dense(by_resemblance: bool, model: HarmoniumClassifier) -> None:
+    family = model.families_["words"]
+    dense, sparse = (
+        Views({"words": words}).batch(np.arange(N_ROWS), {"words": family}).views["words"]
+        for words in (WORDS.toarray(), WORDS)
+    )
+    footing = Footing.learned(family, [dense], by_rarity=False)
+    if by_resemblance:
+        footing = replace(footing, resemblance=Resemblance.learned(footing.features(family, dense)[:50], 0.5))
+    np.testing.assert_allclose(footing.features(family, sparse), footing.features(family, dense), atol=1e-6)
+
+
+def test_a_fold_may_lack_all_values_of_a_column() -> None:
+    numbers = np.stack([COLOUR[:, 0], np.full(N_ROWS, np.nan)], axis=1)
+    for smoothing in (None, 0.1):
+        weights, bias = fit_numbers(COLOUR, numbers, np.ones(N_ROWS), C=1.0, smoothing=smoothing)
+        assert weights[:, 0].any() and not weights[:, 1].any() and bias[1] == 0
