@@ -1,4 +1,4 @@
-"""What all progress has in common: the look of a bar, and the log for those who want lines instead."""
+"""Progress bars: their look, and the log for those who want lines instead."""
 
 from __future__ import annotations
 

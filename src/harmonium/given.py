@@ -1,4 +1,4 @@
-"""What users pass as y, before anyone asks what it means: values, names of columns, and the order of categories."""
+"""Targets as users pass them, before anyone asks what they mean: values, names of columns, order of categories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be predicted: the values row by row, and what they mean."""
+"""Targets: the values to be predicted, row by row, and what they mean."""
 
 from __future__ import annotations
 

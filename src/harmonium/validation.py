@@ -1,4 +1,4 @@
-"""What a setting may be, said once; each refusal is one sentence: what must hold, what was found, what to do.
+"""Settings, and what they may be; each refusal is one sentence: what must hold, what was found, what to do.
 
 Parts and estimators declare their settings in a dict, ``settings``, from name to `Setting`; `check_settings` is the one
 path on which all of them are checked, before anything is computed. Functions check single arguments by the same means.

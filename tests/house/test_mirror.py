@@ -19,6 +19,7 @@ CROSS_CUTTING = {
     "house",  # rules of the code
     "input",  # what people pass, right or wrong, whatever reads it
     "pages",  # README, guide and reference
+    "released",  # model files of each version, and what makes them
     "sklearn",  # its checks and tools, for all estimators
 }
 # tests that already lie where the rooms of a package are to be

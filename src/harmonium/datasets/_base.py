@@ -1,4 +1,4 @@
-"""What all loaders return, and where the files of the data sets are found."""
+"""Base of the loaders: what they return, and where the files of the data sets are found."""
 
 from __future__ import annotations
 

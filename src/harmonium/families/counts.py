@@ -1,4 +1,4 @@
-"""What families of counts share: most cells are zero, and the others can be drawn from a few candidates."""
+"""Base of the families of counts: most cells are zero, and the others can be drawn from a few candidates."""
 
 from __future__ import annotations
 

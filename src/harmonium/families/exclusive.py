@@ -1,4 +1,4 @@
-"""What families with mutually exclusive features share: one-hot codes, tokens of a document."""
+"""Base of the families with mutually exclusive features: one-hot codes, tokens of a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What families of real numbers share: features that are normal and independent given the hidden units."""
+"""Base of the families of real numbers: features that are normal and independent given the hidden units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where sentences end, and which of their words are negated."""
+"""Sentence boundaries and negation: where sentences end, and which of their words are negated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What units with a largest value have in common: they may be kept from lowering features, and held to an activity."""
+"""Base of layers whose units have a largest value: they may be kept from lowering features, and held to an activity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the weights of a unit cost: the part of the evidence that keeps a model from using more units than it needs.
+"""Cost of the weights of a unit: the part of the evidence that keeps a model from using more units than it needs.
 
 The weights of unit k have a common prior N(0, τ_k²), on a scale on which every feature has variance 1, and τ_k is the
 value that suits them best. Laplace's approximation of the evidence then charges each of the N weights

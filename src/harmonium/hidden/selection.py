@@ -1,4 +1,4 @@
-"""Which units stay: what a layer that selects its units does besides following gradients.
+"""Selection of units: what a layer that selects its units does besides following gradients.
 
 The loops over data ask the layer for a `Selection` and tell it what they see; they need not know which layer it is. The
 class defined here is for layers that use all their units: it does nothing.

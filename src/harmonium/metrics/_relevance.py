@@ -1,4 +1,4 @@
-"""Which indexed items are relevant to which queries, one block of queries at a time."""
+"""Relevance of indexed items to queries, one block of queries at a time."""
 
 from __future__ import annotations
 

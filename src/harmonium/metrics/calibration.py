@@ -1,4 +1,4 @@
-"""How far predicted probabilities of classes can be taken at face value.
+"""Calibration: how far predicted probabilities of classes can be taken at face value.
 
 scikit-learn has the Brier score of several classes, `sklearn.metrics.brier_score_loss`, but no calibration error.
 """

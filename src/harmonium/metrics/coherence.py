@@ -1,4 +1,4 @@
-"""How well the top words of topics go together, and whether topics differ from each other and come again."""
+"""Coherence of topics, their diversity, and their stability from run to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether Markov chains have converged, and how many independent draws they are worth."""
+"""Convergence of Markov chains, and the number of independent draws that they are worth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How differently classes use the topics of a latent space."""
+"""Use of the topics of a latent space by classes: how much it differs between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an objective must be able to do: add the statistics of a batch. Nothing here loops over epochs."""
+"""The protocol of an objective: add the statistics of a batch. Nothing here loops over epochs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How recipes put parts together: defaults that settings replace, the estimator of a task, the driver of a prior."""
+"""Assembly of recipes from parts: defaults that settings replace, the estimator of a task, the driver of a prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a column of a table can stand for: the base of all readers of columns."""
+"""The protocol of a role: what a column of a table stands for, and how it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How texts spell numbers and dates: decided once for a column of training data, and kept for new data."""
+"""Formats of numbers and dates in texts: decided once for a column of training data, and kept for new data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the name of a column says about it."""
+"""Names of columns, and what they say about the role of a column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is trained on: views of items, and what is to be predicted for them."""
+"""Training data: views of items, and what is to be predicted for them."""
 
 from __future__ import annotations
 

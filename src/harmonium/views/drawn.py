@@ -1,4 +1,4 @@
-"""What a model draws, in the form in which the data of its view were given."""
+"""Samples of a model, in the form in which the data of its views were given."""
 
 from __future__ import annotations
 

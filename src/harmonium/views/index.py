@@ -1,4 +1,4 @@
-"""How the rows of two inputs belong together: by the names in their index, or by position.
+"""Alignment of rows of two inputs: by the names in their index, or by position.
 
 One rule for views of the same items and for what is predicted of them. Where both sides name their rows, rows go by
 name: the same names in another order are put in order, other names are refused. Where either side has no names, rows go

@@ -1,4 +1,4 @@
-"""Which family fits a view, and whether the data lie in the support of the family it was given."""
+"""Choice of a family for a view, and the check that data lie in the support of the one that was given."""
 
 from __future__ import annotations
 

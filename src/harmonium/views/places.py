@@ -1,4 +1,4 @@
-"""Where something stands in a view, in the user's own names: the one place that words rows, columns and cells."""
+"""Locations in a view, in the user's own names: the one module that words rows, columns and cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much each view weighs while a model is trained."""
+"""Weights of views: how much each counts while a model is trained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the weakly supervised classifiers have in common: reading input, training, prediction and scores."""
+"""Base of the weakly supervised classifiers: reading input, training, prediction and scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of an image has which colour."""
+"""Colour histograms: how much of an image has which colour."""
 
 from __future__ import annotations
 

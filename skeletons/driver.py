@@ -1,0 +1,149 @@
+"""Skeleton of a driver: plain gradient descent on all rows, which goes on after an interrupt and from a checkpoint."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harmonium.objectives.statistics import Statistics
+from harmonium.training import Driver
+from harmonium.training.base import INTERRUPTED, solve_head
+from harmonium.training.checkpoint import NOWHERE, CheckpointPath
+from harmonium.training.monitor import Monitor, Reading
+from harmonium.training.projection import project
+from harmonium.training.state import resumable
+from harmonium.validation import Number, Whole
+
+
+# What does the rest of a run depend on, beside parameters and random numbers? Numbers, arrays, and dicts of them.
+@resumable
+@dataclass
+class _Steps:
+    """Where a run stands: the first reading of the monitor, and the number of steps done."""
+
+    start: Reading | None = None
+    done: int = 0
+
+
+class GradientDescent(Driver):
+    """Batch training by steps of one size along the mean gradient.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Number of steps.
+    learning_rate : float, default=0.1
+        Size of a step.
+    batch_size : int, default=1000
+        Number of rows held in memory at a time.
+    checkpoint : str or path, optional
+        File from which a fit that was killed goes on.
+
+    Examples
+    --------
+    >>> GradientDescent(max_iter=5).epochs(n_rows=1000)
+    5
+    """
+
+    settings = {
+        "max_iter": Whole(remedy="100 is usual"),
+        "learning_rate": Number(remedy="0.1 is usual"),
+        "batch_size": Whole(remedy="1000 is usual"),
+        "checkpoint": CheckpointPath(),
+    }
+    # What does `n_iter_` count?
+    unit = "step"
+
+    def __init__(
+        self,
+        max_iter: int = 100,
+        learning_rate: float = 0.1,
+        batch_size: int = 1000,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.checkpoint = checkpoint
+
+    # Which models and objectives can it not train? Left out where there are none. An objective that keeps chains needs
+    # `training.chains`; a target of activity needs a step of its own.
+    def check_model(self, problem: Any, objective: Any) -> None:
+        """Refuse a target of activity, which the gradient says nothing of."""
+        if problem.energy.hidden.activity is not None:
+            raise ValueError(
+                "GradientDescent follows the gradient alone, which an activity of the units is no part of; got "
+                f"activity={problem.energy.hidden.activity}; leave it out, or use the Stochastic() driver."
+            )
+
+    # How long will it take?
+    def epochs(self, n_rows: int) -> int:
+        """Return the number of steps."""
+        return self.max_iter
+
+    # The loop: step, project, let the layer settle, solve the head, record, mark, report, watch, write.
+    def run(
+        self,
+        problem: Any,
+        objective: Any,
+        data: Any,
+        training: Any,
+        rng: np.random.Generator,
+        reporter: Any,
+        watch: Any = None,
+        last: int | None = None,
+        checkpoint: Any = NOWHERE,
+    ) -> None:
+        """Take steps until the plan is done, or something ends it."""
+        rows = np.arange(len(data))
+        monitor = Monitor(problem, data, rows, rows[:0])
+        selection = problem.selection(len(rows))
+        training.n_items = len(rows)
+        if not training.n_settled:
+            selection.begin(training.parameters)
+        with checkpoint.level("epochs", _Steps) as state:
+            monitor.start = state.start = state.start or monitor.begin(training.parameters)
+            try:
+                while state.done < min(self.max_iter, last or self.max_iter):
+                    begin = time.perf_counter()
+                    self._step(problem, objective, data, rows, training, rng, selection)
+                    solve_head(problem, data, rows, training)
+                    state.done += 1
+                    training.n_iter += 1
+                    entry = {"epoch": training.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
+                    entry |= selection.read(training.parameters, monitor.presence)
+                    training.record({**entry, "seconds": time.perf_counter() - begin})
+                    training.mark()  # what an interrupt goes back to
+                    reporter.batch(len(rows))
+                    reporter.epoch(state.done, entry)
+                    if watch is not None and watch(training):
+                        break
+                    checkpoint.write()
+                training.mark(always=True)
+            except KeyboardInterrupt:
+                if training.rewind():
+                    training.stopped = INTERRUPTED
+                raise
+            finally:
+                solve_head(problem, data, rows, training, last=True)
+                training.idle_units = monitor.idle_units(training.parameters)
+
+    def _step(
+        self, problem: Any, objective: Any, data: Any, rows: np.ndarray, training: Any, rng: Any, selection: Any
+    ) -> None:
+        """Move the parameters that may move once, along statistics that are added up batch by batch."""
+        statistics = Statistics.zeros_like(training.parameters)
+        for batch in data.in_order(rows, self.batch_size, problem.energy.families):
+            if training.chains is None:
+                training.chains = objective.start(problem, batch, rng)
+            objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
+        selection.charge(statistics.gradient, training.parameters, len(rows), at_once=True)
+        for name, value in problem.moving(training.parameters).items():
+            value -= (self.learning_rate / statistics.count) * statistics.gradient[name].astype(value.dtype)
+        project(problem.energy, training.parameters)
+        selection.settle(training.parameters, statistics.counts, len(rows))
+        training.n_settled += 1
