@@ -1,4 +1,4 @@
-"""What a head must be able to do: score rows, say how wrong the scores are, and turn them into predictions.
+"""Base of all heads: score rows, say how wrong the scores are, and turn them into predictions.
 
 `Head` is what everyone else sees. `harmonium.heads.linear` has the base of heads that are linear in the hidden means:
 there a new head is a loss on scores and its sub-gradient by the scores.
@@ -14,11 +14,11 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families import Family
-from harmonium.heads.constants import Constants
 from harmonium.heads.direct import DirectPath
 from harmonium.heads.footing import Features
 from harmonium.heads.linear_models import LinearLoss, Solution
 from harmonium.heads.outputs import UNCALIBRATED, Outputs
+from harmonium.heads.outputs.constants import Constants
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.dual import TOLERANCE
 from harmonium.params import Parameters

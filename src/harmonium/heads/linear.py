@@ -17,18 +17,12 @@ from harmonium.validation import Choice, Number
 Direct = Literal["auto", "linear", False]
 #: the setting of heads that can see the inputs
 DIRECT = Choice(("auto", "linear", False), remedy="'auto' is usual, False leaves the topics alone")
-# Scale of V at the start. With V of zero no unit knows what it is for, and the first half of a fit is spent on finding
-# out: on training rows of 20 Newsgroups (3,000 of them, batches of 24) held-out errors after 1, 3 and 15 epochs are
-# .93, .90 and .182 with 0; .54, .36 and .159 with .1; .41, .28 and .169 with .3; of hotels .56, .55 and .459; .52, .49
-# and .448; .48, .47 and .449.
+# Scale of V at the start: with V of zero no unit knows what it is for, and the first half of a fit is spent on finding
+# out. A convention.
 _START = 0.1
-#: C unless the user names another: a convention. Steps of Adam hardly depend on it: with ten units, errors of hotels
-#: are .383, .383, .381 and .382 for 0.4, 1.6, 25 and 400, and three seeds of wines have .267 with 1.6 and .268 with the
-#: best of a path of values (50 units).
+#: C unless the user names another: a convention, as steps of Adam hardly depend on it
 USUAL_C = 1.6
-# Dimensions of a model without a linear part. Errors with 30 and with 100 of them (and as many updates as these get):
-# Scene_15 .261, .223; Wikipedia .320, .314; ProteinFold .463, .435; texts differ by less than .01 either way. These are
-# test rows of other seeds than `benchmarks/latent_space_alone.py` shows.
+# Dimensions of a model without a linear part, which images need more of than texts do: a convention.
 _N_ALONE = 100
 
 

@@ -6,12 +6,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.heads.constants import Constants
 from harmonium.heads.footing import Features
 from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
 from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers, separate_labels
 from harmonium.heads.outputs import LabelOutputs
-from harmonium.heads.thresholds import CUTS, Measure
+from harmonium.heads.outputs.constants import Constants
+from harmonium.heads.outputs.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
