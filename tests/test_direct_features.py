@@ -12,11 +12,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
 from harmonium import Gaussian, HarmoniumClassifier, HarmoniumRegressor, Hinge, MultiLabelHinge, Stochastic, Views, load
-from harmonium.heads.direct import DirectPath
-from harmonium.heads.footing import Footing
-from harmonium.heads.leaning import lean, multiplied
-from harmonium.heads.linear_models import fit_numbers, regress_classes, separate_classes, separate_labels
-from harmonium.heads.resemblance import Resemblance
+from harmonium.linear.nb_weights import lean, multiplied
+from harmonium.linear.nystroem import Resemblance
+from harmonium.linear.scaling import Footing
+from harmonium.linear.skip import DirectPath
+from harmonium.linear.solvers import fit_numbers, regress_classes, separate_classes, separate_labels
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 200)

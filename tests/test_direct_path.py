@@ -23,11 +23,11 @@ from harmonium import (
     Views,
     load,
 )
-from harmonium.heads.footing import Footing
-from harmonium.heads.linear_models import fit_numbers, separate_classes, separate_labels, weigh_classes
-from harmonium.heads.resemblance import Resemblance
+from harmonium.linear.nystroem import Resemblance
+from harmonium.linear.scaling import Footing
+from harmonium.linear.search import linear_search
+from harmonium.linear.solvers import fit_numbers, separate_classes, separate_labels, weigh_classes
 from harmonium.report import decision_table
-from harmonium.training.linear_search import linear_search
 from harmonium.views.data import Data
 
 RNG = np.random.default_rng(0)
@@ -105,7 +105,7 @@ def test_of_equal_models_the_one_with_the_smallest_weights_is_taken(model: Harmo
     rows = np.arange(N_ROWS)
     folds = [(rows[100:], rows[:100]), (rows[:100], rows[100:])]
     targets = model.head_.targets(_labels())
-    found = linear_search(model.fitted_.problem, Data(Views(X), targets), folds)
+    found = linear_search(model.head_, model.fitted_.families, Data(Views(X), targets), folds)
     best = found.best()
     lowest = min(one.error for one in found.tried)
     assert lowest <= best.error < lowest + 0.03
@@ -178,7 +178,9 @@ def test_rows_that_lack_a_view_are_predicted_as_they_were_judged(dense: bool) ->
     model = classifier(head=Hinge(direct="linear")).fit(views, Y)
     problem, rows = model.fitted_.problem, np.arange(N_ROWS)
     data = Data(views, model.head_.targets(_labels()))
-    search = linear_search(problem, data, [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])])
+    search = linear_search(
+        problem.head, problem.energy.families, data, [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])]
+    )
     best = search.best()
     path, bias = search.path(best, np.ones(3))
     scores = path.scores(problem.energy.families, data.batch(rows, problem.energy.families)) + bias

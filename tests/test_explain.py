@@ -26,10 +26,10 @@ from harmonium import (
     Stochastic,
     Views,
 )
-from harmonium.heads.direct import DirectPath
-from harmonium.heads.footing import Footing
-from harmonium.heads.resemblance import Resemblance
 from harmonium.hidden.base import secant
+from harmonium.linear.nystroem import Resemblance
+from harmonium.linear.scaling import Footing
+from harmonium.linear.skip import DirectPath
 from harmonium.queries.explain import explain
 from harmonium.queries.prediction import scores
 

@@ -10,10 +10,10 @@ from sklearn.metrics import f1_score
 from sklearn.svm import LinearSVC
 
 from harmonium import HarmoniumClassifier, Hinge, Stochastic
+from harmonium.linear.comparison import is_better
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.targets import Targets
 from harmonium.training.base import Training
-from harmonium.training.comparing import is_better
 from harmonium.training.finishing import Finish, finish
 from harmonium.training.folds import held_out_folds
 from harmonium.views import Views

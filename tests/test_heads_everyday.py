@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 from harmonium import Harmonium, HarmoniumClassifier, Hinge, LabelView, Stochastic
-from harmonium.heads.linear_models import separate_classes, separate_labels, weigh_classes
+from harmonium.linear.solvers import separate_classes, separate_labels, weigh_classes
 
 
 def _labels(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:

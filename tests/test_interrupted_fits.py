@@ -19,8 +19,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import harmonium
 from harmonium import Harmonium, HarmoniumWarning, SampledCD, Stochastic
+from harmonium.linear.search import LinearSearch
 from harmonium.training import fitting, lbfgs
-from harmonium.training.linear_search import LinearSearch
 from harmonium.training.monitor import Monitor
 from harmonium.weak import Bags, DissimilarityClassifier, IterativeLatentSVM, LatentSVM
 from harmonium.weak.cutting_plane import CuttingPlane

@@ -14,7 +14,7 @@ import scipy.sparse
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.heads.footing import Footing
+from harmonium.linear.scaling import Footing
 from harmonium.targets import Meaning
 from harmonium.views import Views
 

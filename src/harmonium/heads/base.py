@@ -14,13 +14,13 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families import Family
-from harmonium.heads.direct import DirectPath
-from harmonium.heads.footing import Features
-from harmonium.heads.linear_models import LinearLoss, Solution
 from harmonium.heads.outputs import UNCALIBRATED, Outputs
 from harmonium.heads.outputs.constants import Constants
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.dual import TOLERANCE
+from harmonium.linear.scaling import Features
+from harmonium.linear.skip import DirectPath
+from harmonium.linear.solvers import LinearLoss, Solution
 from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.targets import Kind, Labels, Meaning, Targets

@@ -8,12 +8,12 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from harmonium.heads.base import Constants
-from harmonium.heads.footing import Features
 from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
-from harmonium.heads.linear_models import LinearLoss, Solution, regress_classes, separate_classes, weigh_classes
 from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.dual import TOLERANCE, solve_crammer_singer
 from harmonium.kernels.margins import add_violations
+from harmonium.linear.scaling import Features
+from harmonium.linear.solvers import LinearLoss, Solution, regress_classes, separate_classes, weigh_classes
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Anything, Setting, check_real, shown

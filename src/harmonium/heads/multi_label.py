@@ -6,14 +6,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.heads.footing import Features
 from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
-from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers, separate_labels
 from harmonium.heads.outputs import LabelOutputs
 from harmonium.heads.outputs.constants import Constants
 from harmonium.heads.outputs.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.dual import TOLERANCE, solve_binary_hinge
+from harmonium.linear.scaling import Features
+from harmonium.linear.solvers import LinearLoss, Solution, fit_numbers, separate_labels
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Choice, Number

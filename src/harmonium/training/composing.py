@@ -15,17 +15,17 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.heads.base import Head
+from harmonium.linear.comparison import is_better, mean_error
+from harmonium.linear.search import Folds
+from harmonium.linear.stacking import on_the_scale
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD, HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, record
 from harmonium.targets import Targets
 from harmonium.training.base import Training
 from harmonium.training.checkpoint import Checkpoint
-from harmonium.training.comparing import is_better, mean_error
 from harmonium.training.defaults import default_driver
 from harmonium.training.initialise import initial_parameters
-from harmonium.training.linear_search import Folds
-from harmonium.training.mixing import on_the_scale
 from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.linear.comparison import is_better
+from harmonium.linear.search import Folds
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
 from harmonium.training.base import Training
-from harmonium.training.comparing import is_better
-from harmonium.training.linear_search import Folds
 from harmonium.training.state import resumable
 from harmonium.views.data import Data
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.heads import Head
-from harmonium.heads.direct import DirectPath
+from harmonium.linear.search import LinearSearch, linear_search
+from harmonium.linear.skip import DirectPath
+from harmonium.linear.stacking import linear_alone, may_help, mixture
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS
 from harmonium.targets import Targets
@@ -20,9 +22,7 @@ from harmonium.training.finishing import Finish, finish, hidden_means
 from harmonium.training.fitted import FittedModel
 from harmonium.training.folds import held_out_folds
 from harmonium.training.initialise import initial_training
-from harmonium.training.linear_search import LinearSearch, linear_search
 from harmonium.training.merging import SAME, without_duplicates
-from harmonium.training.mixing import linear_alone, may_help, mixture
 from harmonium.training.monitor import cost_of_description
 from harmonium.training.path import Path, of_stage
 from harmonium.training.plan import Plan
@@ -127,7 +127,7 @@ def fit_head(
         found, linear, weights = state.found, None, dict[str, float]()
         try:
             if state.rows and (head.sees_inputs or plan.weighs_views_of(problem)):
-                linear = linear_search(problem, known, state.rows)
+                linear = linear_search(head, problem.energy.families, known, state.rows)
                 if plan.weighs_views_of(problem):
                     weights = linear.best_straight().settings.weights
                     problem = replace(problem, view_weights=dict.fromkeys(weights, 1.0))

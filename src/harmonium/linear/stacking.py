@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.heads.direct import DirectPath
-from harmonium.heads.outputs import Outputs
+from harmonium.linear.comparison import is_better, mean_error
+from harmonium.linear.search import LinearModel, LinearSearch
+from harmonium.linear.skip import DirectPath
+from harmonium.linear.task import Outputs
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
-from harmonium.training.comparing import is_better, mean_error
-from harmonium.training.linear_search import LinearModel, LinearSearch
 
 # Shares of the topics to choose from.
 _SHARES = np.linspace(0, 1, 21)
@@ -125,11 +125,11 @@ def _choice(search: LinearSearch, topics: np.ndarray, rows: np.ndarray) -> _Choi
 
 def _errors(search: LinearSearch, topics: np.ndarray, rows: np.ndarray) -> tuple[list[_Choice], np.ndarray]:
     """Return all shares of the topics, and the errors of some held-out rows with each."""
-    head, targets = search.head, search.targets.take(rows)
+    task, targets = search.task, search.targets.take(rows)
     linear = search.best(rows)
-    factor, move = on_the_scale(head.outputs_, topics[rows], linear.scores[rows], targets)
+    factor, move = on_the_scale(task.outputs_, topics[rows], linear.scores[rows], targets)
     choices = [_Choice(linear, factor, move, float(share)) for share in _SHARES]
-    errors = [head.error(each.scores(topics)[rows], targets.values) for each in choices]
+    errors = [task.error(each.scores(topics)[rows], targets.values) for each in choices]
     return choices, _smooth(np.stack(errors))
 
 

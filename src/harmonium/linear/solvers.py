@@ -2,7 +2,7 @@
 
 Classes and labels: squared hinge loss, one class or label against the rest, by LIBLINEAR (Fan et al. 2008). Numbers:
 least squares. Classes may have a multinomial logistic loss instead. The penalty is half the squared norm of the
-weights divided by C, always; where features lean (`harmonium.heads.leaning`), of the weights before they do.
+weights divided by C, always; where features lean (`harmonium.linear.nb_weights`), of the weights before they do.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse
 
-from harmonium.heads.footing import Features
-from harmonium.heads.leaning import lean, multiplied
+from harmonium.linear.nb_weights import lean, multiplied
+from harmonium.linear.scaling import Features
 
 # Gap to the optimum of LIBLINEAR: a convention. Its default of 1e-4 takes several times as long and predicts no better.
 _TOLERANCE = 1e-3

@@ -2,7 +2,7 @@
 
 It is what the direct path of a head is made of, and it tells early how much each view has to say about the targets. A
 fit of it takes a small part of what one of the whole model takes, so what can be chosen by it is: how views become
-features (`harmonium.heads.footing`), how much each view weighs, which loss it has, and its C. Where rows are few,
+features (`harmonium.linear.scaling`), how much each view weighs, which loss it has, and its C. Where rows are few,
 numbers may also be described by their resemblance to known rows; that is no longer linear in them, and taken only if it
 is clearly better.
 
@@ -14,19 +14,20 @@ less.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse
 
-from harmonium.heads import Head
-from harmonium.heads.direct import DirectPath
-from harmonium.heads.footing import Features
-from harmonium.heads.linear_models import LinearLoss, Solution
-from harmonium.objectives.problem import Problem
+from harmonium.families import Family
+from harmonium.linear.comparison import is_better, mean_error
+from harmonium.linear.features import Preparation, PreparedViews
+from harmonium.linear.scaling import Features
+from harmonium.linear.skip import DirectPath
+from harmonium.linear.solvers import LinearLoss, Solution
+from harmonium.linear.task import LinearTask
 from harmonium.targets import Targets
-from harmonium.training.comparing import is_better, mean_error
-from harmonium.training.linear_features import Preparation, PreparedViews
 from harmonium.views.data import Data
 
 # C: where the search begins, its factor, and the most steps in a direction. Conventions; rows have a length of about 1
@@ -102,8 +103,8 @@ class LinearSearch:
 
     Attributes
     ----------
-    head : Head
-        What is predicted.
+    task : LinearTask
+        What is predicted: a head.
     views : PreparedViews
         Features of all rows.
     all_targets : Targets
@@ -116,7 +117,7 @@ class LinearSearch:
         All models so far.
     """
 
-    head: Head
+    task: LinearTask
     views: PreparedViews
     all_targets: Targets
     folds: Folds
@@ -163,17 +164,17 @@ class LinearSearch:
         """Choose preparation, loss and C, then the weights of the views, each on top of what was chosen before."""
         counts = self.views.count_something
         even = dict.fromkeys(self.views.families, 1.0)
-        found = self._along_C(Settings(Preparation(counts), self.head.direct_losses[0], _FIRST_C, even))
+        found = self._along_C(Settings(Preparation(counts), self.task.direct_losses[0], _FIRST_C, even))
         if counts:
             found = self._better_prepared(found, by_rarity=False)
         if self.views.vary_differently:
             found = self._better_prepared(found, own_scale=True)
-        for loss in self.head.direct_losses[1:]:
+        for loss in self.task.direct_losses[1:]:
             if self._suits(loss, found.settings.preparation):
                 found = min(found, self._along_C(replace(found.settings, loss=loss)), key=_error)
         found = self._along_weights(found)
         is_small = 0 < len(self.views.dense) * len(self.all_targets.weight) <= _FEW_ROWS
-        if is_small and self.head.may_go_by_resemblance:
+        if is_small and self.task.may_go_by_resemblance:
             self._along_curves(found)
 
     def _better_prepared(self, found: LinearModel, **changes: bool) -> LinearModel:
@@ -208,7 +209,7 @@ class LinearSearch:
     def _along_curves(self, found: LinearModel) -> None:
         """Let resemblance take the place of numbers, with another precision as long as that helps."""
         even = dict.fromkeys(self.views.families, 1.0)
-        settings = replace(found.settings, loss=self.head.curved_loss, C=_CURVED_C, weights=even)
+        settings = replace(found.settings, loss=self.task.curved_loss, C=_CURVED_C, weights=even)
 
         def with_curve(curve: float, C: float) -> LinearModel:
             bent = replace(settings.preparation, curve=curve)
@@ -231,29 +232,28 @@ class LinearSearch:
             weights, bias = self._solve(settings, features, train)
             parts.append(features[held] @ weights + bias)
         scores = np.concatenate(parts)
-        errors = self.head.error(scores, self.targets.values)
+        errors = self.task.error(scores, self.targets.values)
         self.tried.append(LinearModel(settings, scores, errors, mean_error(errors, self.targets.weight)))
         return self.tried[-1]
 
     def _solve(self, settings: Settings, features: Features, rows: np.ndarray) -> Solution:
         rows = rows[self.all_targets.counting[rows]]
         rows = rows[:: -(-len(rows) // _most_rows(features))]
-        return self.head.solve_direct(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
+        return self.task.solve_direct(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
 
     def _suits(self, loss: LinearLoss, preparation: Preparation) -> bool:
         n_features = sum(footing.n_features for footing in self.views.footings(preparation).values())
         counted = self.views.count_something and preparation.by_rarity
-        return self.head.suits_direct(loss, len(self.all_targets.weight), n_features, counted)
+        return self.task.suits_direct(loss, len(self.all_targets.weight), n_features, counted)
 
 
-def linear_search(problem: Problem, data: Data, folds: Folds) -> LinearSearch:
+def linear_search(task: LinearTask, families: Mapping[str, Family], data: Data, folds: Folds) -> LinearSearch:
     """Search for the best linear model of the inputs on the held-out rows of some folds."""
-    head, targets = problem.head, data.targets
-    assert head is not None
+    targets = data.targets
     assert targets is not None
-    families = {name: family for name, family in problem.energy.families.items() if name not in head.view_names}
+    inputs = {name: family for name, family in families.items() if name not in task.view_names}
     held_out = Targets.joined([targets.take(held) for _, held in folds])
-    search = LinearSearch(head, PreparedViews(data, families), targets, folds, held_out)
+    search = LinearSearch(task, PreparedViews(data, inputs), targets, folds, held_out)
     search.run()
     return search
 

@@ -4,7 +4,7 @@ A row of every view has a length of about 1. Values that count something (words,
 weigh more than frequent ones, and each row has length 1 exactly, so that long and short texts compare; or they are
 treated as numbers are: less their mean, and divided by the root of the variance of all columns together. The columns of
 the block vary alike, or each as much as it does in the user's units. Numbers may be described by their resemblance to
-known rows instead (`harmonium.heads.resemblance`).
+known rows instead (`harmonium.linear.nystroem`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from sklearn.preprocessing import normalize
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.heads.resemblance import Resemblance
 from harmonium.kernels.rows import arrays_of, dense, entries, is_sparse
+from harmonium.linear.nystroem import Resemblance
 
 #: dense or sparse features, a row for each item
 Features = Any

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 
 from harmonium.families import Family
-from harmonium.heads.direct import side_by_side
-from harmonium.heads.footing import Features, Footing
-from harmonium.heads.resemblance import Resemblance
+from harmonium.linear.nystroem import Resemblance
+from harmonium.linear.scaling import Features, Footing
+from harmonium.linear.skip import side_by_side
 from harmonium.views.data import Data
 
 # The mean squared distance of two rows of numbers, as the variances of a view add up to 1: the unit of curves.

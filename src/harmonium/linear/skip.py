@@ -2,9 +2,9 @@
 
     scores = E[h | x] V + b + x̃ U
 
-x̃ are the views on a common footing (`harmonium.heads.footing`). U solves the convex problem of a linear model on x̃
+x̃ are the views on a common footing (`harmonium.linear.scaling`). U solves the convex problem of a linear model on x̃
 alone, and a share of its scores is mixed with those of the topics; penalty and share are chosen on held-out rows, by
-`harmonium.training.mixing`.
+`harmonium.linear.stacking`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import scipy.sparse
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
-from harmonium.heads.footing import Features, Footing
-from harmonium.heads.resemblance import Resemblance
+from harmonium.linear.nystroem import Resemblance
+from harmonium.linear.scaling import Features, Footing
 
 _PREFIX = "direct/"
 

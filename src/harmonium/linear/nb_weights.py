@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from harmonium.heads.footing import Features
+from harmonium.linear.scaling import Features
 
 
 def lean(features: Features, towards: np.ndarray, against: np.ndarray, smoothing: float) -> np.ndarray:
