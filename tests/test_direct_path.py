@@ -1,4 +1,4 @@
-"""The direct path: features on a common footing, linear models, mixing, missing views, files, parts of decisions."""
+"""The linear part: scaled views, linear models, stacking, missing views, files, parts of decisions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from harmonium import (
     Views,
     load,
 )
-from harmonium.linear.nystroem import Resemblance
-from harmonium.linear.scaling import Footing
+from harmonium.linear.nystroem import Nystroem
+from harmonium.linear.scaling import ViewScaler
 from harmonium.linear.search import linear_search
-from harmonium.linear.solvers import fit_numbers, separate_classes, separate_labels, weigh_classes
+from harmonium.linear.solvers import fit_label_svms, fit_logistic, fit_ridge, fit_svm
 from harmonium.report import decision_table
 from harmonium.views.data import Data
 
@@ -58,8 +58,8 @@ def test_words_are_those_of_scikit_learn(sparse: bool, model: HarmoniumClassifie
     views = Views({"words": WORDS if sparse else WORDS.toarray()})
     family = model.families_["words"]
     batch = views.batch(np.arange(N_ROWS), {"words": family}).views["words"]
-    footing = Footing.learned(family, [batch], by_rarity=True)
-    found = footing.features(family, batch)
+    scaler = ViewScaler.fitted(family, [batch], use_idf=True)
+    found = scaler.transform(family, batch)
     expected = TfidfTransformer(sublinear_tf=True).fit_transform(WORDS).toarray()
     np.testing.assert_allclose(found.toarray() if sparse else found, expected, atol=1e-6)
 
@@ -67,7 +67,7 @@ def test_words_are_those_of_scikit_learn(sparse: bool, model: HarmoniumClassifie
 def test_numbers_have_rows_of_length_one_on_average(model: HarmoniumClassifier) -> None:
     family = model.families_["colour"]
     batch = Views({"colour": COLOUR}).batch(np.arange(N_ROWS), {"colour": family}).views["colour"]
-    found = Footing.learned(family, [batch], by_rarity=True).features(family, batch)
+    found = ViewScaler.fitted(family, [batch], use_idf=True).transform(family, batch)
     np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-6)
     assert np.square(found).sum(axis=1).mean() == pytest.approx(1)
 
@@ -75,27 +75,27 @@ def test_numbers_have_rows_of_length_one_on_average(model: HarmoniumClassifier) 
 # ---- linear models: scikit-learn is the oracle -----------------------------------------------------------------------
 def test_linear_models_are_those_of_scikit_learn() -> None:
     weight = RNG.uniform(0.5, 2, N_ROWS)
-    weights, bias = separate_classes(COLOUR, Y, weight, 4, C=0.5)
+    weights, bias = fit_svm(COLOUR, Y, weight, 4, C=0.5)
     oracle = LinearSVC(C=0.5, dual=False).fit(COLOUR, Y, weight)
     np.testing.assert_allclose(COLOUR @ weights[:, :3] + bias[:3], oracle.decision_function(COLOUR), atol=2e-3)
     assert bias[3] == -1 and not weights[:, 3].any()  # a class without rows
-    weights, bias = weigh_classes(COLOUR, Y, weight, 3, C=0.5)
+    weights, bias = fit_logistic(COLOUR, Y, weight, 3, C=0.5)
     smooth = LogisticRegression(C=0.5, tol=1e-6).fit(COLOUR, Y, weight)
     np.testing.assert_allclose(COLOUR @ weights + bias, smooth.decision_function(COLOUR), atol=1e-2)
     labels = np.stack([Y == 0, Y == 5], axis=1).astype(float)
-    weights, bias = separate_labels(COLOUR, labels, weight, C=0.5)
+    weights, bias = fit_label_svms(COLOUR, labels, weight, C=0.5)
     one = LinearSVC(C=0.5, dual=False).fit(COLOUR, Y == 0, weight).decision_function(COLOUR)
     np.testing.assert_allclose(COLOUR @ weights[:, 0] + bias[0], one, atol=2e-3)
     assert bias[1] == -1
     numbers = np.stack([COLOUR.sum(axis=1), COLOUR[:, 0]], axis=1)
     numbers[:7, 1] = np.nan
-    weights, bias = fit_numbers(COLOUR, numbers, weight, C=0.1)
+    weights, bias = fit_ridge(COLOUR, numbers, weight, C=0.1)
     ridge = Ridge(alpha=10).fit(COLOUR[7:], numbers[7:, 1], weight[7:])
     np.testing.assert_allclose(COLOUR @ weights[:, 1] + bias[1], ridge.predict(COLOUR), atol=1e-3)
 
 
 def test_two_classes_share_one_score() -> None:
-    for separate in (separate_classes, weigh_classes):
+    for separate in (fit_svm, fit_logistic):
         weights, bias = separate(COLOUR, (Y > 0).astype(int), np.ones(N_ROWS), 2, C=1.0)
         np.testing.assert_allclose(weights.sum(axis=1), 0, atol=1e-12)
         assert bias.sum() == pytest.approx(0)
@@ -126,9 +126,9 @@ def test_a_linear_truth_is_found_directly_and_files_keep_it(tmp_path: Path) -> N
     y = wide @ rng.normal(size=30) + 0.5 * rng.normal(size=900)
     topics, both = (
         HarmoniumRegressor(
-            3, head=EpsilonInsensitive(direct=direct), driver=Stochastic(max_iter=40), random_state=0
+            3, head=EpsilonInsensitive(linear_part=setting), driver=Stochastic(max_iter=40), random_state=0
         ).fit(wide[:300], y[:300])
-        for direct in (False, "auto")
+        for setting in (False, "auto")
     )
     ridge = Ridge(alpha=1.0).fit(wide[:300], y[:300]).score(wide[300:], y[300:])
     assert both.score(wide[300:], y[300:]) > max(ridge - 0.01, topics.score(wide[300:], y[300:]))
@@ -141,7 +141,7 @@ def test_parts_add_up_and_tell_where_decisions_come_from(model: HarmoniumClassif
     np.testing.assert_allclose(np.sum(list(parts.values()), axis=0), model.decision_function(X), atol=1e-6)
     table = decision_table(model, X)
     assert len(table) == N_ROWS and table["share of topics"].between(0, 1).all()
-    alone = classifier(head=Hinge(C=1.0, direct=False)).fit(X, Y)
+    alone = classifier(head=Hinge(C=1.0, linear_part=False)).fit(X, Y)
     assert set(alone.score_parts(X)) == {"topics", "bias"}
     assert (decision_table(alone, X)["share of topics"] == 1).all()
     tags = classifier(head=MultiLabelHinge(C=1.0)).fit(X, np.eye(3)[Y])
@@ -154,7 +154,7 @@ def test_parts_add_up_and_tell_where_decisions_come_from(model: HarmoniumClassif
 
 
 def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifier) -> None:
-    path = model.head_.direct_
+    path = model.head_.linear_part_
     assert path is not None
     parts = model.score_parts({"colour": COLOUR})
     np.testing.assert_allclose(parts["words"], np.tile(path.typical["words"], (N_ROWS, 1)))
@@ -163,10 +163,10 @@ def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifi
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(ValueError, match="direct 'auto', 'linear' or False; got True"):
-        classifier(head=Hinge(direct=True)).fit(X, Y)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="solver='alternate' has topics alone; got direct='linear'"):
-        classifier(head=Hinge(direct="linear", solver="alternate")).fit(X, Y)
+    with pytest.raises(ValueError, match="linear_part 'auto', 'linear' or False; got True"):
+        classifier(head=Hinge(linear_part=True)).fit(X, Y)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="solver='alternate' has topics alone; got linear_part='linear'"):
+        classifier(head=Hinge(linear_part="linear", solver="alternate")).fit(X, Y)
 
 
 @pytest.mark.parametrize("dense", [True, False])
@@ -175,14 +175,14 @@ def test_rows_that_lack_a_view_are_predicted_as_they_were_judged(dense: bool) ->
         {"words": WORDS.toarray() if dense else WORDS, "colour": COLOUR},
         present={"words": Y != 0},  # to lack the view tells the class
     )
-    model = classifier(head=Hinge(direct="linear")).fit(views, Y)
+    model = classifier(head=Hinge(linear_part="linear")).fit(views, Y)
     problem, rows = model.fitted_.problem, np.arange(N_ROWS)
     data = Data(views, model.head_.targets(_labels()))
     search = linear_search(
         problem.head, problem.energy.families, data, [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])]
     )
     best = search.best()
-    path, bias = search.path(best, np.ones(3))
+    path, bias = search.linear_part(best, np.ones(3))
     scores = path.scores(problem.energy.families, data.batch(rows, problem.energy.families)) + bias
     features = search.views.joined(best.settings.preparation, best.settings.weights)
     weights, intercept = search._solve(best.settings, features, rows)
@@ -194,26 +194,26 @@ def test_means_are_those_of_what_is_observed(model: HarmoniumClassifier) -> None
     family, colour = model.families_["colour"], COLOUR + 5
     colour[::3] = np.nan
     batch = Views({"colour": colour}).batch(np.arange(N_ROWS), {"colour": family}).views["colour"]
-    found = Footing.learned(family, [batch], by_rarity=True).features(family, batch)
+    found = ViewScaler.fitted(family, [batch], use_idf=True).transform(family, batch)
     np.testing.assert_allclose(found[batch.observed_rows].mean(axis=0), 0, atol=1e-5)
     assert np.square(found[batch.observed_rows]).sum(axis=1).mean() == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize("by_resemblance", [True, False])
-def test_rows_may_be_sparse_where_training_rows_were_dense(by_resemblance: bool, model: HarmoniumClassifier) -> None:
+@pytest.mark.parametrize("by_kernel", [True, False])
+def test_rows_may_be_sparse_where_training_rows_were_dense(by_kernel: bool, model: HarmoniumClassifier) -> None:
     family = model.families_["words"]
     dense, sparse = (
         Views({"words": words}).batch(np.arange(N_ROWS), {"words": family}).views["words"]
         for words in (WORDS.toarray(), WORDS)
     )
-    footing = Footing.learned(family, [dense], by_rarity=False)
-    if by_resemblance:
-        footing = replace(footing, resemblance=Resemblance.learned(footing.features(family, dense)[:50], 0.5))
-    np.testing.assert_allclose(footing.features(family, sparse), footing.features(family, dense), atol=1e-6)
+    scaler = ViewScaler.fitted(family, [dense], use_idf=False)
+    if by_kernel:
+        scaler = replace(scaler, nystroem=Nystroem.fitted(scaler.transform(family, dense)[:50], 0.5))
+    np.testing.assert_allclose(scaler.transform(family, sparse), scaler.transform(family, dense), atol=1e-6)
 
 
 def test_a_fold_may_lack_all_values_of_a_column() -> None:
     numbers = np.stack([COLOUR[:, 0], np.full(N_ROWS, np.nan)], axis=1)
     for smoothing in (None, 0.1):
-        weights, bias = fit_numbers(COLOUR, numbers, np.ones(N_ROWS), C=1.0, smoothing=smoothing)
+        weights, bias = fit_ridge(COLOUR, numbers, np.ones(N_ROWS), C=1.0, smoothing=smoothing)
         assert weights[:, 0].any() and not weights[:, 1].any() and bias[1] == 0

@@ -1,10 +1,10 @@
-"""The direct path: what a head sees of the inputs themselves, beside the topics.
+"""Linear part of the scores: a skip connection from the inputs, beside the hidden units.
 
     scores = E[h | x] V + b + x̃ U
 
-x̃ are the views on a common footing (`harmonium.linear.scaling`). U solves the convex problem of a linear model on x̃
-alone, and a share of its scores is mixed with those of the topics; penalty and share are chosen on held-out rows, by
-`harmonium.linear.stacking`.
+x̃ are the scaled views (`harmonium.linear.scaling`). U solves the convex problem of a linear model of x̃ alone, and its
+scores are stacked with those of the units; penalty and stacking weight are chosen on held-out rows, by
+`harmonium.linear.search` and `harmonium.linear.stacking`.
 """
 
 from __future__ import annotations
@@ -14,46 +14,46 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import scipy.sparse
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
-from harmonium.linear.nystroem import Resemblance
-from harmonium.linear.scaling import Features, Footing
+from harmonium.linear.nystroem import Nystroem
+from harmonium.linear.scaling import ViewScaler
 
+# Prefix of the names in files, which is older than the name of the class.
 _PREFIX = "direct/"
 
 
 @dataclass(frozen=True, eq=False)
-class DirectPath:
+class LinearPart:
     """Weights of the inputs in the scores.
 
     Attributes
     ----------
-    footings : dict of str to Footing
-        How the statistics of each view become features.
+    scalers : dict of str to ViewScaler
+        Scaling of each view.
     weights : dict of str to ndarray of shape (features, outputs)
         U, by view.
     typical : dict of str to ndarray of shape (outputs,)
         What each view adds to the scores of a row that lacks it.
     """
 
-    footings: dict[str, Footing]
+    scalers: dict[str, ViewScaler]
     weights: dict[str, np.ndarray]
     typical: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, footings: dict[str, Footing], weights: np.ndarray, lacking: Mapping[str, np.ndarray]) -> Self:
-        """Return the path with weights of all features, those of the views one after the other.
+    def of(cls, scalers: dict[str, ViewScaler], weights: np.ndarray, lacking: Mapping[str, np.ndarray]) -> Self:
+        """Return the linear part with weights of all features, those of the views one after the other.
 
         ``lacking`` are the features of a row that lacks each view, before they are multiplied by weights.
         """
-        ends = np.cumsum([footing.n_features for footing in footings.values()])
-        by_view = dict(zip(footings, np.split(weights, ends[:-1]), strict=True))
-        return cls(footings, by_view, {name: lacking[name] @ part for name, part in by_view.items()})
+        ends = np.cumsum([scaler.n_features for scaler in scalers.values()])
+        by_view = dict(zip(scalers, np.split(weights, ends[:-1]), strict=True))
+        return cls(scalers, by_view, {name: lacking[name] @ part for name, part in by_view.items()})
 
     def scaled(self, factor: float) -> Self:
-        """Return the path whose scores are these times a factor."""
+        """Return the linear part whose scores are these times a factor."""
         weights, typical = (
             {name: factor * value for name, value in part.items()} for part in (self.weights, self.typical)
         )
@@ -71,7 +71,7 @@ class DirectPath:
             if view is None:
                 found[name] = np.tile(typical, (batch.n_rows, 1))
                 continue
-            found[name] = self.footings[name].features(families[name], view) @ self.weights[name]
+            found[name] = self.scalers[name].transform(families[name], view) @ self.weights[name]
             if view.missing is not None:
                 found[name][view.missing.all(axis=1)] = typical
         return found
@@ -80,13 +80,13 @@ class DirectPath:
     def average(self) -> dict[str, np.ndarray]:
         """What the average row of each view adds to the scores.
 
-        Where rows resemble known ones, it is the mean row that does; else what a row adds that lacks the view.
+        Of Nystroem features it is what the mean row adds; else what a row adds that lacks the view.
         """
         found = dict(self.typical)
-        for name, footing in self.footings.items():
-            if footing.resemblance is not None:
-                mean_row = np.zeros((1, len(footing.scale)))
-                found[name] = (footing.resemblance.features(mean_row) @ self.weights[name])[0]
+        for name, scaler in self.scalers.items():
+            if scaler.nystroem is not None:
+                mean_row = np.zeros((1, len(scaler.scale)))
+                found[name] = (scaler.nystroem.transform(mean_row) @ self.weights[name])[0]
         return found
 
     def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
@@ -96,37 +96,37 @@ class DirectPath:
 
         Returns
         -------
-        shares : ndarray of shape (statistics, outputs)
-            What each statistic adds; see `Footing.shares`.
+        contributions : ndarray of shape (statistics, outputs)
+            What each statistic adds; see `ViewScaler.contributions`.
         rest : ndarray of shape (outputs,)
             What is left.
         """
         whole = self.parts(families, Batch({name: view}, 1))[name][0] - self.average[name]
         if not view.observed_rows[0]:
             return np.zeros((families[name].n_features_, len(whole))), whole
-        shares = self.footings[name].shares(families[name], view, self.weights[name])
-        return shares, whole - shares.sum(axis=0)
+        contributions = self.scalers[name].contributions(families[name], view, self.weights[name])
+        return contributions, whole - contributions.sum(axis=0)
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""
         found: dict[str, np.ndarray] = {}
-        for name, footing in self.footings.items():
+        for name, scaler in self.scalers.items():
             kept = {
-                "centre": footing.centre,
-                "scale": footing.scale,
-                "kind": np.array([footing.counted, footing.unit_rows], dtype=np.float64),
+                "centre": scaler.centre,
+                "scale": scaler.scale,
+                "kind": np.array([scaler.sublinear_tf, scaler.unit_rows], dtype=np.float64),
                 "weights": self.weights[name],
                 "typical": self.typical[name],
             }
-            if footing.resemblance is not None:
-                near = footing.resemblance
-                kept |= {"landmarks": near.landmarks, "basis": near.basis, "precision": np.array([near.precision])}
+            if scaler.nystroem is not None:
+                kernel = scaler.nystroem
+                kept |= {"landmarks": kernel.landmarks, "basis": kernel.basis, "precision": np.array([kernel.gamma])}
             found |= {f"{_PREFIX}{name}/{what}": np.asarray(value, dtype=np.float64) for what, value in kept.items()}
         return found
 
     @classmethod
     def restored(cls, constants: Mapping[str, np.ndarray], n_outputs: int) -> Self | None:
-        """Return the path that `constants` described; None if there was none."""
+        """Return the linear part that `constants` described; None if there was none."""
         kept: dict[str, dict[str, np.ndarray]] = {}
         for name, value in constants.items():
             if name.startswith(_PREFIX):
@@ -134,40 +134,31 @@ class DirectPath:
                 kept.setdefault(view, {})[what] = value
         if not kept:
             return None
-        path = cls({}, {}, {})
-        for view, found in kept.items():
-            path.footings[view] = _restored_footing(view, found, n_outputs)
-            path.weights[view], path.typical[view] = found["weights"], found["typical"]
-        return path
+        part = cls({}, {}, {})
+        for view, arrays in kept.items():
+            part.scalers[view] = _restored_scaler(view, arrays, n_outputs)
+            part.weights[view], part.typical[view] = arrays["weights"], arrays["typical"]
+        return part
 
 
-def _restored_footing(view: str, found: dict[str, np.ndarray], n_outputs: int) -> Footing:
-    """Return the footing of a view, after a check of all that a file says of its path."""
-    names, nearness = {"centre", "scale", "kind", "weights", "typical"}, {"landmarks", "basis", "precision"}
-    if set(found) not in (names, names | nearness) or found["kind"].shape != (2,):
-        raise ValueError(f"the direct path of view {view!r} has {sorted(found)}")
+def _restored_scaler(view: str, found: dict[str, np.ndarray], n_outputs: int) -> ViewScaler:
+    """Return the scaler of a view, after a check of all that a file says of its linear part."""
+    names, kernel = {"centre", "scale", "kind", "weights", "typical"}, {"landmarks", "basis", "precision"}
+    if set(found) not in (names, names | kernel) or found["kind"].shape != (2,):
+        raise ValueError(f"the linear part of view {view!r} has {sorted(found)}")
     n_inputs, n_features = len(found["scale"]), len(found["weights"])
     shapes = {"weights": (n_features, n_outputs), "centre": (n_inputs,), "scale": (n_inputs,), "typical": (n_outputs,)}
-    if nearness <= set(found):
+    if kernel <= set(found):
         n_landmarks = len(found["landmarks"])
         shapes |= {"landmarks": (n_landmarks, n_inputs), "basis": (n_landmarks, n_features), "precision": (1,)}
     elif n_features != n_inputs:
         shapes["scale"] = (n_features,)
     if any(found[what].shape != shape for what, shape in shapes.items()):
-        raise ValueError(f"the direct path of view {view!r} must have {n_outputs} weights for each feature")
+        raise ValueError(f"the linear part of view {view!r} must have {n_outputs} weights for each feature")
     if not all(np.isfinite(value).all() for value in found.values()):
-        raise ValueError(f"the direct path of view {view!r} must have finite numbers")
-    counted, unit_rows = (bool(flag) for flag in found["kind"])
-    near = None
-    if nearness <= set(found):
-        near = Resemblance(found["landmarks"], float(found["precision"][0]), found["basis"])
-    return Footing(found["centre"], found["scale"], counted, unit_rows, near)
-
-
-def side_by_side(parts: list[Features]) -> Features:
-    """Return the features of several views as one matrix, sparse if one of them is."""
-    if len(parts) == 1:
-        return parts[0]
-    if any(scipy.sparse.issparse(part) for part in parts):
-        return scipy.sparse.csr_array(scipy.sparse.hstack(parts, format="csr"))
-    return np.hstack(parts)
+        raise ValueError(f"the linear part of view {view!r} must have finite numbers")
+    sublinear_tf, unit_rows = (bool(flag) for flag in found["kind"])
+    nystroem = None
+    if kernel <= set(found):
+        nystroem = Nystroem(found["landmarks"], float(found["precision"][0]), found["basis"])
+    return ViewScaler(found["centre"], found["scale"], sublinear_tf, unit_rows, nystroem)

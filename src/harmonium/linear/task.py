@@ -30,21 +30,21 @@ class LinearTask(Protocol):
         """Meaning of the scores."""
 
     @property
-    def direct_losses(self) -> tuple[LinearLoss, ...]:
+    def linear_losses(self) -> tuple[LinearLoss, ...]:
         """Losses to choose from, the usual one first."""
 
     @property
-    def curved_loss(self) -> LinearLoss:
+    def kernel_loss(self) -> LinearLoss:
         """Loss of models of Nystroem features."""
 
     @property
-    def may_go_by_resemblance(self) -> bool:
+    def allows_kernel(self) -> bool:
         """Whether Nystroem features may take the place of the inputs."""
 
-    def suits_direct(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
+    def suits_linear_loss(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
         """Return whether a loss is worth trying."""
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
         """Return weights and bias of a linear model."""
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -92,4 +92,4 @@ def _solved(problem: Problem, means: np.ndarray, targets: Targets | None, C: flo
     assert problem.head is not None
     assert targets is not None
     known = np.flatnonzero(targets.counting)
-    return problem.head.solve_direct(means[known], targets.take(known), C, problem.head.direct_losses[0])
+    return problem.head.solve_linear(means[known], targets.take(known), C, problem.head.linear_losses[0])
