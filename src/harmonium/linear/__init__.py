@@ -1,1 +1,1 @@
-"""Linear model of the inputs: the linear part of scores, a baseline, and a judge of how views are scaled."""
+"""Linear model of the inputs: scaled views, solvers, search on held-out rows, and stacking with the hidden units."""

@@ -40,7 +40,10 @@ def naive_bayes_weights(features: Features, towards: np.ndarray, against: np.nda
     >>> naive_bayes_weights(words, np.array([1.0, 0.0]), np.array([0.0, 1.0]), 1.0).round(2).tolist()
     [1.41, 0.0, 1.41]
     """
-    usable = _is_never_negative(features)
+    if scipy.sparse.issparse(features):
+        usable = np.bincount(features.indices[features.data < 0], minlength=features.shape[1]) == 0
+    else:
+        usable = (features >= 0).all(axis=0)
     weights = np.ones(len(usable))
     if usable.any():
         first = (features.T @ towards)[usable] + smoothing
@@ -76,9 +79,3 @@ def multiplied(features: Features, factors: np.ndarray) -> Features:
         return features * factors
     values = features.data * factors[features.indices]
     return scipy.sparse.csr_array((values, features.indices, features.indptr), shape=features.shape)
-
-
-def _is_never_negative(features: Features) -> np.ndarray:
-    if scipy.sparse.issparse(features):
-        return np.bincount(features.indices[features.data < 0], minlength=features.shape[1]) == 0
-    return (features >= 0).all(axis=0)

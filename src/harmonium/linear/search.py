@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import numpy as np
 import scipy.sparse
@@ -170,7 +171,7 @@ class LinearSearch:
             found = self._better_prepared(found, data_scale=True)
         for loss in self.task.linear_losses[1:]:
             if self._suits(loss, found.settings.preparation):
-                found = min(found, self._along_C(replace(found.settings, loss=loss)), key=_error)
+                found = min(found, self._along_C(replace(found.settings, loss=loss)), key=attrgetter("error"))
         found = self._along_weights(found)
         is_small = 0 < len(self.views.dense) * len(self.all_targets.weight) <= _FEW_ROWS
         if is_small and self.task.allows_kernel:
@@ -179,7 +180,7 @@ class LinearSearch:
     def _better_prepared(self, found: LinearModel, **changes: bool) -> LinearModel:
         """Return the better of a model and the best with other features."""
         other = replace(found.settings.preparation, **changes)
-        return min(found, self._along_C(replace(found.settings, preparation=other)), key=_error)
+        return min(found, self._along_C(replace(found.settings, preparation=other)), key=attrgetter("error"))
 
     def _along_C(self, settings: LinearSettings) -> LinearModel:
         """Return the best of a line search."""
@@ -236,8 +237,10 @@ class LinearSearch:
         return self.tried[-1]
 
     def _solve(self, settings: LinearSettings, features: Features, rows: np.ndarray) -> Solution:
+        size = features.nnz if scipy.sparse.issparse(features) else features.size
+        max_rows = max(1, int(_MAX_NUMBERS * features.shape[0] / max(size, 1)))
         rows = rows[self.all_targets.counting[rows]]
-        rows = rows[:: -(-len(rows) // _max_rows(features))]
+        rows = rows[:: -(-len(rows) // max_rows)]
         return self.task.solve_linear(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
 
     def _suits(self, loss: LinearLoss, preparation: Preparation) -> bool:
@@ -255,13 +258,3 @@ def linear_search(task: LinearTask, families: Mapping[str, Family], data: Data, 
     search = LinearSearch(task, PreparedViews(data, inputs), targets, folds, held_out)
     search.run()
     return search
-
-
-def _max_rows(features: Features) -> int:
-    n_rows, n_features = features.shape
-    size = features.nnz if scipy.sparse.issparse(features) else n_rows * n_features
-    return max(1, int(_MAX_NUMBERS * n_rows / max(size, 1)))
-
-
-def _error(model: LinearModel) -> float:
-    return model.error
