@@ -106,7 +106,7 @@ def fitted(name: str, pairs: Pairs, settings: Settings, seed: int):
         return DWH(settings["K"], FAMILIES, **given).fit(rows)
     if name == "TWH":
         return TWH(settings["K"], FAMILIES, validation_fraction=0, **given).fit(rows, labels)
-    head = Hinge(settings["C"], direct=False)
+    head = Hinge(settings["C"], linear_part=False)
     model = HarmoniumClassifier(settings["K"], views=FAMILIES, head=head, validation_fraction=0, **given)
     return model.fit(rows, labels)
 

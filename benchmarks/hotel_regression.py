@@ -4,7 +4,7 @@
 (`features/contextual.py`); once the words alone, once both views. All settings are chosen on training reviews: for
 harmoniums inside `fit` (nothing is set, or nothing but K), for the others by three-fold cross-validation. Ridge and
 LinearSVR are given counts, and choose how words are weighted, how the context is scaled, and which views to use along
-with their strength. MMH (binary words) is the paper's model, without a direct path. Also draws R² over the number of
+with their strength. MMH (binary words) is the paper's model, without a linear part. Also draws R² over the number of
 topics, and the weights of four contextual features over the topics.
 """
 
@@ -134,7 +134,7 @@ def add_harmoniums(
     for K in options.sizes:
         models = (
             HarmoniumRegressor(
-                K, views=FAMILIES, hidden="bernoulli", head=EpsilonInsensitive(direct=False), random_state=seed
+                K, views=FAMILIES, hidden="bernoulli", head=EpsilonInsensitive(linear_part=False), random_state=seed
             )
             for seed in range(options.seeds)
         )

@@ -132,7 +132,7 @@ def run(options: SimpleNamespace) -> Result:
     models = [immh(relevance, decay, seed) for seed in seeds]
     error, seconds = report(f"iMMH, relevance={relevance}, weight decay={decay}", models, PAPER["iMMH"])
     defaults = [HarmoniumClassifier(hidden=IBP(truncation=TRUNCATION), random_state=s) for s in seeds]
-    report("IBP and all other defaults: C, epochs and a direct path chosen in fit", defaults, None)
+    report("IBP and all other defaults: C, epochs and a linear part chosen in fit", defaults, None)
 
     best = min(finite, key=lambda K: finite[K][0])
     search = sum(seconds for _, seconds in finite.values())

@@ -102,7 +102,7 @@ def predicted(
         "n_jobs": 1,
     }
     if model.endswith("MMH"):
-        fitted = HarmoniumClassifier(UNITS, head=Hinge(C, direct=False), **settings).fit(train, y)
+        fitted = HarmoniumClassifier(UNITS, head=Hinge(C, linear_part=False), **settings).fit(train, y)
         return fitted.predict(test), fitted.n_components_
     latent = Harmonium(UNITS, **settings).fit(train)
     svm = GridSearchCV(
@@ -220,7 +220,10 @@ def usage_pictures(folder: Path) -> None:
     for name in LOADERS:
         train, y, _, _ = split(name, 0)
         model = HarmoniumClassifier(
-            views=families(name, train), hidden=IBP(truncation=TRUNCATION), head=Hinge(direct=False), random_state=0
+            views=families(name, train),
+            hidden=IBP(truncation=TRUNCATION),
+            head=Hinge(linear_part=False),
+            random_state=0,
         ).fit(train, y)
         display = UsageDisplay.from_estimator(model, train, y)
         display.figure_.savefig(folder / f"infinite_usage_{name}.png", dpi=120)

@@ -176,7 +176,7 @@ def seconds_to_encode(model: HarmoniumClassifier, fold: Fold) -> float:
 
 
 def max_margin(inner: Fold, outer: Fold) -> dict[str, Any]:
-    """The paper's model, without a direct path: one latent space for (a) and (b)."""
+    """The paper's model, without a linear part: one latent space for (a) and (b)."""
     accuracy, r_squared = {}, {}
     for number, settings in enumerate(OURS_GRID):
         model = fit_ours(inner, settings)
@@ -407,7 +407,7 @@ def report(results: dict[str, list[Any]], majority: list[float]) -> Result:
     result.text(
         "Harmoniums are fitted to training patients only, leave out what is missing, and encode an unseen patient by "
         "one call of `transform`; drugs come from `predict_view` given the other views. The first row has all defaults "
-        "and a model for each task, as a user would; MMH has one latent space for both and no direct path. Mean "
+        "and a model for each task, as a user would; MMH has one latent space for both and no linear part. Mean "
         "imputation and MCCA are fitted to training patients only. MOFA (Bernoulli mutations, "
         f"{FACTORS[0]} or {FACTORS[1]} factors, at most {MOFA_STEPS[-1]} iterations, for (b) {MOFA_STEPS[0]} or "
         f"{MOFA_STEPS[-1]}) has no call for unseen patients: it is refitted with the held-out patients' views among "

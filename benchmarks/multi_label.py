@@ -29,7 +29,7 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import HarmoniumClassifier, MultiLabelHinge
 from harmonium.datasets import load_enron, load_medical
-from harmonium.heads.calibration import fit_sigmoid, fit_sigmoids
+from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids
 from harmonium.metrics import expected_calibration_error
 
 BENCHMARK = Benchmark(

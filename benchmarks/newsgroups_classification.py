@@ -2,7 +2,7 @@
 
 By-date split, bodies only, the 5,000 most frequent words of the training messages. All settings are chosen on training
 messages: those of plain rivals, among them how words are weighted, by three-fold cross-validation, for MMH (binary
-words, the paper's model without a direct path) on the last fifth of each group's, for the others (binary words) on one
+words, the paper's model without a linear part) on the last fifth of each group's, for the others (binary words) on one
 stratified split; `HarmoniumClassifier()` chooses its own. Errors of harmoniums are means over seeds. A second table has
 all defaults and the linear SVM with larger vocabularies.
 """
@@ -84,7 +84,7 @@ def mmh(K: int, objective: Objective, reach: float, decay: float, seed: int) -> 
     driver = Stochastic(
         max_iter=EPOCHS, learning_rate=0.01, reach=reach, schedule="constant", weight_decay=decay, average=True
     )
-    head = Hinge(STRENGTH, direct=False)
+    head = Hinge(STRENGTH, linear_part=False)
     return HarmoniumClassifier(
         K,
         hidden="bernoulli",

@@ -105,10 +105,10 @@ def mmh(**parts: Any) -> Callable[..., Any]:
         published: dict[str, Any] = {
             "hidden": GaussianUnits(),
             "objective": MeanFieldCD(5),
-            "head": Hinge(C, solver="alternate", direct=False),
+            "head": Hinge(C, solver="alternate", linear_part=False),
             "driver": LBFGS(max_iter=iterations),
         }
-        ours = {"head": Hinge(C, direct=False)}
+        ours = {"head": Hinge(C, linear_part=False)}
         chosen = {**published, **parts}
         settings = {key: ours.get(key) if value is OURS else value for key, value in chosen.items()}
         return MMH(TOPICS, known, **{key: value for key, value in settings.items() if value is not None}, **common)
@@ -127,7 +127,7 @@ WITH_HEAD: dict[str, Callable[..., Any]] = {
         known,
         hidden=IBP(truncation=TRUNCATION, inference="factorised"),
         objective=MeanFieldCD(1),
-        head=Hinge(C, direct=False),
+        head=Hinge(C, linear_part=False),
         **common,
     ),
     "`iMMH()`": lambda common, known, C, iterations: iMMH(TRUNCATION, known, C=C, **common),

@@ -1,8 +1,8 @@
 """Topics of Reuters-21578: the ten largest, and all of them, which are very uneven.
 
 Stories of the ModApte split with exactly one topic, of topics that occur in training and in test stories; counts of the
-10,000 most frequent words of the training stories. `HarmoniumClassifier()` with all defaults, and without its direct
-path from words to scores (the paper's model), against plain rivals: what they weight words by, and their strength, are
+10,000 most frequent words of the training stories. `HarmoniumClassifier()` with all defaults, and without its linear
+part from words to scores (the paper's model), against plain rivals: what they weight words by, and their strength, are
 chosen together by three-fold cross-validation on training stories. Test stories are looked at once.
 """
 
@@ -30,7 +30,7 @@ TABLES = {
     "ten": (10, ("linear SVM", "logistic regression, one against the rest")),
     "all": (0, ("linear SVM",)),
 }
-DEFAULTS, PAPER, HEAD = "`HarmoniumClassifier()`", "MMH: `Hinge(direct=False)`", Hinge(direct=False)
+DEFAULTS, PAPER, HEAD = "`HarmoniumClassifier()`", "MMH: `Hinge(linear_part=False)`", Hinge(linear_part=False)
 
 
 def compared(n_classes: int, rivals: tuple[str, ...], options: SimpleNamespace) -> tuple[Comparison, str]:

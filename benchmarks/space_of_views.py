@@ -1,7 +1,7 @@
 """The latent space of several views: does it predict by itself, without the linear part of the inputs?
 
 Eight sets of two to twelve views, three stratified halves each (Wikipedia: its own test rows, 75 % of its training
-rows). All defaults, the latent space alone (`Hinge(direct=False)`: topics and dimensions, nothing of the inputs
+rows). All defaults, the latent space alone (`Hinge(linear_part=False)`: topics and dimensions, nothing of the inputs
 themselves), and a linear SVM whose views, scaling and strength are chosen by three-fold cross-validation. "View scale"
 says in how many trials columns of numbers kept their relative scales, as held-out training rows preferred.
 """
@@ -54,7 +54,7 @@ def run(options: SimpleNamespace) -> Result:
             begin = time.perf_counter()
             whole = HarmoniumClassifier(random_state=seed).fit(train, y)
             seconds = time.perf_counter() - begin
-            space = HarmoniumClassifier(head=Hinge(direct=False), random_state=seed).fit(train, y)
+            space = HarmoniumClassifier(head=Hinge(linear_part=False), random_state=seed).fit(train, y)
             rival = tuned(RIVALS["linear SVM"], train, y, test)
             for key, predicted in zip(errors, (whole.predict(test), space.predict(test), rival.predicted), strict=True):
                 errors[key].append(error(truth, predicted))

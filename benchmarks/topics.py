@@ -6,7 +6,7 @@ there. Ten words a topic, each method's own: the largest weights of NMF and LDA,
 documents of the same texts. All settings of ours are defaults.
 
 The second part asks what it costs a classifier if its topics are to be read: signed and non-negative weights, with the
-direct path and without, for two weights C of the loss and two numbers of units; error on the test messages, NPMI of the
+linear part and without, for two weights C of the loss and two numbers of units; error on the test messages, NPMI of the
 topics on the training messages.
 """
 
@@ -136,14 +136,14 @@ def trade(corpus: Corpus, options: SimpleNamespace) -> list[dict[str, Any]]:
     records = []
     presence, unseen = corpus.presence, scipy.sparse.csr_array((corpus.test > 0).astype(np.float32))
     for weights in ("signed", "nonnegative"):
-        for direct in (False, "auto"):
+        for linear_part in (False, "auto"):
             for n_topics in map(int, options.trade_topics.split(",")):
                 for C in map(float, options.trade_C.split(",")):
                     begin = time.perf_counter()
                     model = HarmoniumClassifier(
                         n_topics,
                         hidden=BernoulliUnits(weights=weights),
-                        head=Hinge(C=C, direct=direct),
+                        head=Hinge(C=C, linear_part=linear_part),
                         random_state=0,
                     ).fit(corpus.views(presence), corpus.y)
                     error = float(np.mean(model.predict({"words": unseen}) != corpus.truth))
@@ -151,7 +151,7 @@ def trade(corpus: Corpus, options: SimpleNamespace) -> list[dict[str, Any]]:
                     records.append(
                         {
                             "weights": weights,
-                            "direct path": "yes" if direct else "no",
+                            "linear part": "yes" if linear_part else "no",
                             "topics": n_topics,
                             "C": C,
                             "error": error,
@@ -171,9 +171,9 @@ def draw(records: list[dict[str, Any]], file: Path) -> None:
     figure = Figure(figsize=(6, 4.5), layout="constrained")
     ax = figure.subplots()
     for weights, colour in (("signed", "C3"), ("nonnegative", "C0")):
-        for direct, marker in (("no", "o"), ("yes", "s")):
-            chosen = [r for r in records if r["weights"] == weights and r["direct path"] == direct]
-            label = f"{weights}, {'with' if direct == 'yes' else 'without'} the direct path"
+        for linear_part, marker in (("no", "o"), ("yes", "s")):
+            chosen = [r for r in records if r["weights"] == weights and r["linear part"] == linear_part]
+            label = f"{weights}, {'with' if linear_part == 'yes' else 'without'} the linear part"
             ax.scatter([r["NPMI"] for r in chosen], [r["error"] for r in chosen], c=colour, marker=marker, label=label)
             for r in chosen:
                 ax.annotate(f"{r['topics']}, C {r['C']:g}", (r["NPMI"], r["error"]), fontsize=7)
@@ -201,7 +201,7 @@ def run(options: SimpleNamespace) -> Result:
     result.heading("What reading costs a classifier")
     result.text(
         "20 Newsgroups without headers, footers and quotes, presence of words: error on the test messages and "
-        "coherence of the topics on the training messages. The linear model of the direct path chooses its own "
+        "coherence of the topics on the training messages. The linear part chooses its own "
         "strength."
     )
     records = trade(corpora["20 Newsgroups"], options)

@@ -5,7 +5,7 @@ multiple-features digits (mfeat) have 3 random stratified halves. Plain rivals c
 together by three-fold cross-validation on the training rows of a trial, `HarmoniumClassifier()` chooses for itself, and
 every other setting is chosen on one stratified 80/20 split of the training rows; then the method is fitted to all of
 them: test rows are looked at once. MCCA and MOFA see columns standardised on training rows, harmoniums the views as
-they are; MMH is the paper's model, without a direct path. Trials run in two processes of one thread each; seconds
+they are; MMH is the paper's model, without a linear part. Trials run in two processes of one thread each; seconds
 include the choice of settings.
 """
 
@@ -99,7 +99,7 @@ def fit_mmh(name: str) -> Callable[..., Predict]:
             HarmoniumClassifier(
                 n_components=50,
                 hidden=hidden,
-                head=Hinge(C=C, direct=False),
+                head=Hinge(C=C, linear_part=False),
                 views=families(name, views),
                 validation_fraction=0,
                 driver=driver,

@@ -2,7 +2,7 @@
 Clusters of several views
 =========================
 
-Digits in two views, pixels and shape. ``ClusterSpace`` puts views on a common footing in closed form, so that k-means
+Digits in two views, pixels and shape. ``ClusterSpace`` puts views on a common scale in closed form, so that k-means
 can work on both; PCA of all columns side by side is the plain alternative.
 """
 

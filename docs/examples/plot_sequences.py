@@ -23,7 +23,7 @@ train, test = np.arange(0, 1000), np.arange(1000, 1797)
 driver = Stochastic(max_iter=25, learning_rate=0.01)
 scores = {}
 for name, rows in (("in order", sequences), ("shuffled", sequences.shuffled(0))):
-    model = structMMH(30, head=Hinge(C=0.5, direct=False), driver=driver, validation_fraction=0, random_state=0)
+    model = structMMH(30, head=Hinge(C=0.5, linear_part=False), driver=driver, validation_fraction=0, random_state=0)
     model.fit({"rows": rows[train]}, digits.target[train])
     scores[name] = model.score({"rows": rows[test]}, digits.target[test])
 print({name: round(score, 2) for name, score in scores.items()})

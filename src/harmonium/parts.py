@@ -97,6 +97,8 @@ class Part(WithParts):
     role: str = ""
     #: settings that belong to this machine, such as paths: files leave them out, and a loaded part has their defaults
     not_saved: ClassVar[tuple[str, ...]] = ()
+    #: names of settings in files of earlier versions, each with its name of today
+    formerly: ClassVar[Mapping[str, str]] = {}
     #: last word of the class names of a role, which users may leave out
     suffix: ClassVar[str] = ""
     #: other names that users know the part by

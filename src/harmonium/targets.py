@@ -29,7 +29,7 @@ class Targets:
     emphasis : ndarray of shape (rows,), optional
         By how much more its loss counts while a model is trained, and nowhere else: weights of classes.
     offset : ndarray of shape (rows, outputs), optional
-        What is added to the scores of the topics before the loss is taken: those of a direct path.
+        What is added to the scores of the topics before the loss is taken: those of a linear part.
     """
 
     stored: np.ndarray

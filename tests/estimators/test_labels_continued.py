@@ -204,13 +204,15 @@ def test_settings_of_families_that_data_decide_are_no_change() -> None:
         model.set_params(views=Poisson(level_rows=False)).fit(counts, Y[:60])
 
 
-@pytest.mark.parametrize("direct", ["linear", False])
-def test_another_direct_path_is_refused_where_training_goes_on(direct: Any) -> None:
+@pytest.mark.parametrize("setting", ["linear", False])
+def test_another_linear_part_is_refused_where_training_goes_on(setting: Any) -> None:
     model = quick(warm_start=True, head=Hinge()).fit(X, Y)
     model.set_params(head=Hinge(C=2.0)).fit(X, Y)
-    model.set_params(head=Hinge(direct=direct))
+    model.set_params(head=Hinge(linear_part=setting))
     for learn in (model.fit, model.partial_fit):
-        with pytest.raises(ValueError, match=f"direct path it began with, direct='auto'; got direct={direct!r}"):
+        with pytest.raises(
+            ValueError, match=f"linear part it began with, linear_part='auto'; got linear_part={setting!r}"
+        ):
             learn(X, Y)
 
 

@@ -22,7 +22,7 @@ def test_held_out_rows_choose_the_scale():
     (views, y), (new, truth) = components(), components(seed=1)
     chosen, held = (
         HarmoniumClassifier(
-            3, views={"components": Gaussian(scale=scale)}, head=Hinge(direct=False), random_state=0
+            3, views={"components": Gaussian(scale=scale)}, head=Hinge(linear_part=False), random_state=0
         ).fit(views, y)
         for scale in ("auto", "column")
     )
@@ -48,11 +48,11 @@ def test_the_linear_part_and_files_go_along(tmp_path):
     before = {name: Gaussian().restore(family.n_features_, family.constants()) for name, family in families.items()}
     # the same path for statistics that are standardised column by column
     before["components"].scale_ = views["components"].std(axis=0)
-    path = head.direct_.rescaled(families, before)
+    path = head.linear_part_.rescaled(families, before)
     data = model.as_views(new)
     batches = [data.batch(np.arange(len(data)), part) for part in (families, before)]
     np.testing.assert_allclose(
-        head.direct_.scores(families, batches[0]), path.scores(before, batches[1]), rtol=1e-4, atol=1e-5
+        head.linear_part_.scores(families, batches[0]), path.scores(before, batches[1]), rtol=1e-4, atol=1e-5
     )
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(load(tmp_path / "model").decision_function(new), model.decision_function(new))

@@ -1,4 +1,4 @@
-"""Levelled rows: counts of different totals on one footing, against NumPy lines and enumeration given the totals."""
+"""Levelled rows: counts of different totals on one scale, against NumPy lines and enumeration given the totals."""
 
 from __future__ import annotations
 
@@ -370,7 +370,7 @@ def words(n_rows: int = 60, n_words: int = 30, seed: int = 0) -> tuple[np.ndarra
 
 
 def classifier(**settings) -> HarmoniumClassifier:
-    settings = {"head": Hinge(C=1.0, direct=False)} | settings
+    settings = {"head": Hinge(C=1.0, linear_part=False)} | settings
     return HarmoniumClassifier(3, driver=Stochastic(max_iter=3), random_state=0, **settings)
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import r2_score
 
 from harmonium import EpsilonInsensitive, HarmoniumRegressor, LabelView, Ordinal, Stochastic, load
-from harmonium.heads.conformal import conformal_quantile
 from harmonium.heads.outputs import NumberOutputs
+from harmonium.heads.outputs.conformal import conformal_quantile
 from harmonium.targets import Targets
 from tests.cases.heads import labelled
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 from harmonium import Harmonium, HarmoniumClassifier, Hinge, LabelView, Stochastic
-from harmonium.heads.linear_models import separate_classes, separate_labels, weigh_classes
+from harmonium.linear.solvers import fit_label_svms, fit_logistic, fit_svm
 
 
 def _labels(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -15,12 +15,12 @@ def _labels(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return X, np.c_[X[:, 0] > 0, X[:, 1] > 1, X[:, 2] - X[:, 3] > 0.5].astype(int)
 
 
-def test_labels_keep_their_direct_path_and_calibration_when_a_fit_goes_on() -> None:
+def test_labels_keep_their_linear_part_and_calibration_when_a_fit_goes_on() -> None:
     (X, Y), (fresh, truth) = _labels(0, 200), _labels(1, 300)
     model = HarmoniumClassifier(3, random_state=0, warm_start=True).fit(X, Y)
-    assert model.head_.direct_ is not None and model.head_.factors_.size
+    assert model.head_.linear_part_ is not None and model.head_.factors_.size
     model.fit(X, Y)
-    assert model.head_.direct_ is not None and model.head_.factors_.size
+    assert model.head_.linear_part_ is not None and model.head_.factors_.size
     assert model.score(fresh, truth) > 0.7  # the cuts are those of the first fit
     assert model.head_.outputs_.n_known[0] > 200  # rows of both calls
 
@@ -39,14 +39,14 @@ def test_classes_of_weight_zero_are_absent_classes(n_classes: int) -> None:
     y = np.digitize(X[:, 0], np.linspace(-0.7, 0.7, n_classes - 1))
     weight = np.where(y == n_classes - 1, 0.0, 1.0)
     known = weight > 0
-    for solve in (separate_classes, weigh_classes):
+    for solve in (fit_svm, fit_logistic):
         found, expected = solve(X, y, weight, n_classes, 1.0), solve(X[known], y[known], weight[known], n_classes, 1.0)
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-6)
     labels = (y[:, None] == np.arange(n_classes)).astype(float)
     found, expected = (
-        separate_labels(X, labels, weight, 1.0),
-        separate_labels(X[known], labels[known], weight[known], 1.0),
+        fit_label_svms(X, labels, weight, 1.0),
+        fit_label_svms(X[known], labels[known], weight[known], 1.0),
     )
     np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
     if n_classes > 2:

@@ -15,9 +15,9 @@ from scipy.special import expit, log_expit
 from sklearn.metrics import f1_score, label_ranking_average_precision_score, label_ranking_loss, log_loss, roc_auc_score
 
 from harmonium import HarmoniumClassifier, LabelView, MultiLabelHinge, Stochastic, load
-from harmonium.heads.calibration import fit_sigmoid, fit_sigmoids, most_probable
 from harmonium.heads.outputs import LabelOutputs
-from harmonium.heads.thresholds import CUTS
+from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, most_probable
+from harmonium.heads.outputs.thresholds import CUTS
 from harmonium.metrics import expected_calibration_error
 from harmonium.targets import Targets
 
@@ -292,7 +292,7 @@ def test_every_measure_is_a_setting() -> None:
     X, labels = tagged()
     sizes = {}
     for measure, weight in itertools.product(CUTS, (1.0, 3.0)):
-        head = MultiLabelHinge(C=1.0, measure=measure, positive_weight=weight, direct=False)
+        head = MultiLabelHinge(C=1.0, measure=measure, positive_weight=weight, linear_part=False)
         sizes[measure, weight] = model_of(head).fit(X, labels).predict(X)[:, :3].sum()
     assert sizes["example_f1", 3.0] > sizes["accuracy", 3.0]
     with pytest.raises(ValueError, match="measure 'example_f1', 'micro_f1', 'macro_f1' or 'accuracy'; got 'f1'"):

@@ -74,7 +74,7 @@ def make(kind, **settings):
         return HarmoniumClassifier(3, head=Hinge(C=1.0), validation_fraction=0, **settings).fit(X, numbers), X
     if kind == "label as a view":
         return HarmoniumClassifier(3, head=LabelView(), validation_fraction=0, **settings).fit(X, numbers), X
-    if kind == "direct path":
+    if kind == "linear part":
         return HarmoniumClassifier(3, **settings).fit(X, numbers), X
     if kind == "numbers":
         head = EpsilonInsensitive(C=1.0)
@@ -87,7 +87,7 @@ def rms(one, other):
 
 
 @pytest.mark.parametrize("n_copies", [2, 3])
-@pytest.mark.parametrize("kind", ["views", "classes", "numbers", "label as a view", "direct path"])
+@pytest.mark.parametrize("kind", ["views", "classes", "numbers", "label as a view", "linear part"])
 def test_copies_become_one_and_the_model_says_the_same(kind, n_copies):
     model, X = make(kind)
     model = with_copies(model, n_copies, steepness=20)  # units are on or off, so the sums are exact

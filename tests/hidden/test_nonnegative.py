@@ -78,7 +78,7 @@ def test_lbfgs_keeps_to_the_bounds_and_improves_the_loss():
 def test_heads_stay_signed():
     X, topic = planted(300)
     units = BernoulliUnits(weights="nonnegative")
-    head = HarmoniumClassifier(4, hidden=units, head=Hinge(direct=False), random_state=0).fit(X, topic > 1)
+    head = HarmoniumClassifier(4, hidden=units, head=Hinge(linear_part=False), random_state=0).fit(X, topic > 1)
     assert head.parameters_["view0.weights"].min() >= 0
     assert head.parameters_["head.weights"].min() < 0 < head.parameters_["head.weights"].max()
     assert head.score(X, topic > 1) > 0.9

@@ -59,6 +59,7 @@ INTERNAL = {
     "inference",
     "kernels",
     "laws",
+    "linear",
     "loading",
     "notices",
     "params",

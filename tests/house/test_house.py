@@ -42,8 +42,6 @@ STILL_ASKING = {
     "estimators",
     "explore",
     "files",
-    "heads",
-    "kernels",
     "queries",
     "report",
     "training",

@@ -16,6 +16,7 @@ from harmonium import (
     LabelView,
     MultiLabelHinge,
     Stochastic,
+    load,
 )
 from tests.cases.persist import ROWS, SECOND, SINGLE, drop, put, refused, rewritten, tensor
 
@@ -127,3 +128,13 @@ REFUSED_HEADS = {
 def test_contradictions_of_heads_are_refused(case: str, saved_heads: dict[str, Path], tmp_path: Path) -> None:
     name, change, match = REFUSED_HEADS[case]
     refused(rewritten(saved_heads[name], tmp_path, change), match)
+
+
+def test_a_file_with_the_former_name_of_a_setting_loads(tmp_path: Path, saved_heads: dict[str, Path]) -> None:
+    def change(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+        for part in (description["parameters"]["head"], description["head"]):
+            part["parameters"]["direct"] = part["parameters"].pop("linear_part")
+
+    earlier = load(rewritten(saved_heads["classes"], tmp_path, change))
+    np.testing.assert_array_equal(earlier.predict(SECOND), load(saved_heads["classes"]).predict(SECOND))
+    assert earlier.head.linear_part == "auto"

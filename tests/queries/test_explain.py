@@ -1,4 +1,4 @@
-"""Explanations add up exactly to the scores, for every head, layer and direct path, and say what moves them."""
+"""Explanations add up exactly to the scores, for every head, layer and linear part, and say what moves them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from harmonium import (
     Stochastic,
     Views,
 )
-from harmonium.heads.direct import DirectPath
-from harmonium.heads.footing import Footing
-from harmonium.heads.resemblance import Resemblance
 from harmonium.hidden.base import secant
+from harmonium.linear.nystroem import Nystroem
+from harmonium.linear.scaling import ViewScaler
+from harmonium.linear.skip import LinearPart
 from harmonium.queries.explain import explain
 from harmonium.queries.prediction import scores
 
@@ -50,7 +50,7 @@ LABELS = np.eye(3, dtype=int)[KIND]
 
 CASES: dict[str, tuple[Harmonium, Any]] = {
     "hinge": (HarmoniumClassifier(4, head=Hinge(C=1.0), **NO_VALIDATION), KIND),
-    "epsilon, direct": (HarmoniumRegressor(4, **FEW), 2.0 * KIND + 7),
+    "epsilon, linear part": (HarmoniumRegressor(4, **FEW), 2.0 * KIND + 7),
     "epsilon, two columns": (
         HarmoniumRegressor(4, head=EpsilonInsensitive(C=1.0), **NO_VALIDATION),
         np.stack([KIND, -3.0 * KIND], axis=1),
@@ -195,35 +195,37 @@ def test_secants_of_equal_ends_are_tangents() -> None:
     np.testing.assert_allclose(secant(np.exp, ends + 1e-9, ends), np.exp(ends), rtol=1e-8)
 
 
-# ---- the direct path -------------------------------------------------------------------------------------------------
+# ---- the linear part -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("unit_rows", [True, False])
 def test_words_by_rarity_in_unit_rows_add_up(unit_rows: bool) -> None:
     model = HarmoniumClassifier(3, head=Hinge(C=1.0), **NO_VALIDATION).fit(ITEMS, KIND)
-    footing = Footing(np.zeros(12), RNG.random(12) + 0.5, counted=True, unit_rows=unit_rows)
-    path = DirectPath({"words": footing}, {"words": RNG.normal(size=(12, 3))}, {"words": RNG.normal(size=3)})
-    check_direct(model, path)
+    scaler = ViewScaler(np.zeros(12), RNG.random(12) + 0.5, sublinear_tf=True, unit_rows=unit_rows)
+    path = LinearPart({"words": scaler}, {"words": RNG.normal(size=(12, 3))}, {"words": RNG.normal(size=3)})
+    check_linear_part(model, path)
 
 
-def test_resemblance_adds_up_and_its_gradients_are_right() -> None:
+def test_nystroem_features_add_up_and_their_gradients_are_right() -> None:
     model = HarmoniumClassifier(3, head=Hinge(C=1.0), **NO_VALIDATION).fit(ITEMS, KIND)
     known = RNG.normal(size=(20, 3))
-    near = Resemblance.learned(known, precision=0.4)
+    near = Nystroem.fitted(known, gamma=0.4)
     weights = RNG.normal(size=(near.basis.shape[1], 3))
-    footing = Footing(np.zeros(3), np.ones(3), counted=False, unit_rows=False, resemblance=near)
-    check_direct(model, DirectPath({"numbers": footing}, {"numbers": weights}, {"numbers": RNG.normal(size=3)}))
+    scaler = ViewScaler(np.zeros(3), np.ones(3), sublinear_tf=False, unit_rows=False, nystroem=near)
+    check_linear_part(model, LinearPart({"numbers": scaler}, {"numbers": weights}, {"numbers": RNG.normal(size=3)}))
     row = np.array([0.3, -0.8, 1.1])
-    whole = (near.features(row[None]) - near.features(np.zeros((1, 3)))) @ weights
-    np.testing.assert_allclose(near.shares(row, weights).sum(axis=0), whole[0], atol=1e-8)
+    whole = (near.transform(row[None]) - near.transform(np.zeros((1, 3)))) @ weights
+    np.testing.assert_allclose(near.contributions(row, weights).sum(axis=0), whole[0], atol=1e-8)
     step = 1e-4 * row  # on a short line integrated gradients are gradients
-    slopes = [(near.features(row[None] + d) - near.features(row[None] - d)) @ weights / 2e-5 for d in 1e-5 * np.eye(3)]
-    along = near.shares(row + step, weights).sum(axis=0) - near.shares(row, weights).sum(axis=0)
+    slopes = [
+        (near.transform(row[None] + d) - near.transform(row[None] - d)) @ weights / 2e-5 for d in 1e-5 * np.eye(3)
+    ]
+    along = near.contributions(row + step, weights).sum(axis=0) - near.contributions(row, weights).sum(axis=0)
     np.testing.assert_allclose(along, step @ np.concatenate(slopes), rtol=1e-3)
 
 
-def check_direct(model: HarmoniumClassifier, path: DirectPath) -> None:
+def check_linear_part(model: HarmoniumClassifier, path: LinearPart) -> None:
     from dataclasses import replace
 
-    fitted = replace(model.fitted_, problem=replace(model.fitted_.problem, head=model.head_.with_direct(path)))
+    fitted = replace(model.fitted_, problem=replace(model.fitted_.problem, head=model.head_.with_linear_part(path)))
     rows = ITEMS[:6]
     expected = scores(fitted, rows)
     for row, why in enumerate(explain(fitted, rows)):

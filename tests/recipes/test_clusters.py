@@ -1,4 +1,4 @@
-"""A space to cluster in: the footing of views, closed forms of it, distances, known clusters."""
+"""A space to cluster in: the scale of views, closed forms of it, distances, known clusters."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def shrunk(table: np.ndarray, size: int, origin: np.ndarray) -> np.ndarray:
     return normalize(((table - origin) @ axes[:size].T) * (1 - left / np.square(singular[:size])))
 
 
-# ---- the footing -----------------------------------------------------------------------------------------------------
+# ---- the scale -------------------------------------------------------------------------------------------------------
 def test_numbers_are_standardised() -> None:
     np.testing.assert_allclose(statistic(NUMBERS), StandardScaler().fit_transform(NUMBERS), rtol=1e-4, atol=1e-5)
 

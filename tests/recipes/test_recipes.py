@@ -83,7 +83,7 @@ def test_recipes_that_predict_have_two_tasks(name: str, task: str) -> None:
 
 def test_parts_of_the_recipes_that_predict() -> None:
     assert recipes.MMH(C=0.3).head.C == 0.3 and recipes.MMH(task="regression", C=0.3).head.C == 0.3
-    assert repr(recipes.MMH().head) == "Hinge(direct=False)"
+    assert repr(recipes.MMH().head) == "Hinge(linear_part=False)"
     assert repr(recipes.TWH(task="regression").head) == "LabelView()"
     paper = recipes.MMH(
         4,

@@ -102,7 +102,9 @@ def test_sensitivity_table(case):
 def test_classes_that_a_topic_speaks_for_have_the_sign_of_the_coefficients():
     y = np.repeat(["a", "b", "c"], 20)
     words = np.kron(np.eye(3), np.ones((20, 4)))
-    model = HarmoniumClassifier(3, head=Hinge(C=1.0, direct=False), validation_fraction=0, random_state=0).fit(words, y)
+    model = HarmoniumClassifier(3, head=Hinge(C=1.0, linear_part=False), validation_fraction=0, random_state=0).fit(
+        words, y
+    )
     table = topic_table(model)
     assert table.columns.tolist() == ["view0", "speaks for"]
     relative = model.coef_ - model.coef_.mean(axis=0)

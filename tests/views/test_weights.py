@@ -44,7 +44,9 @@ def test_only_ratios_of_weights_count() -> None:
 
 @pytest.mark.parametrize("weight", [10.0, 1e6, 1e-6])
 def test_any_weights_can_be_trained_with(weight: float) -> None:
-    model = HarmoniumClassifier(3, head=Hinge(direct=False), view_weights={"told": weight}, random_state=0).fit(X, Y)
+    model = HarmoniumClassifier(3, head=Hinge(linear_part=False), view_weights={"told": weight}, random_state=0).fit(
+        X, Y
+    )
     assert weight < 1 or model.score(X, Y) > 0.6
 
 
@@ -56,7 +58,7 @@ def test_all_views_weigh_the_same_where_nothing_is_predicted() -> None:
 
 def test_noise_weighs_less_and_predictions_gain(tmp_path: Path) -> None:
     even, chosen = (
-        HarmoniumClassifier(10, head=Hinge(direct=False), view_weights=given, random_state=0).fit(X, Y)
+        HarmoniumClassifier(10, head=Hinge(linear_part=False), view_weights=given, random_state=0).fit(X, Y)
         for given in (None, "auto")
     )
     assert even.view_weights_ == {"told": 1.0, "noise": 1.0}

@@ -14,7 +14,7 @@ import scipy.sparse
 
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
-from harmonium.heads.footing import Footing
+from harmonium.linear.scaling import ViewScaler
 from harmonium.targets import Meaning
 from harmonium.views import Views
 
@@ -76,8 +76,8 @@ def linear_predictions(
     ndarray of shape (n_test, n_outputs)
         Predicted numbers, or probabilities, as `HeldOut` has them.
     """
-    footings = {name: Footing.learned(families[name], _batches(train, name, families), True) for name in train.names}
-    rows, others = (_features(views, footings, families) for views in (train, test))
+    scalers = {name: ViewScaler.fitted(families[name], _batches(train, name, families), True) for name in train.names}
+    rows, others = (_features(views, scalers, families) for views in (train, test))
     parts = []
     for column in range(truth.shape[1]):
         known = truth[:, column] >= 0 if meaning.kind == "class" else ~np.isnan(truth[:, column])
@@ -116,11 +116,11 @@ def _chosen(model: Any, grid: dict[str, Any], rows: Any, truth: np.ndarray, scor
     return GridSearchCV(model, grid, cv=3, scoring=scoring).fit(rows[some], truth[some]).best_estimator_
 
 
-def _features(views: Views, footings: dict[str, Footing], families: dict[str, Family]) -> scipy.sparse.csr_array:
+def _features(views: Views, scalers: dict[str, ViewScaler], families: dict[str, Family]) -> scipy.sparse.csr_array:
     """Return the features of all views side by side."""
     blocks = []
-    for name, footing in footings.items():
-        parts = [footing.features(families[name], batch) for batch in _batches(views, name, families)]
+    for name, scaler in scalers.items():
+        parts = [scaler.transform(families[name], batch) for batch in _batches(views, name, families)]
         blocks.append(scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts]))
     return scipy.sparse.csr_array(scipy.sparse.hstack(blocks, format="csr"))
 

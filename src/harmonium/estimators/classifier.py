@@ -97,8 +97,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     coef_ : ndarray of shape (n_outputs, n_components_)
         Weights of the topics in the scores. With ``output="mean"``, the part of the scores that comes through topics
         ("topics" of `score_parts`) differs between two rows by the difference of their topics, as `transform` returns
-        them, times these. The default head may have a direct path from the inputs as well: what it adds is no part of
-        that, and where it decides alone these are zero. For a label that is a view, the weights of that view.
+        them, times these. The default head may have a linear part as well: what it adds is no part of that, and where
+        it decides alone these are zero. For a label that is a view, the weights of that view.
     view_weights_ : dict of str to float
         How much each view weighed while the model was trained.
     families_ : dict of str to Family

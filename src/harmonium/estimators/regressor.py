@@ -96,7 +96,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     coef_ : ndarray of shape (n_outputs, n_components_)
         Weights of the topics in the predictions, in units of y for one unit of a topic. With ``output="mean"``, the
         part of the predictions that comes through topics differs between two rows by the difference of their topics, as
-        `transform` returns them, times these. The default head may have a direct path from the inputs as well: what it
+        `transform` returns them, times these. The default head may have a linear part as well: what it
         adds is no part of that, and where it decides alone these are zero. `score_parts` tells how much comes from
         where, in scores. For a label that is a view, the weights of that view.
     output_names_ : ndarray of str

@@ -165,7 +165,7 @@ class Supervised(Beside):
         Returns
         -------
         dict of str to ndarray of shape (n_rows, n_outputs)
-            "topics", "bias" and, if the head has a direct path, the name of each view.
+            "topics", "bias" and, if the head has a linear part, the name of each view.
             `harmonium.report.decision_table` makes shares of them.
         """
         views = known_views(self, X)
@@ -281,9 +281,9 @@ class Supervised(Beside):
     def coef_(self) -> np.ndarray:
         """Weights of topics and dimensions in the scores, of shape (outputs, units).
 
-        They say nothing of a direct path from the inputs, which the default head may have, and are zero where it
-        decides alone; ``shares_`` and `score_parts` tell how much comes from where. For a label that is a view, the
-        weights of that view.
+        They say nothing of a linear part, which the default head may have, and are zero where it decides alone;
+        ``shares_`` and `score_parts` tell how much comes from where. For a label that is a view, the weights of that
+        view.
         """
         return self.head_.coefficients(self.fitted_.parameters)
 

@@ -1,4 +1,4 @@
-"""Features on a common footing: views of words and of numbers, large and small, that count the same."""
+"""Features on a common scale: views of words and of numbers, large and small, that count the same."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ class Balanced(Normal):
         """Return the logarithm of what numbers, or weights, are multiplied by."""
         return -np.log(self.scale_) + (np.log(self._length) if self._levels_rows else 0.0)
 
-    def footing(self) -> np.ndarray:
-        """Return 1 for all features: the statistic is on a common footing already."""
+    def data_scale(self) -> np.ndarray:
+        """Return 1 for all features: the statistic is on a common scale already."""
         return np.ones(self.n_features_)
 
     # ---- the exponential family --------------------------------------------------------------------------------

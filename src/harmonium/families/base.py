@@ -58,7 +58,7 @@ class Family(Part):
     encodes_means : bool
         Whether the statistic of the mean of the data is the mean of the statistic.
     pools_variance : bool
-        Whether features on a common footing have one variance given the hidden units, the same in all such views.
+        Whether features on a common scale have one variance given the hidden units, the same in all such views.
 
     See Also
     --------
@@ -319,7 +319,7 @@ class Family(Part):
         """
         return np.zeros(self.n_features_)
 
-    def footing(self) -> np.ndarray:
+    def data_scale(self) -> np.ndarray:
         """Return factors of the statistic by which features of the view compare.
 
         Returns
@@ -909,5 +909,5 @@ class Family(Part):
 
 def scale_factors(before: Family, after: Family) -> np.ndarray:
     """Return what the statistics of a family are multiplied by if the scale of its features is another."""
-    factors: np.ndarray = before.footing() / after.footing()
+    factors: np.ndarray = before.data_scale() / after.data_scale()
     return factors

@@ -33,7 +33,7 @@ _FAR_FROM_ZERO, _SMALL_DISPERSION = 1000.0, 0.5
 # happen to be frequent
 _SHARE_OF_COLUMNS = 0.5
 
-#: whether rows of different totals are brought to one footing
+#: whether rows of different totals are brought to one scale
 LevelRows = bool | Literal["auto"]
 LEVEL_ROWS = Choice((True, False, "auto"))
 # The largest pull, that of rows with a sixteenth of the typical total or less: a convention, as one word alone should
@@ -135,7 +135,7 @@ class Counts(Family):
     level_rows: LevelRows = False
     typical_size_: np.ndarray | None = None
 
-    # ---- rows of different totals on one footing ------------------------------------------------------------------
+    # ---- rows of different totals on one scale ------------------------------------------------------------------
     def levelled(self, summary: Any) -> Self:
         """Return a copy that levels rows if that is left open and the data are sparse."""
         if self.level_rows != "auto" or not are_sparse_counts(summary):

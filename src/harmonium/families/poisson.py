@@ -23,7 +23,7 @@ class Poisson(Counts):
     Parameters
     ----------
     level_rows : bool or "auto", default="auto"
-        Whether rows of different totals (texts of different lengths) are brought to one footing: the coupling of a row
+        Whether rows of different totals (texts of different lengths) are brought to one scale: the coupling of a row
         with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
         not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
         in models whose head sees the hidden means (not `LabelView`) or whose units only raise features, if the view has

@@ -1,4 +1,4 @@
-"""Heads: what a model is told to predict. One file each."""
+"""Heads: predictions that are trained together with the latent space. One file each."""
 
 from harmonium.heads.base import Head
 from harmonium.heads.epsilon_insensitive import EpsilonInsensitive

@@ -1,4 +1,4 @@
-"""What a head must be able to do: score rows, say how wrong the scores are, and turn them into predictions.
+"""Base of all heads: score rows, say how wrong the scores are, and turn them into predictions.
 
 `Head` is what everyone else sees. `harmonium.heads.linear` has the base of heads that are linear in the hidden means:
 there a new head is a loss on scores and its sub-gradient by the scores.
@@ -14,13 +14,13 @@ import numpy as np
 from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families import Family
-from harmonium.heads.constants import Constants
-from harmonium.heads.direct import DirectPath
-from harmonium.heads.footing import Features
-from harmonium.heads.linear_models import LinearLoss, Solution
 from harmonium.heads.outputs import UNCALIBRATED, Outputs
+from harmonium.heads.outputs.constants import Constants
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE
+from harmonium.linear.scaling import Features
+from harmonium.linear.skip import LinearPart
+from harmonium.linear.solvers import LinearLoss, Solution
 from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.targets import Kind, Labels, Meaning, Targets
@@ -65,12 +65,12 @@ class Head(Part):
     view_names: tuple[str, ...] = ()
     #: whether rows can weigh more or less in what it learns from
     weighs_rows: bool = True
-    #: whether families that leave it open bring rows of different totals to one footing for it
+    #: whether families that leave it open bring rows of different totals to one scale for it
     levels_rows: bool = False
     n_outputs_: int
     outputs_: Outputs
     factors_: np.ndarray = UNCALIBRATED
-    direct_: DirectPath | None = None
+    linear_part_: LinearPart | None = None
     #: weight of the loss, in units of what an average item costs to describe
     C: float = 1.0
 
@@ -129,7 +129,7 @@ class Head(Part):
         dict of str to ndarray
             Arrays by name; "factors" is always among them.
         """
-        return {"factors": self.factors_} | ({} if self.direct_ is None else self.direct_.constants())
+        return {"factors": self.factors_} | ({} if self.linear_part_ is None else self.linear_part_.constants())
 
     def restore(self, meaning: Meaning, constants: Constants) -> Self:
         """Return a copy of the head as `bind` and `constants` described it.
@@ -154,7 +154,7 @@ class Head(Part):
         raise NotImplementedError
 
     def restored(self, meaning: Meaning, constants: Constants) -> Self:
-        """Return a copy with all that `constants` keeps, the direct path included.
+        """Return a copy with all that `constants` keeps, the linear part included.
 
         Parameters
         ----------
@@ -169,14 +169,14 @@ class Head(Part):
             A head that predicts as the one whose constants were kept.
         """
         head = self.restore(meaning, constants)
-        return head.with_direct(DirectPath.restored(constants, head.n_outputs_))
+        return head.with_linear_part(LinearPart.restored(constants, head.n_outputs_))
 
-    def with_direct(self, path: DirectPath | None) -> Self:
-        """Return a copy of the head with another direct path.
+    def with_linear_part(self, part: LinearPart | None) -> Self:
+        """Return a copy of the head with another linear part.
 
         Parameters
         ----------
-        path : DirectPath, optional
+        part : LinearPart, optional
             Weights of the inputs in the scores; None for none.
 
         Returns
@@ -184,10 +184,10 @@ class Head(Part):
         Head
             A head of the same settings that has learned the same otherwise.
         """
-        if path is self.direct_:
+        if part is self.linear_part_:
             return self
         result = copy(self)
-        result.direct_ = path
+        result.linear_part_ = part
         return result
 
     def targets(self, labels: Labels) -> Targets:
@@ -322,13 +322,13 @@ class Head(Part):
         return False
 
     @property
-    def sees_inputs(self) -> bool:
-        """Whether the scores may have a part that comes directly from the inputs."""
+    def allows_linear_part(self) -> bool:
+        """Whether the scores may have a linear part: a skip connection from the inputs."""
         return False
 
     @property
-    def may_go_by_resemblance(self) -> bool:
-        """Whether that part may go by resemblance to training rows.
+    def allows_kernel(self) -> bool:
+        """Whether Nystroem features may take the place of the inputs in that part.
 
         It is not linear in the inputs then.
         """
@@ -383,23 +383,23 @@ class Head(Part):
         return 0.0, None
 
     #: losses that a linear model of the inputs may have, the usual one first
-    direct_losses: tuple[LinearLoss, ...] = ()
-    #: their loss if they go by resemblance to known rows: least squares are quick there, and were as good as machines
-    curved_loss: LinearLoss = LinearLoss("squares")
+    linear_losses: tuple[LinearLoss, ...] = ()
+    #: their loss if they have Nystroem features: least squares are quick there, and about as good as machines
+    kernel_loss: LinearLoss = LinearLoss("squares")
 
-    def suits_direct(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
+    def suits_linear_loss(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
         """Return whether a loss is worth trying in linear models of the inputs.
 
         Parameters
         ----------
         loss : LinearLoss
-            One of ``direct_losses``.
+            One of ``linear_losses``.
         n_rows : int
             Number of rows.
         n_features : int
             Number of features.
         counted : bool
-            Whether some features count something and have rows of length 1, so that they can lean.
+            Whether some features count something and have rows of length 1, so that they can have naive-Bayes weights.
 
         Returns
         -------
@@ -408,21 +408,19 @@ class Head(Part):
         """
         return counted or loss.smoothing is None
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
-        """Return a linear model of the inputs, for the direct path.
-
-        Only called if ``sees_inputs`` is True.
+    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+        """Return a linear model of given features, such as those of the linear part.
 
         Parameters
         ----------
         features : ndarray or sparse array of shape (rows, features)
-            Views on a common footing.
+            Scaled views, or means of hidden units.
         targets : Targets
             Targets of the same rows, all of them known.
         C : float
             Weight of the loss: the penalty is half the squared norm of the weights, divided by it.
         loss : LinearLoss
-            One of ``direct_losses``.
+            One of ``linear_losses``.
 
         Returns
         -------
@@ -514,7 +512,7 @@ class Head(Part):
         Returns
         -------
         ndarray of shape (rows, n_outputs_)
-            Scores, without those of a direct path.
+            Scores, without those of a linear part.
         """
         raise NotImplementedError
 
@@ -548,7 +546,7 @@ class Head(Part):
         Returns
         -------
         ndarray of shape (rows, n_outputs_)
-            Scores, without those of a direct path.
+            Scores, without those of a linear part.
         """
         return self.scores_given_hidden(energy, parameters, energy.layer(parameters).mean(natural))
 

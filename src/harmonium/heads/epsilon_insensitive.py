@@ -6,12 +6,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.heads.constants import Constants
-from harmonium.heads.footing import Features
-from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
-from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers
+from harmonium.heads.linear import LINEAR_PART, USUAL_C, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import NumberOutputs
+from harmonium.heads.outputs.constants import Constants
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_epsilon_insensitive
+from harmonium.linear.scaling import Features
+from harmonium.linear.solvers import LinearLoss, Solution, fit_ridge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Number
@@ -34,11 +34,11 @@ class EpsilonInsensitive(LinearHead):
     epsilon : float, default=0.1
         Errors of up to ``epsilon`` standard deviations of the target cost nothing. A convention (it is the default of
         scikit-learn's ``SVR``, there in units of the target).
-    direct : {"auto", "linear", False}, default="auto"
-        Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
-        penalty and its share on held-out rows, and needs some; where rows are few, it may go by resemblance to training
-        rows. "linear" keeps it linear in the inputs; False leaves the topics alone, as the paper does, and so does
-        ``solver="alternate"``.
+    linear_part : {"auto", "linear", False}, default="auto"
+        Whether scores may have a linear part, a skip connection from the inputs, beside the topics: "auto" chooses its
+        penalty and its weight on held-out rows, and needs some; where rows are few, Nystroem features of a Gaussian
+        kernel may take the place of numbers. "linear" keeps it linear in the inputs; False leaves the topics alone, as
+        the paper does, and so does ``solver="alternate"``.
 
     Attributes
     ----------
@@ -65,7 +65,11 @@ class EpsilonInsensitive(LinearHead):
     """
 
     kinds = ("number",)
-    settings = {**LinearHead.settings, "direct": DIRECT, "epsilon": Number(inclusive=True, remedy="0.1 is usual")}
+    settings = {
+        **LinearHead.settings,
+        "linear_part": LINEAR_PART,
+        "epsilon": Number(inclusive=True, remedy="0.1 is usual"),
+    }
     outputs_: NumberOutputs
 
     def __init__(
@@ -74,10 +78,10 @@ class EpsilonInsensitive(LinearHead):
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         epsilon: float = 0.1,
-        direct: Direct = "auto",
+        linear_part: LinearPartSetting = "auto",
     ) -> None:
         super().__init__(C, ridge, solver)
-        self.direct = direct
+        self.linear_part = linear_part
         self.epsilon = epsilon
 
     def bind(self, labels: Labels) -> Self:
@@ -106,11 +110,11 @@ class EpsilonInsensitive(LinearHead):
         beyond = np.maximum(np.abs(distance) - self.epsilon, 0.0)
         return beyond.sum(axis=1, dtype=np.float64), (np.sign(distance) * (beyond > 0)).astype(scores.dtype)
 
-    direct_losses = LinearLoss("squares").with_leaning()
+    linear_losses = LinearLoss("squares").with_nb_weights()
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
         """Fit the numbers by least squares."""
-        return fit_numbers(features, targets.values, targets.loss_weight, C, loss.smoothing)
+        return fit_ridge(features, targets.values, targets.loss_weight, C, loss.smoothing)
 
     def coefficients(self, parameters: Parameters) -> np.ndarray:
         """Return V, transposed, in units of y for one unit of a topic."""

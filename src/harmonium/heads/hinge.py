@@ -8,12 +8,12 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from harmonium.heads.base import Constants
-from harmonium.heads.footing import Features
-from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
-from harmonium.heads.linear_models import LinearLoss, Solution, regress_classes, separate_classes, weigh_classes
+from harmonium.heads.linear import LINEAR_PART, USUAL_C, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import ClassOutputs
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_crammer_singer
 from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
+from harmonium.linear.scaling import Features
+from harmonium.linear.solvers import LinearLoss, Solution, fit_logistic, fit_ridge_classes, fit_svm
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Anything, Setting, check_real, shown
@@ -62,11 +62,11 @@ class Hinge(LinearHead):
         Weight of the rows of a class in the loss; errors on held-out rows and probabilities do not depend on it.
         "balanced" makes it inversely proportional to their number, "soft" to the root of their number; "auto" tries
         "soft" on held-out rows if classes are uneven. Classes that a dict does not name weigh 1.
-    direct : {"auto", "linear", False}, default="auto"
-        Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
-        penalty and its share on held-out rows, and needs some; where rows are few, it may go by resemblance to training
-        rows. "linear" keeps it linear in the inputs; False leaves the topics alone, as the paper does, and so does
-        ``solver="alternate"``.
+    linear_part : {"auto", "linear", False}, default="auto"
+        Whether scores may have a linear part, a skip connection from the inputs, beside the topics: "auto" chooses its
+        penalty and its weight on held-out rows, and needs some; where rows are few, Nystroem features of a Gaussian
+        kernel may take the place of numbers. "linear" keeps it linear in the inputs; False leaves the topics alone, as
+        the paper does, and so does ``solver="alternate"``.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Hinge(LinearHead):
 
     kinds = ("class",)
     # costs are checked against the number of classes
-    settings = {**LinearHead.settings, "direct": DIRECT, "cost": Anything(), "class_weight": ClassWeights()}
+    settings = {**LinearHead.settings, "linear_part": LINEAR_PART, "cost": Anything(), "class_weight": ClassWeights()}
     outputs_: ClassOutputs
     _costs: list[np.ndarray]
 
@@ -105,10 +105,10 @@ class Hinge(LinearHead):
         solver: Literal["joint", "alternate"] = "joint",
         cost: Any = 1.0,
         class_weight: Any = "auto",
-        direct: Direct = "auto",
+        linear_part: LinearPartSetting = "auto",
     ) -> None:
         super().__init__(C, ridge, solver)
-        self.direct = direct
+        self.linear_part = linear_part
         self.cost = cost
         self.class_weight = class_weight
 
@@ -179,15 +179,15 @@ class Hinge(LinearHead):
             add_multiclass_hinge(scores, targets, column, outputs.start, cost, losses, by_score)
         return losses, by_score
 
-    direct_losses = (*LinearLoss("hinge").with_leaning(), LinearLoss("logistic"))
+    linear_losses = (*LinearLoss("hinge").with_nb_weights(), LinearLoss("logistic"))
 
-    def suits_direct(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
-        """Return whether there are words to lean, and few terms of a logistic loss."""
+    def suits_linear_loss(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
+        """Return whether there are words to weigh, and few terms of a logistic loss."""
         if loss.kind == "logistic":
             return n_rows * n_features * self.n_outputs_ <= _FEW_TERMS
-        return super().suits_direct(loss, n_rows, n_features, counted)
+        return super().suits_linear_loss(loss, n_rows, n_features, counted)
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
         """Separate classes by a squared hinge or logistic loss, or by least squares."""
         weights, bias = np.zeros((features.shape[1], self.n_outputs_)), np.zeros(self.n_outputs_)
         for column, outputs in enumerate(self.outputs_.columns()):
@@ -195,9 +195,9 @@ class Hinge(LinearHead):
             part, classes, weight = features[rows], targets.values[rows, column], targets.loss_weight[rows]
             number = self.outputs_.n_classes[column]
             if loss.kind == "hinge":
-                solution = separate_classes(part, classes, weight, number, C, loss.smoothing)
+                solution = fit_svm(part, classes, weight, number, C, loss.smoothing)
             else:
-                solve = weigh_classes if loss.kind == "logistic" else regress_classes
+                solve = fit_logistic if loss.kind == "logistic" else fit_ridge_classes
                 solution = solve(part, classes, weight, number, C)
             weights[:, outputs], bias[outputs] = solution
         return weights, bias

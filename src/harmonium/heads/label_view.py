@@ -10,8 +10,8 @@ from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Family, Gaussian
 from harmonium.heads.base import Head
-from harmonium.heads.constants import Constants
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, Outputs
+from harmonium.heads.outputs.constants import Constants
 from harmonium.hidden.base import secant
 from harmonium.params import Parameters, bias_of, weights_of
 from harmonium.targets import Kind, Labels, Meaning, Targets

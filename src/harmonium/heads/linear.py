@@ -14,21 +14,15 @@ from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
 from harmonium.validation import Choice, Number
 
-Direct = Literal["auto", "linear", False]
-#: the setting of heads that can see the inputs
-DIRECT = Choice(("auto", "linear", False), remedy="'auto' is usual, False leaves the topics alone")
-# Scale of V at the start. With V of zero no unit knows what it is for, and the first half of a fit is spent on finding
-# out: on training rows of 20 Newsgroups (3,000 of them, batches of 24) held-out errors after 1, 3 and 15 epochs are
-# .93, .90 and .182 with 0; .54, .36 and .159 with .1; .41, .28 and .169 with .3; of hotels .56, .55 and .459; .52, .49
-# and .448; .48, .47 and .449.
+LinearPartSetting = Literal["auto", "linear", False]
+#: the setting of heads that can have a linear part
+LINEAR_PART = Choice(("auto", "linear", False), remedy="'auto' is usual, False leaves the topics alone")
+# Scale of V at the start: with V of zero no unit knows what it is for, and the first half of a fit is spent on finding
+# out. A convention.
 _START = 0.1
-#: C unless the user names another: a convention. Steps of Adam hardly depend on it: with ten units, errors of hotels
-#: are .383, .383, .381 and .382 for 0.4, 1.6, 25 and 400, and three seeds of wines have .267 with 1.6 and .268 with the
-#: best of a path of values (50 units).
+#: C unless the user names another: a convention, as steps of Adam hardly depend on it
 USUAL_C = 1.6
-# Dimensions of a model without a linear part. Errors with 30 and with 100 of them (and as many updates as these get):
-# Scene_15 .261, .223; Wikipedia .320, .314; ProteinFold .463, .435; texts differ by less than .01 either way. These are
-# test rows of other seeds than `benchmarks/latent_space_alone.py` shows.
+# Dimensions of a model without a linear part, which images need more of than texts do: a convention.
 _N_ALONE = 100
 
 
@@ -76,8 +70,9 @@ class LinearHead(Head):
 
     role = "head"  # another abstract base
     levels_rows = True
-    #: whether scores may have a direct part; heads that can have one take it as a setting
-    direct: Direct = False
+    #: whether scores may have a linear part; heads that can have one take it as a setting
+    linear_part: LinearPartSetting = False
+    formerly = {"direct": "linear_part"}
     settings = {
         "C": Number(remedy="1.6 is usual"),
         "ridge": Number(remedy="0.001 is usual"),
@@ -92,12 +87,12 @@ class LinearHead(Head):
         self.solver = solver
 
     def check(self) -> None:
-        """Refuse a direct path that the solver cannot have, too."""
+        """Refuse a linear part that the solver cannot have, too."""
         super().check()
-        if self.direct == "linear" and self.is_solved:
+        if self.linear_part == "linear" and self.is_solved:
             raise ValueError(
-                f"{type(self).__name__} with solver='alternate' has topics alone; got direct='linear'; pass "
-                "direct=False, or solver='joint'."
+                f"{type(self).__name__} with solver='alternate' has topics alone; got linear_part='linear'; pass "
+                "linear_part=False, or solver='joint'."
             )
 
     def default_layer(self) -> HiddenLayer:
@@ -108,7 +103,7 @@ class LinearHead(Head):
         """
         if self.is_solved:
             return BernoulliUnits()
-        return ComposedUnits() if self.sees_inputs else ComposedUnits(dimensions=BernoulliUnits(_N_ALONE))
+        return ComposedUnits() if self.allows_linear_part else ComposedUnits(dimensions=BernoulliUnits(_N_ALONE))
 
     @property
     def is_solved(self) -> bool:
@@ -125,17 +120,17 @@ class LinearHead(Head):
         )
 
     @property
-    def sees_inputs(self) -> bool:
-        """Whether ``direct`` is not False.
+    def allows_linear_part(self) -> bool:
+        """Whether ``linear_part`` is not False.
 
         A head that is solved for after every epoch has topics alone.
         """
-        return self.direct is not False and not self.is_solved
+        return self.linear_part is not False and not self.is_solved
 
     @property
-    def may_go_by_resemblance(self) -> bool:
-        """Whether ``direct`` is "auto"."""
-        return self.direct == "auto"
+    def allows_kernel(self) -> bool:
+        """Whether ``linear_part`` is "auto"."""
+        return self.linear_part == "auto"
 
     @property
     def n_directions(self) -> int:
@@ -160,17 +155,17 @@ class LinearHead(Head):
 
     def score_parts(self, energy: Energy, parameters: Parameters, batch: Batch) -> dict[str, np.ndarray]:
         """Return E[h | x] V, b, and what each view adds directly."""
-        direct = {} if self.direct_ is None else self.direct_.parts(energy.families, batch)
+        by_view = {} if self.linear_part_ is None else self.linear_part_.parts(energy.families, batch)
         total = self.scores(energy, parameters, batch)
         bias = np.broadcast_to(parameters[HEAD_BIAS].astype(np.float64), total.shape)
-        return {"topics": total - bias - sum(direct.values(), np.zeros(total.shape)), "bias": bias, **direct}
+        return {"topics": total - bias - sum(by_view.values(), np.zeros(total.shape)), "bias": bias, **by_view}
 
     def scores(self, energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
         """Return E[h | x] V + b."""
         # in double precision rounding does not depend on where in the batch a row stands
         natural = energy.hidden_natural(parameters, batch).astype(np.float64)
         scores = self.scores_of(parameters, energy.layer(parameters).mean(natural))
-        return scores if self.direct_ is None else scores + self.direct_.scores(energy.families, batch)
+        return scores if self.linear_part_ is None else scores + self.linear_part_.scores(energy.families, batch)
 
     def scores_given_hidden(self, energy: Energy, parameters: Parameters, hidden_mean: np.ndarray) -> np.ndarray:
         """Return E[h | x] V + b."""

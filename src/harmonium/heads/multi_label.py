@@ -6,14 +6,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.heads.constants import Constants
-from harmonium.heads.footing import Features
-from harmonium.heads.linear import DIRECT, USUAL_C, Direct, LinearHead
-from harmonium.heads.linear_models import LinearLoss, Solution, fit_numbers, separate_labels
+from harmonium.heads.linear import LINEAR_PART, USUAL_C, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import LabelOutputs
-from harmonium.heads.thresholds import CUTS, Measure
+from harmonium.heads.outputs.constants import Constants
+from harmonium.heads.outputs.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
+from harmonium.linear.scaling import Features
+from harmonium.linear.solvers import LinearLoss, Solution, fit_label_svms, fit_ridge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.validation import Choice, Number
@@ -39,11 +39,11 @@ class MultiLabelHinge(LinearHead):
         all rows and labels together; that of a label, averaged over labels, each of which then has a cut of its own;
         or the share of right answers, for which labels that are more probable than not are predicted. Without held-out
         rows labels of positive scores are predicted.
-    direct : {"auto", "linear", False}, default="auto"
-        Whether scores may have a part that comes directly from the inputs, beside the topics: "auto" chooses its
-        penalty and its share on held-out rows, and needs some; where rows are few, it may go by resemblance to training
-        rows. "linear" keeps it linear in the inputs; False leaves the topics alone, as the paper does, and so does
-        ``solver="alternate"``.
+    linear_part : {"auto", "linear", False}, default="auto"
+        Whether scores may have a linear part, a skip connection from the inputs, beside the topics: "auto" chooses its
+        penalty and its weight on held-out rows, and needs some; where rows are few, Nystroem features of a Gaussian
+        kernel may take the place of numbers. "linear" keeps it linear in the inputs; False leaves the topics alone, as
+        the paper does, and so does ``solver="alternate"``.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class MultiLabelHinge(LinearHead):
     kinds = ("label",)
     settings = {
         **LinearHead.settings,
-        "direct": DIRECT,
+        "linear_part": LINEAR_PART,
         "positive_weight": Number(remedy="3.0 is usual"),
         "measure": Choice(tuple(CUTS), remedy="'example_f1' is usual"),
     }
@@ -89,10 +89,10 @@ class MultiLabelHinge(LinearHead):
         solver: Literal["joint", "alternate"] = "joint",
         positive_weight: float = 3.0,
         measure: Measure = "example_f1",
-        direct: Direct = "auto",
+        linear_part: LinearPartSetting = "auto",
     ) -> None:
         super().__init__(C, ridge, solver)
-        self.direct = direct
+        self.linear_part = linear_part
         self.positive_weight = positive_weight
         self.measure = measure
 
@@ -135,13 +135,13 @@ class MultiLabelHinge(LinearHead):
         by_score = np.where(violation > 0, -sign * weight, 0.0).astype(scores.dtype)
         return (weight * violation).sum(axis=1, dtype=np.float64), by_score
 
-    direct_losses = LinearLoss("hinge").with_leaning()
+    linear_losses = LinearLoss("hinge").with_nb_weights()
 
-    def solve_direct(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
         """Separate rows with each label from others by squared hinge or least squares."""
         if loss.kind == "squares":
-            return fit_numbers(features, 2 * targets.values - 1, targets.loss_weight, C)
-        return separate_labels(features, targets.values, targets.loss_weight, C, loss.smoothing)
+            return fit_ridge(features, 2 * targets.values - 1, targets.loss_weight, C)
+        return fit_label_svms(features, targets.values, targets.loss_weight, C, loss.smoothing)
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return 1 - the average precision with which a row's labels are ranked.

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from harmonium.heads.calibration import smoothed_classes
-from harmonium.heads.constants import Constants, constant
 from harmonium.heads.linear import USUAL_C, LinearHead
 from harmonium.heads.outputs import Outputs
+from harmonium.heads.outputs.calibration import smoothed_classes
+from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters

@@ -80,8 +80,8 @@ class Problem:
         term = Term(batch, hidden_mean, -1.0)
         if self.head is not None and batch.targets is not None:
             targets = batch.targets
-            if self.head.direct_ is not None:
-                targets = replace(targets, offset=self.head.direct_.scores(self.energy.families, batch))
+            if self.head.linear_part_ is not None:
+                targets = replace(targets, offset=self.head.linear_part_.scores(self.energy.families, batch))
             loss, term.head_gradient = self.head.add_statistics(
                 into.gradient, parameters, layer, natural, hidden_mean, targets, self.strength
             )

@@ -17,8 +17,8 @@ a_k, where φ_i is multiplied by the pull of the row if rows are levelled:
 s_k is the slope of the secant. As a_k is linear in φ, that is the integral of the gradient along the straight line from
 the average item to the row (integrated gradients, Sundararajan, Taly & Yan 2017), for Bernoulli units too; it adds up
 exactly, and where m is linear it is V_k W_ik (φ_i - φ̄_i), as anyone would say. Statistics that are missing are what
-the model expects, and are marked. A direct path that is linear adds x̃_i U_i; one that goes by resemblance is followed
-from the mean row by integrated gradients as well, and the error of the quadrature is spread over all features.
+the model expects, and are marked. A linear part adds x̃_i U_i; one of Nystroem features is followed from the mean row by
+integrated gradients as well, and the error of the quadrature is spread over all features.
 
 Words and tags that a row has not are one feature, "(absent)", to which belongs what the average row has of them
 directly; a view that a row lacks is one feature, "(missing)"; the codes of a category are one feature, its value.
@@ -92,8 +92,8 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
     unit_moves = np.concatenate([part.moves for part in parts])
     directly = np.concatenate([part.directly for part in parts])
     base = head.scores_at(energy, parameters, before[None])[0].astype(np.float64)
-    if head.direct_ is not None:
-        base = base + np.sum(list(head.direct_.average.values()), axis=0)
+    if head.linear_part_ is not None:
+        base = base + np.sum(list(head.linear_part_.average.values()), axis=0)
     scores = base + unit_moves.sum(axis=0) @ rates + directly.sum(axis=0)
     factor, shift = head.outputs_.units()
     return Explanation(
@@ -144,10 +144,10 @@ def _listed(
     origins: np.ndarray,
 ) -> _Part:
     """Return the features of a view: those that a row has by their names, others together."""
-    path, family = head.direct_, model.families[name]
+    part, family = head.linear_part_, model.families[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
-    if path is not None and name in path.typical:
-        directly, rest = path.explained(model.families, name, view)
+    if part is not None and name in part.typical:
+        directly, rest = part.explained(model.families, name, view)
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
     present = np.ones(len(moves), dtype=bool)
     several = len(moves) > 1 and origins[0] == origins[-1]

@@ -1,4 +1,4 @@
-"""A space to cluster in: principal components of views on a common footing."""
+"""A space to cluster in: principal components of views on a common scale."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ClusterSpace(n_components: int = 50, **settings: Any) -> Harmonium:
 
     See Also
     --------
-    harmonium.Balanced : How views are brought to a common footing.
+    harmonium.Balanced : How views are brought to a common scale.
     TopicModel : Topics to read.
 
     Notes

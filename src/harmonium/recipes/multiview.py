@@ -121,7 +121,7 @@ def MMH(
     divergence and an SVM solved in turn with L-BFGS steps; pass ``hidden=GaussianUnits()``,
     ``objective=MeanFieldCD(5)``, ``head=Hinge(solver="alternate")`` and ``driver=LBFGS()`` for that. The defaults here
     are binary units and joint stochastic steps with sampled CD. As in the paper, all that is predicted goes through the
-    topics: there is no direct path.
+    topics: there is no linear part.
 
     Parameters
     ----------
@@ -148,11 +148,11 @@ def MMH(
     Examples
     --------
     >>> MMH(20, C=1.0).head
-    Hinge(C=1.0, direct=False)
+    Hinge(C=1.0, linear_part=False)
     >>> MMH(20, task="regression").head
-    EpsilonInsensitive(direct=False)
+    EpsilonInsensitive(linear_part=False)
     """
-    head: Head = Hinge(C, direct=False) if task == "classification" else EpsilonInsensitive(C, direct=False)
+    head: Head = Hinge(C, linear_part=False) if task == "classification" else EpsilonInsensitive(C, linear_part=False)
     return assemble(
         {
             "n_components": n_components,

@@ -25,7 +25,7 @@ def decision_table(model: Any, X: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each item, with the columns "topics" and, for each view that has a direct path, "directly from …", in
+        A row for each item, with the columns "topics" and, for each view that has a linear part, "directly from …", in
         units of scores, and "share of topics": the size of the first among the sizes of all.
 
     Examples
@@ -33,7 +33,7 @@ def decision_table(model: Any, X: Any) -> pd.DataFrame:
     >>> from harmonium import HarmoniumClassifier, Hinge
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(80, 3))
-    >>> model = HarmoniumClassifier(4, head=Hinge(direct=False), random_state=0).fit(X, X[:, 0] > 0)
+    >>> model = HarmoniumClassifier(4, head=Hinge(linear_part=False), random_state=0).fit(X, X[:, 0] > 0)
     >>> table = decision_table(model, X[:2])
     >>> table.columns.tolist(), table["share of topics"].tolist()
     (['topics', 'share of topics'], [1.0, 1.0])

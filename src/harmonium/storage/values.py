@@ -138,6 +138,7 @@ def decode_part(value: Any, where: str) -> Part:
             f"A model file may only name parts of this version of harmonium; {where} is {name!r}; use the version "
             "that saved it, or import the module that defines the part first."
         ) from error
+    parameters = {part.formerly.get(key, key): entry for key, entry in parameters.items()}
     kept = [key for key in part._get_param_names() if key not in part.not_saved]
     check_names(parameters, kept, f"{where} ({name})")
     decoded = {key: decode(entry, f"{where}.{key}") for key, entry in parameters.items()}

@@ -12,12 +12,12 @@ from harmonium.views.data import Data
 def balanced_scales(problem: Problem, data: Data) -> dict[str, np.ndarray]:
     """Return factors of the statistics, by view, that give all views a total variance of 1.
 
-    Within a view features are on the footing of its family, mostly in the units of the data: those that vary more count
+    Within a view features are on the scale of its family, mostly in the units of the data: those that vary more count
     more. Views that weigh more than others have a variance as many times as large, squared.
     """
     scales = {}
     for name, variances in _variances(problem, data).items():
-        scale = problem.energy.families[name].footing()
+        scale = problem.energy.families[name].data_scale()
         total = float(np.square(scale) @ variances)
         # a view that never varies stays as it is
         scales[name] = scale * problem.view_weights.get(name, 1.0) / np.sqrt(total if total > 0 else 1.0)

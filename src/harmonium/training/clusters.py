@@ -1,7 +1,7 @@
 """A start from clusters: items that are alike become a unit each, which raises what they have in common.
 
 Units that can only raise features would all begin with what is frequent if they started from noise, and part late or
-never. Items are compared on a common footing: statistics in standard deviations, each view of an item in a row of
+never. Items are compared on a common scale: statistics in standard deviations, each view of an item in a row of
 length 1, and of all that the leading directions, as many as there are units. Nothing of it is random, so that other
 seeds lead to the same topics.
 
@@ -96,7 +96,7 @@ def _numbers_of_an_item(batch: Batch) -> float:
 def _coordinates(
     energy: Energy, batch: Batch, reference: dict[str, np.ndarray], n_units: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading directions of the items on a common footing, as many as there are units.
+    """Return the leading directions of the items on a common scale, as many as there are units.
 
     The first matrix has the items in orthonormal directions, the second in rows of length 1 that keep their sizes.
     """

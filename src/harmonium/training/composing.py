@@ -15,17 +15,17 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.heads.base import Head
+from harmonium.linear.comparison import is_better, mean_error
+from harmonium.linear.search import Folds
+from harmonium.linear.stacking import matching_scale
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD, HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, record
 from harmonium.targets import Targets
 from harmonium.training.base import Training
 from harmonium.training.checkpoint import Checkpoint
-from harmonium.training.comparing import is_better, mean_error
 from harmonium.training.defaults import default_driver
 from harmonium.training.initialise import initial_parameters
-from harmonium.training.linear_search import Folds
-from harmonium.training.mixing import on_the_scale
 from harmonium.training.plan import Plan
 from harmonium.training.progress import Reporter
 from harmonium.training.projection import project
@@ -108,7 +108,7 @@ class TopicScores:
     scores: np.ndarray
 
     def mixed(self, parameters: Parameters) -> Parameters:
-        """Return parameters in which the topics have their share; a direct path has to give way as much."""
+        """Return parameters in which the topics have their share; a linear part has to give way as much."""
         weights = (1 - self.share) * parameters[HEAD_WEIGHTS]
         weights[: len(self.weights)] = self.share * self.weights
         bias = (1 - self.share) * parameters[HEAD_BIAS] + self.share * self.bias
@@ -130,7 +130,7 @@ def topic_scores(
         ((_held_out(head, means, targets, folds, C), C) for C in _VALUES),
         key=lambda found: mean_error(head.error(found[0], held.values), held.weight),
     )
-    factor, move = on_the_scale(head.outputs_, scores, alone, held)
+    factor, move = matching_scale(head.outputs_, scores, alone, held)
     mixed = [(1 - share) * scores + share * (alone * factor + move) for share in (0.0, *_SHARES)]
     errors = [head.error(one, held.values) for one in mixed]
     means_of_errors = np.array([mean_error(one, held.weight) for one in errors])
@@ -141,7 +141,7 @@ def topic_scores(
     if chosen == 0:
         return None
     known = np.flatnonzero(targets.counting)
-    weights, bias = head.solve_direct(means[known], targets.take(known), C, head.direct_losses[0])
+    weights, bias = head.solve_linear(means[known], targets.take(known), C, head.linear_losses[0])
     return TopicScores(float(_SHARES[chosen - 1]), weights * factor, bias * factor + move, mixed[chosen])
 
 
@@ -150,6 +150,6 @@ def _held_out(head: Head, means: np.ndarray, targets: Targets, folds: Sequence, 
     found = []
     for train, rows in folds:
         known = train[targets.counting[train]]
-        weights, bias = head.solve_direct(means[known], targets.take(known), C, head.direct_losses[0])
+        weights, bias = head.solve_linear(means[known], targets.take(known), C, head.linear_losses[0])
         found.append(means[rows] @ weights + bias)
     return np.concatenate(found)

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.linear.comparison import is_better
+from harmonium.linear.search import Folds
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
 from harmonium.training.base import Training
-from harmonium.training.comparing import is_better
-from harmonium.training.linear_search import Folds
 from harmonium.training.state import resumable
 from harmonium.views.data import Data
 
@@ -92,4 +92,4 @@ def _solved(problem: Problem, means: np.ndarray, targets: Targets | None, C: flo
     assert problem.head is not None
     assert targets is not None
     known = np.flatnonzero(targets.counting)
-    return problem.head.solve_direct(means[known], targets.take(known), C, problem.head.direct_losses[0])
+    return problem.head.solve_linear(means[known], targets.take(known), C, problem.head.linear_losses[0])

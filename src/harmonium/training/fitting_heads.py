@@ -9,7 +9,9 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.heads import Head
-from harmonium.heads.direct import DirectPath
+from harmonium.linear.search import LinearSearch, linear_search
+from harmonium.linear.skip import LinearPart
+from harmonium.linear.stacking import linear_alone, may_help, stacked
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS
 from harmonium.targets import Targets
@@ -20,9 +22,7 @@ from harmonium.training.finishing import Finish, finish, hidden_means
 from harmonium.training.fitted import FittedModel
 from harmonium.training.folds import held_out_folds
 from harmonium.training.initialise import initial_training
-from harmonium.training.linear_search import LinearSearch, linear_search
 from harmonium.training.merging import SAME, without_duplicates
-from harmonium.training.mixing import linear_alone, may_help, mixture
 from harmonium.training.monitor import cost_of_description
 from harmonium.training.path import Path, of_stage
 from harmonium.training.plan import Plan
@@ -78,7 +78,7 @@ class _HeadFit:
 
 @dataclass(frozen=True)
 class _Judged:
-    """A model of all rows whose head is neither calibrated nor has its direct path, and what held-out rows say.
+    """A model of all rows whose head is neither calibrated nor has its linear part, and what held-out rows say.
 
     Attributes
     ----------
@@ -88,8 +88,8 @@ class _Judged:
         Its training.
     scores : ndarray of shape (rows, outputs), optional
         Scores of the held-out rows by models that have not seen them; None if nothing is held out.
-    path : DirectPath, optional
-        The direct path, if there is one.
+    linear_part : LinearPart, optional
+        The linear part, if there is one.
     shares : dict of str to float
         What the scores are mixed of.
     """
@@ -97,7 +97,7 @@ class _Judged:
     problem: Problem
     training: Training
     scores: np.ndarray | None = None
-    path: DirectPath | None = None
+    linear_part: LinearPart | None = None
     shares: dict[str, float] = field(default_factory=dict)
 
 
@@ -126,10 +126,10 @@ def fit_head(
     with checkpoint.level("fit", begin) as state:
         found, linear, weights = state.found, None, dict[str, float]()
         try:
-            if state.rows and (head.sees_inputs or plan.weighs_views_of(problem)):
-                linear = linear_search(problem, known, state.rows)
+            if state.rows and (head.allows_linear_part or plan.weighs_views_of(problem)):
+                linear = linear_search(head, problem.energy.families, known, state.rows)
                 if plan.weighs_views_of(problem):
-                    weights = linear.best_straight().settings.weights
+                    weights = linear.best_without_kernel().settings.weights
                     problem = replace(problem, view_weights=dict.fromkeys(weights, 1.0))
                 if linear.prefers_view_scale:
                     whole, problem = whole.with_view_scale(), problem.with_view_scale()
@@ -137,7 +137,7 @@ def fit_head(
             if found.folds:
 
                 def is_worth_it(scores: np.ndarray) -> bool:
-                    return linear is None or not head.sees_inputs or may_help(linear, scores)
+                    return linear is None or not head.allows_linear_part or may_help(linear, scores)
 
                 begun = partial(start, state.seed)
                 path = Path(problem, plan, known, nats, state.rows, begun, weights, is_worth_it)
@@ -184,7 +184,7 @@ def _composed(
         whole, state.composed = replace(whole, energy=alone.energy), replace(state.composed, parameters=parameters)
     training = _of_whole(judged.training, state.composed)
     judged = replace(judged, problem=whole, training=training)
-    if judged.scores is None or not head.direct_losses or head.is_solved:
+    if judged.scores is None or not head.linear_losses or head.is_solved:
         return judged
     means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.are_topics]
     topics = topic_scores(head, means, targets, state.rows, judged.scores)
@@ -195,7 +195,7 @@ def _composed(
         judged,
         training=replace(training, parameters=topics.mixed(training.parameters)),
         scores=topics.scores,
-        path=None if judged.path is None else judged.path.scaled(1 - topics.share),
+        linear_part=None if judged.linear_part is None else judged.linear_part.scaled(1 - topics.share),
         shares=shares | {"topics": topics.share},
     )
 
@@ -236,19 +236,19 @@ def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
     began, meaning = model.head, model.meaning
     assert began is not None
     assert meaning is not None
-    _check_direct(head, began)
+    _check_linear_part(head, began)
     bound = head.restored(meaning, began.constants())
     return replace(model, problem=replace(model.problem, head=bound, strength=head.C * model.nats), C=head.C)
 
 
-def _check_direct(head: Head, began: Head) -> None:
-    """Refuse another setting of the direct path, which only a whole fit can choose, or leave out."""
-    # heads that cannot have such a path have no such setting
-    asked, before = (getattr(one, "direct", False) for one in (head, began))
+def _check_linear_part(head: Head, began: Head) -> None:
+    """Refuse another setting of the linear part, which only a whole fit can choose, or leave out."""
+    # heads that cannot have one have no such setting
+    asked, before = (getattr(one, "linear_part", False) for one in (head, began))
     if asked != before:
         raise ValueError(
-            f"Training can only go on with the direct path it began with, direct={before!r}; got direct={asked!r}; set "
-            "it back, or fit with warm_start=False."
+            f"Training can only go on with the linear part it began with, linear_part={before!r}; got "
+            f"linear_part={asked!r}; set it back, or fit with warm_start=False."
         )
 
 
@@ -286,7 +286,7 @@ def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
 def _judged(
     problem: Problem, known: Data, state: _HeadFit, linear: LinearSearch | None, beside_topics: bool = False
 ) -> _Judged:
-    """Return the model of all rows as it stands, mixed with a direct path as held-out rows say.
+    """Return the model of all rows as it stands, stacked with a linear part as held-out rows say.
 
     ``beside_topics`` says that its units are dimensions, and topics come later.
     """
@@ -298,13 +298,15 @@ def _judged(
     by_fold = state.found.scores
     if state.finish is not None:
         training, by_fold = state.finish.of(problem, known, training), state.finish.scores
-    if not problem.head.sees_inputs or linear is None:
+    if not problem.head.allows_linear_part or linear is None:
         return _Judged(problem, training, np.concatenate(by_fold))
-    mixed = linear_alone(linear) if state.found.given_up else mixture(linear, by_fold)
-    path = None if mixed.path is None else mixed.path.rescaled(linear.views.families, problem.energy.families)
-    training = replace(training, parameters=mixed.mixed(training.parameters))
-    shares = {"dimensions" if beside_topics else "topics": mixed.share, "inputs": 1 - mixed.share}
-    return _Judged(problem, training, mixed.scores, path, shares)
+    stack = linear_alone(linear) if state.found.given_up else stacked(linear, by_fold)
+    linear_part = stack.linear_part
+    if linear_part is not None:
+        linear_part = linear_part.rescaled(linear.views.families, problem.energy.families)
+    training = replace(training, parameters=stack.weighted(training.parameters))
+    shares = {"dimensions" if beside_topics else "topics": stack.alpha, "inputs": 1 - stack.alpha}
+    return _Judged(problem, training, stack.scores, linear_part, shares)
 
 
 def _as_fitted(judged: _Judged, known: Data, nats: float, state: _HeadFit) -> FittedModel:
@@ -314,7 +316,7 @@ def _as_fitted(judged: _Judged, known: Data, nats: float, state: _HeadFit) -> Fi
     assert known.targets is not None
     if judged.scores is not None:
         held_out = Targets.joined([known.targets.take(held) for _, held in state.rows])
-        head = head.calibrated(judged.scores, held_out).with_direct(judged.path)
+        head = head.calibrated(judged.scores, held_out).with_linear_part(judged.linear_part)
     C = stages[min(state.n_done, len(stages) - 1)].C
     return FittedModel(
         replace(problem, head=head, strength=C * nats),

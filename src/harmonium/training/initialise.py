@@ -23,7 +23,7 @@ _SPREAD = 0.3
 _LARGEST_SCALE = 0.1
 # Activity at which units that start from clusters begin if something is predicted. A head only moves units where they
 # respond, and clusters are so small that most items would have none: errors on held-out training messages of 20
-# Newsgroups with 50 topics and no direct path are .83, .57, .27 and .30 from 0, 0.1, 0.3 and 0.5 (signed weights: .26).
+# Newsgroups with 50 topics and no linear part are .83, .57, .27 and .30 from 0, 0.1, 0.3 and 0.5 (signed weights: .26).
 _LEAST_ACTIVITY = 0.3
 # Largest weight of units that start from no cluster: a convention.
 _SMALLEST_START = 0.01

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harmonium.linear.comparison import is_better
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, copy_parameters
 from harmonium.training.base import Training
 from harmonium.training.births import Grown, born_from, sources_of, with_units
 from harmonium.training.checkpoint import Checkpoint
-from harmonium.training.comparing import is_better
 from harmonium.training.completing import Completion
 from harmonium.training.plan import Plan
 from harmonium.training.progress import Silent

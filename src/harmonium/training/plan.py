@@ -65,7 +65,7 @@ class Plan:
         head = problem.head
         assert head is not None
         n_inputs = len(set(problem.energy.families) - set(head.view_names))
-        return self.chooses_view_weights and self.driver.weighs_views and n_inputs > 1 and bool(head.direct_losses)
+        return self.chooses_view_weights and self.driver.weighs_views and n_inputs > 1 and bool(head.linear_losses)
 
     def interruption(self, model: FittedModel) -> str:
         """Return what to tell a user who did not wait for the end of the fit; remarks say what the model lacks."""

@@ -61,7 +61,7 @@ class Shards:
     names the shard, the row there and the column. A shard can be pickled as long as what it was made from can be, and
     read in any process.
 
-    Rows that choose C, the number of epochs, weights of views and a direct path, and those that calibrate, are a sample
+    Rows that choose C, the number of epochs, weights of views and a linear part, and those that calibrate, are a sample
     in memory, of at most 50,000 evenly spaced rows; then all rows are used. Beside the shards, 30 to 50 bytes for each
     row are in memory, and the targets.
 

@@ -19,8 +19,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import harmonium
 from harmonium import Harmonium, HarmoniumWarning, SampledCD, Stochastic
+from harmonium.linear.search import LinearSearch
 from harmonium.training import fitting, lbfgs
-from harmonium.training.linear_search import LinearSearch
 from harmonium.training.monitor import Monitor
 from harmonium.weak import Bags, DissimilarityClassifier, IterativeLatentSVM, LatentSVM
 from harmonium.weak.cutting_plane import CuttingPlane
@@ -133,12 +133,12 @@ def test_while_c_is_chosen_the_best_model_of_the_choice_is_kept(n_reads: dict[st
     assert {held_out for _, held_out in kept} == {True, False} and kept >= {(1.6, True)}
 
 
-def test_a_model_whose_last_epoch_is_complete_is_kept_with_its_direct_path() -> None:
+def test_a_model_whose_last_epoch_is_complete_is_kept_with_its_linear_part() -> None:
     model = made("classes")
-    with interrupting(LinearSearch, "path", 1):
+    with interrupting(LinearSearch, "linear_part", 1):
         said = stopped(model, WORDS, CLASSES)
     assert len(said) == 1 and "held out" not in said[0]
-    assert model.head_.direct_ is not None and model.stopped_ == "interrupted"
+    assert model.head_.linear_part_ is not None and model.stopped_ == "interrupted"
 
 
 def test_a_fit_that_goes_on_stays_as_it_was_or_gets_better() -> None:

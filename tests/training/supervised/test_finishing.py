@@ -10,10 +10,10 @@ from sklearn.metrics import f1_score
 from sklearn.svm import LinearSVC
 
 from harmonium import HarmoniumClassifier, Hinge, Stochastic
+from harmonium.linear.comparison import is_better
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.targets import Targets
 from harmonium.training.base import Training
-from harmonium.training.comparing import is_better
 from harmonium.training.finishing import Finish, finish
 from harmonium.training.folds import held_out_folds
 from harmonium.views import Views
@@ -59,7 +59,7 @@ def test_weights_of_classes_do_not_count_in_held_out_errors() -> None:
 
 
 def test_a_finished_head_is_the_optimum_for_the_means() -> None:
-    model = model_of(head=Hinge(C=1.0, direct=False)).fit(X, Y)
+    model = model_of(head=Hinge(C=1.0, linear_part=False)).fit(X, Y)
     problem, views = model.fitted_.problem, Views({"view0": X})
     targets = model.head_.targets(labelled("class", Y[:, None], [len(SIZES)]))
     done = Finish(0.1, []).of(problem, Data(views, targets), Training(model.parameters_))
@@ -72,7 +72,7 @@ def test_a_finished_head_is_the_optimum_for_the_means() -> None:
 
 
 def test_a_head_is_finished_only_if_held_out_rows_say_so() -> None:
-    model = model_of(head=Hinge(C=1.0, direct=False)).fit(X, Y)
+    model = model_of(head=Hinge(C=1.0, linear_part=False)).fit(X, Y)
     targets = model.head_.targets(labelled("class", Y[:, None], [len(SIZES)]))
     data, rows = Data(Views({"view0": X}), targets), np.arange(len(Y))
     folds = [(rows[::2], rows[1::2])]

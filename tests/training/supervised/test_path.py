@@ -93,7 +93,7 @@ def test_topics_that_add_nothing_are_given_up(monkeypatch: pytest.MonkeyPatch) -
     assert model.score(FRESH, Y_FRESH) > 0.9
     assert np.abs(model.predict_proba(FRESH).sum(axis=1) - 1).max() < 1e-6
     runs.clear()
-    HarmoniumClassifier(5, head=Hinge(direct=False), driver=Stochastic(2), random_state=0).fit(X, Y)
+    HarmoniumClassifier(5, head=Hinge(linear_part=False), driver=Stochastic(2), random_state=0).fit(X, Y)
     assert runs.count(2 * N_ROWS // 3) == 3  # without a linear model, all folds are needed
 
 
@@ -163,7 +163,7 @@ def test_alternating_head_with_early_stopping_and_choice_of_the_weight() -> None
 @pytest.mark.parametrize("driver", [Stochastic(max_iter=6, batch_size=50), LBFGS(max_iter=30)])
 def test_epochs_that_are_asked_for_are_not_cut(driver: Any) -> None:
     objective = MeanFieldCD() if isinstance(driver, LBFGS) else SampledCD()
-    head = Hinge(C=1.0, direct=False)
+    head = Hinge(C=1.0, linear_part=False)
     model = HarmoniumClassifier(3, objective=objective, head=head, driver=driver, random_state=0).fit(X, Y)
     assert max(model.validation_["epoch"]) == driver.epochs(len(Y))
 
@@ -171,7 +171,7 @@ def test_epochs_that_are_asked_for_are_not_cut(driver: Any) -> None:
 def test_the_prior_of_units_goes_on_from_stage_to_stage() -> None:
     begun = []
     driver = Stochastic(max_iter=6, batch_size=20, learning_rate=0.03, reach=1.5, schedule="constant")
-    model = HarmoniumClassifier(hidden=IBP(truncation=6), head=Hinge(direct=False), driver=driver, random_state=0)
+    model = HarmoniumClassifier(hidden=IBP(truncation=6), head=Hinge(linear_part=False), driver=driver, random_state=0)
     with patch.object(UsefulUnits, "begin", lambda self, parameters: begun.append(1)):
         model.fit(X, Y)
     assert len(begun) == 1 + 2 + 1  # the first fold, the others and all rows, each once

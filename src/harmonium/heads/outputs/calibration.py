@@ -1,4 +1,4 @@
-"""From scores to probabilities, by what held-out rows show.
+"""Calibration: probabilities from scores, by temperature and Platt scaling on held-out rows.
 
 Targets are smoothed as by Platt (1999), Probabilistic outputs for support vector machines, §2.2: what was seen n times,
 each time without mistake, is seen again with probability (n + 1) / (n + 2). So rows that scores separate perfectly make

@@ -1,8 +1,9 @@
-"""Linear models on given features: what the direct path of a head is solved by.
+"""Solvers of linear models: linear SVM, logistic regression, ridge.
 
 Classes and labels: squared hinge loss, one class or label against the rest, by LIBLINEAR (Fan et al. 2008). Numbers:
 least squares. Classes may have a multinomial logistic loss instead. The penalty is half the squared norm of the
-weights divided by C, always; where features lean (`harmonium.heads.leaning`), of the weights before they do.
+weights divided by C, always; of features with naive-Bayes weights (`harmonium.linear.nb_weights`), of the weights that
+the scaled features have.
 """
 
 from __future__ import annotations
@@ -14,24 +15,23 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse
 
-from harmonium.heads.footing import Features
-from harmonium.heads.leaning import lean, multiplied
+from harmonium.linear.nb_weights import multiplied, naive_bayes_weights
+from harmonium.linear.scaling import Features
 
 # Gap to the optimum of LIBLINEAR: a convention. Its default of 1e-4 takes several times as long and predicts no better.
 _TOLERANCE = 1e-3
-_MOST_ITERATIONS = 1000
+_MAX_ITERATIONS = 1000
 # By how much the score of a class without rows is below zero: log-odds that no row makes up for.
 _ABSENT = 30.0
 
 # Labels beyond which least squares, whose time hardly grows with them, take the place of machines: a convention.
 _MANY_LABELS = 100
 
-# What is added to both sides before words are compared by how far they lean, in rows of length 1: conventions, of which
-# held-out rows choose. Little suits words that give a topic away, more suits opinions, to which many words add.
+# Smoothing of naive-Bayes weights, in rows of length 1: conventions, of which held-out rows choose. Little suits words
+# that give a topic away, more suits opinions, to which many words add.
 _LITTLE, _MORE = 0.1, 1.0
-# Most that may be added for each row of the smaller side: a class of ten rows would not lean at all with 1. Macro F1 of
-# 50 uneven topics of Reuters (training rows): .726 without leaning and with 0.1, .707 with 1, .725 with 1 so limited.
-_MOST_A_ROW = 0.01
+# Largest smoothing for each row of the smaller side: with 1, the words of a class of ten rows would all weigh the same.
+_MAX_A_ROW = 0.01
 
 #: weights of shape (features, outputs), and the bias of each output
 Solution = tuple[np.ndarray, np.ndarray]
@@ -46,23 +46,23 @@ class LinearLoss:
     kind : {"hinge", "logistic", "squares"}
         Squared hinge loss, multinomial logistic loss or least squares.
     smoothing : float, optional
-        Smoothing with which features lean; None if they do not.
+        Smoothing of naive-Bayes weights of the features; None if they have none.
 
     Examples
     --------
-    >>> [loss.smoothing for loss in LinearLoss("hinge").with_leaning()]
+    >>> [loss.smoothing for loss in LinearLoss("hinge").with_nb_weights()]
     [None, 0.1, 1.0]
     """
 
     kind: Literal["hinge", "logistic", "squares"]
     smoothing: float | None = None
 
-    def with_leaning(self) -> tuple[LinearLoss, ...]:
-        """Return the loss as it is, and with features that lean."""
+    def with_nb_weights(self) -> tuple[LinearLoss, ...]:
+        """Return the loss as it is, and with naive-Bayes weights of two smoothings."""
         return (self, replace(self, smoothing=_LITTLE), replace(self, smoothing=_MORE))
 
 
-def separate_classes(
+def fit_svm(
     features: Features,
     classes: np.ndarray,
     weight: np.ndarray,
@@ -71,7 +71,7 @@ def separate_classes(
     smoothing: float | None = None,
 ) -> Solution:
     """Return the scores' weights that separate each class from the rest; classes without rows have a score of -1."""
-    features, classes, weight = _that_count(features, classes, weight)
+    features, classes, weight = _counting(features, classes, weight)
     weights, bias = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -1.0)
     there = np.unique(classes)
     if len(there) < 2:
@@ -79,20 +79,20 @@ def separate_classes(
     elif len(there) == 2:
         # the one score there is, half for and half against each
         sides = np.array([-0.5, 0.5])
-        one, shift = _separated(features, classes == there[1], weight, C, smoothing)
+        one, shift = _binary_svm(features, classes == there[1], weight, C, smoothing)
         weights[:, there], bias[there] = np.outer(one, sides), shift * sides
     elif smoothing is None:
-        model = _fitted(features, classes, weight, C)
+        model = _linear_svc(features, classes, weight, C)
         weights[:, there], bias[there] = model.coef_.T, model.intercept_
     else:
         for code in there:
-            weights[:, code], bias[code] = _separated(features, classes == code, weight, C, smoothing)
+            weights[:, code], bias[code] = _binary_svm(features, classes == code, weight, C, smoothing)
     return weights, bias
 
 
-def weigh_classes(features: Features, classes: np.ndarray, weight: np.ndarray, n_classes: int, C: float) -> Solution:
+def fit_logistic(features: Features, classes: np.ndarray, weight: np.ndarray, n_classes: int, C: float) -> Solution:
     """Return the weights of multinomial logistic regression; classes without rows have a score below all others."""
-    features, classes, weight = _that_count(features, classes, weight)
+    features, classes, weight = _counting(features, classes, weight)
     weights, bias = np.zeros((features.shape[1], n_classes)), np.full(n_classes, -_ABSENT)
     there = np.unique(classes)
     if len(there) < 2:
@@ -100,24 +100,26 @@ def weigh_classes(features: Features, classes: np.ndarray, weight: np.ndarray, n
         return weights, bias
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=C, max_iter=_MOST_ITERATIONS).fit(features, classes, weight)
+    model = LogisticRegression(C=C, max_iter=_MAX_ITERATIONS).fit(features, classes, weight)
     sides = np.array([[-0.5, 0.5]]) if len(there) == 2 else np.eye(len(there))
     weights[:, there], bias[there] = model.coef_.T @ sides, model.intercept_ @ sides
     return weights, bias
 
 
-def regress_classes(features: Features, classes: np.ndarray, weight: np.ndarray, n_classes: int, C: float) -> Solution:
+def fit_ridge_classes(
+    features: Features, classes: np.ndarray, weight: np.ndarray, n_classes: int, C: float
+) -> Solution:
     """Return the weights of least squares for scores of 1 of a row's class and -1 of the others."""
-    return fit_numbers(features, np.where(classes[:, None] == np.arange(n_classes), 1.0, -1.0), weight, C)
+    return fit_ridge(features, np.where(classes[:, None] == np.arange(n_classes), 1.0, -1.0), weight, C)
 
 
-def separate_labels(
+def fit_label_svms(
     features: Features, labels: np.ndarray, weight: np.ndarray, C: float, smoothing: float | None = None
 ) -> Solution:
     """Return the weights that separate the rows with each label from those without; NaN is unknown."""
     n_labels = labels.shape[1]
     if n_labels > _MANY_LABELS:
-        return fit_numbers(features, 2 * labels - 1, weight, C)
+        return fit_ridge(features, 2 * labels - 1, weight, C)
     weights, bias = np.zeros((features.shape[1], n_labels)), np.full(n_labels, -1.0)
     for label in range(n_labels):
         known = np.flatnonzero(~np.isnan(labels[:, label]) & (weight > 0))
@@ -125,16 +127,16 @@ def separate_labels(
         if present.all() or not present.any():
             bias[label] = 1.0 if present.any() else -1.0
             continue
-        weights[:, label], bias[label] = _separated(features[known], present, weight[known], C, smoothing)
+        weights[:, label], bias[label] = _binary_svm(features[known], present, weight[known], C, smoothing)
     return weights, bias
 
 
-def fit_numbers(
+def fit_ridge(
     features: Features, values: np.ndarray, weight: np.ndarray, C: float, smoothing: float | None = None
 ) -> Solution:
     """Return the weights of least squares with a ridge; NaN is unknown.
 
-    Features that lean do so by how far rows are above or below the mean.
+    Naive-Bayes weights compare rows above the mean with rows below, each by its distance.
     """
     from sklearn.linear_model import Ridge
 
@@ -149,13 +151,13 @@ def fit_numbers(
         factors = np.ones(features.shape[1])
         if smoothing is not None:
             distance = weight[known] * (numbers - np.average(numbers, weights=weight[known]))
-            factors = lean(part, np.maximum(distance, 0), np.maximum(-distance, 0), smoothing)
+            factors = naive_bayes_weights(part, np.maximum(distance, 0), np.maximum(-distance, 0), smoothing)
         model = Ridge(alpha=1 / C, tol=_TOLERANCE).fit(multiplied(part, factors), numbers, weight[known])
         weights[:, column], bias[column] = factors * model.coef_, model.intercept_
     return weights, bias
 
 
-def _that_count(features: Features, classes: np.ndarray, weight: np.ndarray) -> tuple[Features, np.ndarray, np.ndarray]:
+def _counting(features: Features, classes: np.ndarray, weight: np.ndarray) -> tuple[Features, np.ndarray, np.ndarray]:
     """Return the rows whose weight is above zero: LIBLINEAR drops the others, and with them classes of theirs alone."""
     if (weight > 0).all():
         return features, classes, weight
@@ -163,27 +165,27 @@ def _that_count(features: Features, classes: np.ndarray, weight: np.ndarray) -> 
     return features[rows], classes[rows], weight[rows]
 
 
-def _separated(
+def _binary_svm(
     features: Features, present: np.ndarray, weight: np.ndarray, C: float, smoothing: float | None
 ) -> tuple[np.ndarray, float]:
     """Return weights and bias of the score that separates some rows from the others."""
     factors = np.ones(features.shape[1])
     if smoothing is not None:
         fewer = min(present.sum(), (~present).sum())
-        smoothing = min(smoothing, max(_LITTLE, _MOST_A_ROW * fewer))
-        factors = lean(features, weight * present, weight * ~present, smoothing)
+        smoothing = min(smoothing, max(_LITTLE, _MAX_A_ROW * fewer))
+        factors = naive_bayes_weights(features, weight * present, weight * ~present, smoothing)
         features = multiplied(features, factors)
-    model = _fitted(features, present, weight, C)
+    model = _linear_svc(features, present, weight, C)
     return factors * model.coef_[0], float(model.intercept_[0])
 
 
-def _fitted(features: Features, classes: np.ndarray, weight: np.ndarray, C: float) -> Any:
+def _linear_svc(features: Features, classes: np.ndarray, weight: np.ndarray, C: float) -> Any:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
     n_rows, n_features = features.shape
     # in the primal problem, where features are few, the optimum is reached however large C is
-    model = LinearSVC(C=C, dual=n_rows < n_features, tol=_TOLERANCE, max_iter=_MOST_ITERATIONS, random_state=0)
+    model = LinearSVC(C=C, dual=n_rows < n_features, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS, random_state=0)
     if scipy.sparse.issparse(features):  # LIBLINEAR takes no others than 32-bit indices
         indices, starts = features.indices.astype(np.int32), features.indptr.astype(np.int32)
         features = scipy.sparse.csr_array((features.data, indices, starts), shape=features.shape)

@@ -1,10 +1,9 @@
-"""The best linear model of the inputs, chosen on held-out rows.
+"""Search for the best linear model of the inputs on held-out rows.
 
-It is what the direct path of a head is made of, and it tells early how much each view has to say about the targets. A
-fit of it takes a small part of what one of the whole model takes, so what can be chosen by it is: how views become
-features (`harmonium.heads.footing`), how much each view weighs, which loss it has, and its C. Where rows are few,
-numbers may also be described by their resemblance to known rows; that is no longer linear in them, and taken only if it
-is clearly better.
+The linear part of the scores is made of it, and it tells early how much each view has to say about the targets. A fit
+of it takes a small part of what one of the whole model takes, so what can be chosen by it is: the scaling of views
+(`harmonium.linear.scaling`), how much each view weighs, the loss, and C. Where rows are few, Nystroem features may take
+the place of numbers; that is no longer linear in them, and chosen only if it is clearly better.
 
 Of values of C that are as good as the best, the smallest is taken: one whose held-out errors are larger by no more than
 one standard error of the differences (the rule of Breiman, Friedman, Olshen & Stone 1984, Classification and regression
@@ -14,49 +13,51 @@ less.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import numpy as np
 import scipy.sparse
 
-from harmonium.heads import Head
-from harmonium.heads.direct import DirectPath
-from harmonium.heads.footing import Features
-from harmonium.heads.linear_models import LinearLoss, Solution
-from harmonium.objectives.problem import Problem
+from harmonium.families import Family
+from harmonium.linear.comparison import is_better, mean_error
+from harmonium.linear.features import Preparation, PreparedViews
+from harmonium.linear.scaling import Features
+from harmonium.linear.skip import LinearPart
+from harmonium.linear.solvers import LinearLoss, Solution
+from harmonium.linear.task import LinearTask
 from harmonium.targets import Targets
-from harmonium.training.comparing import is_better, mean_error
-from harmonium.training.linear_features import Preparation, PreparedViews
 from harmonium.views.data import Data
 
 # C: where the search begins, its factor, and the most steps in a direction. Conventions; rows have a length of about 1
 # whatever the data, so that one beginning serves all.
-_FIRST_C, _FACTOR, _MOST_STEPS = 1.0, 4.0, 6
+_FIRST_C, _FACTOR, _MAX_STEPS = 1.0, 4.0, 6
 # Factor by which a view's weight falls, and the smallest one that a view may have. Conventions.
 _LIGHTER, _LIGHTEST = 0.25, 1 / 64
-# Precision of resemblance, in units of the typical squared distance: where its search begins, its factor, and how many
-# steps it has in either direction; and where the search for C begins then. Conventions.
-_FIRST_CURVE, _BENDING, _MOST_BENDS, _CURVED_C = 1.0, 4.0, 2, 16.0
-# Rows times views of numbers up to which resemblance is tried, which takes seconds then: a convention.
+# Gamma of the kernel, in units of the typical squared distance: where its search begins, its factor, and how many steps
+# it has in either direction; and where the search for C begins then. Conventions.
+_FIRST_GAMMA, _GAMMA_FACTOR, _MAX_GAMMA_STEPS, _KERNEL_C = 1.0, 4.0, 2, 16.0
+# Rows times dense views up to which Nystroem features are tried, which takes seconds then: a convention.
 _FEW_ROWS = 20_000
 # Numbers that the features may have together: beyond, the model learns from a part of the rows. A convention; they take
 # about 12 bytes each.
-_MOST_NUMBERS = 50_000_000
+_MAX_NUMBERS = 50_000_000
 
 #: training rows and held-out rows of each fold
 Folds = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a linear model is made with.
+class LinearSettings:
+    """Settings of a linear model.
 
     Attributes
     ----------
     preparation : Preparation
-        How views become features.
+        Preparation of the features.
     loss : LinearLoss
-        One of the ``direct_losses`` of the head.
+        One of the ``linear_losses`` of the head.
     C : float
         Weight of the loss.
     weights : dict of str to float
@@ -75,8 +76,8 @@ class LinearModel:
 
     Attributes
     ----------
-    settings : Settings
-        What it is made with.
+    settings : LinearSettings
+        Its settings.
     scores : ndarray of shape (rows, outputs)
         Scores of the held-out rows, one fold after the other.
     errors : ndarray of shape (rows,)
@@ -85,15 +86,15 @@ class LinearModel:
         Their weighted mean.
     """
 
-    settings: Settings
+    settings: LinearSettings
     scores: np.ndarray
     errors: np.ndarray
     error: float
 
     @property
-    def is_curved(self) -> bool:
-        """Whether it goes by resemblance to known rows."""
-        return self.settings.preparation.curve > 0
+    def uses_kernel(self) -> bool:
+        """Whether Nystroem features take the place of numbers."""
+        return self.settings.preparation.gamma > 0
 
 
 @dataclass
@@ -102,8 +103,8 @@ class LinearSearch:
 
     Attributes
     ----------
-    head : Head
-        What is predicted.
+    task : LinearTask
+        What is predicted: a head.
     views : PreparedViews
         Features of all rows.
     all_targets : Targets
@@ -116,7 +117,7 @@ class LinearSearch:
         All models so far.
     """
 
-    head: Head
+    task: LinearTask
     views: PreparedViews
     all_targets: Targets
     folds: Folds
@@ -126,12 +127,12 @@ class LinearSearch:
     def best(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
         """Return the model with the smallest error on some of the held-out rows, or a simpler one that is as good.
 
-        A model of the inputs themselves is simpler than one of resemblances, and one with a smaller C.
+        A model that is linear in the inputs is simpler than one of Nystroem features, and one with a smaller C.
         """
         weight = self.targets.weight[rows]
-        first, straight = self._lowest(rows, self.tried), self.best_straight(rows)
-        if not is_better(first.errors[rows], straight.errors[rows], weight):
-            first = straight
+        first, linear = self._lowest(rows, self.tried), self.best_without_kernel(rows)
+        if not is_better(first.errors[rows], linear.errors[rows], weight):
+            first = linear
         alike = [
             model
             for model in self.tried
@@ -140,64 +141,64 @@ class LinearSearch:
         ]
         return min(alike, key=lambda model: model.settings.C)
 
-    def best_straight(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
-        """Return the one with the smallest error on some of the held-out rows among models of the inputs themselves."""
-        return self._lowest(rows, [model for model in self.tried if not model.is_curved])
+    def best_without_kernel(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
+        """Return the model with the smallest error on some of the held-out rows that is linear in the inputs."""
+        return self._lowest(rows, [model for model in self.tried if not model.uses_kernel])
 
     @property
     def prefers_view_scale(self) -> bool:
         """Whether columns on their own scales are clearly better than columns that vary alike."""
         by_scale = [
-            [model for model in self.tried if not model.is_curved and model.settings.preparation.own_scale == own]
+            [model for model in self.tried if not model.uses_kernel and model.settings.preparation.data_scale == own]
             for own in (True, False)
         ]
         if not all(by_scale):
             return False
-        own, alike = (min(models, key=_error) for models in by_scale)
+        own, alike = (min(models, key=lambda model: model.error) for models in by_scale)
         return is_better(own.errors, alike.errors, self.targets.weight)
 
     def _lowest(self, rows: np.ndarray | slice, models: list[LinearModel]) -> LinearModel:
         weight = self.targets.weight[rows]
         return models[int(np.argmin([mean_error(model.errors[rows], weight) for model in models]))]
 
-    def path(self, model: LinearModel, factor: np.ndarray) -> tuple[DirectPath, np.ndarray]:
-        """Return the direct path whose scores are those of a model of all rows, times a factor, and the bias."""
+    def linear_part(self, model: LinearModel, factor: np.ndarray) -> tuple[LinearPart, np.ndarray]:
+        """Return the linear part whose scores are those of a model of all rows, times a factor, and the bias."""
         settings = model.settings
         features = self.views.joined(settings.preparation, settings.weights)
         weights, bias = self._solve(settings, features, np.arange(len(self.all_targets.weight)))
         # a view's weight belongs to the weights of its features, as rows of length 1 have no other scale
-        footings = self.views.footings(settings.preparation)
-        by_view = [np.full(footing.n_features, settings.weights[name]) for name, footing in footings.items()]
+        scalers = self.views.scalers(settings.preparation)
+        by_view = [np.full(scaler.n_features, settings.weights[name]) for name, scaler in scalers.items()]
         weights = np.concatenate(by_view)[:, None] * weights * factor
-        return DirectPath.of(footings, weights, self.views.of_lacking(settings.preparation)), bias * factor
+        return LinearPart.of(scalers, weights, self.views.of_lacking(settings.preparation)), bias * factor
 
     def run(self) -> None:
         """Choose preparation, loss and C, then the weights of the views, each on top of what was chosen before."""
         counts = self.views.count_something
         even = dict.fromkeys(self.views.families, 1.0)
-        found = self._along_C(Settings(Preparation(counts), self.head.direct_losses[0], _FIRST_C, even))
+        found = self._along_C(LinearSettings(Preparation(counts), self.task.linear_losses[0], _FIRST_C, even))
         if counts:
-            found = self._better_prepared(found, by_rarity=False)
+            found = self._better_prepared(found, use_idf=False)
         if self.views.vary_differently:
-            found = self._better_prepared(found, own_scale=True)
-        for loss in self.head.direct_losses[1:]:
+            found = self._better_prepared(found, data_scale=True)
+        for loss in self.task.linear_losses[1:]:
             if self._suits(loss, found.settings.preparation):
-                found = min(found, self._along_C(replace(found.settings, loss=loss)), key=_error)
+                found = min(found, self._along_C(replace(found.settings, loss=loss)), key=attrgetter("error"))
         found = self._along_weights(found)
         is_small = 0 < len(self.views.dense) * len(self.all_targets.weight) <= _FEW_ROWS
-        if is_small and self.head.may_go_by_resemblance:
-            self._along_curves(found)
+        if is_small and self.task.allows_kernel:
+            self._along_gamma(found)
 
     def _better_prepared(self, found: LinearModel, **changes: bool) -> LinearModel:
         """Return the better of a model and the best with other features."""
         other = replace(found.settings.preparation, **changes)
-        return min(found, self._along_C(replace(found.settings, preparation=other)), key=_error)
+        return min(found, self._along_C(replace(found.settings, preparation=other)), key=attrgetter("error"))
 
-    def _along_C(self, settings: Settings) -> LinearModel:
+    def _along_C(self, settings: LinearSettings) -> LinearModel:
         """Return the best of a line search."""
         found = self._try(settings)
         for factor in (1 / _FACTOR, _FACTOR):
-            for _ in range(_MOST_STEPS):
+            for _ in range(_MAX_STEPS):
                 other = self._try(replace(settings, C=found.settings.C * factor))
                 if other.error >= found.error:
                     break
@@ -217,24 +218,24 @@ class LinearSearch:
                 found = other
         return found
 
-    def _along_curves(self, found: LinearModel) -> None:
-        """Let resemblance take the place of numbers, with another precision as long as that helps."""
+    def _along_gamma(self, found: LinearModel) -> None:
+        """Let Nystroem features take the place of numbers, with another gamma as long as that helps."""
         even = dict.fromkeys(self.views.families, 1.0)
-        settings = replace(found.settings, loss=self.head.curved_loss, C=_CURVED_C, weights=even)
+        settings = replace(found.settings, loss=self.task.kernel_loss, C=_KERNEL_C, weights=even)
 
-        def with_curve(curve: float, C: float) -> LinearModel:
-            bent = replace(settings.preparation, curve=curve)
-            return self._along_C(replace(settings, preparation=bent, C=C))
+        def with_gamma(gamma: float, C: float) -> LinearModel:
+            preparation = replace(settings.preparation, gamma=gamma)
+            return self._along_C(replace(settings, preparation=preparation, C=C))
 
-        best = with_curve(_FIRST_CURVE, _CURVED_C)
-        for factor in (1 / _BENDING, _BENDING):
-            for _ in range(_MOST_BENDS):
-                other = with_curve(best.settings.preparation.curve * factor, best.settings.C)
+        best = with_gamma(_FIRST_GAMMA, _KERNEL_C)
+        for factor in (1 / _GAMMA_FACTOR, _GAMMA_FACTOR):
+            for _ in range(_MAX_GAMMA_STEPS):
+                other = with_gamma(best.settings.preparation.gamma * factor, best.settings.C)
                 if other.error >= best.error:
                     break
                 best = other
 
-    def _try(self, settings: Settings) -> LinearModel:
+    def _try(self, settings: LinearSettings) -> LinearModel:
         for model in self.tried:
             if model.settings == settings:
                 return model
@@ -243,38 +244,29 @@ class LinearSearch:
             weights, bias = self._solve(settings, features, train)
             parts.append(features[held] @ weights + bias)
         scores = np.concatenate(parts)
-        errors = self.head.error(scores, self.targets.values)
+        errors = self.task.error(scores, self.targets.values)
         self.tried.append(LinearModel(settings, scores, errors, mean_error(errors, self.targets.weight)))
         return self.tried[-1]
 
-    def _solve(self, settings: Settings, features: Features, rows: np.ndarray) -> Solution:
+    def _solve(self, settings: LinearSettings, features: Features, rows: np.ndarray) -> Solution:
+        size = features.nnz if scipy.sparse.issparse(features) else features.size
+        max_rows = max(1, int(_MAX_NUMBERS * features.shape[0] / max(size, 1)))
         rows = rows[self.all_targets.counting[rows]]
-        rows = rows[:: -(-len(rows) // _most_rows(features))]
-        return self.head.solve_direct(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
+        rows = rows[:: -(-len(rows) // max_rows)]
+        return self.task.solve_linear(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
 
     def _suits(self, loss: LinearLoss, preparation: Preparation) -> bool:
-        n_features = sum(footing.n_features for footing in self.views.footings(preparation).values())
-        counted = self.views.count_something and preparation.by_rarity
-        return self.head.suits_direct(loss, len(self.all_targets.weight), n_features, counted)
+        n_features = sum(scaler.n_features for scaler in self.views.scalers(preparation).values())
+        counted = self.views.count_something and preparation.use_idf
+        return self.task.suits_linear_loss(loss, len(self.all_targets.weight), n_features, counted)
 
 
-def linear_search(problem: Problem, data: Data, folds: Folds) -> LinearSearch:
+def linear_search(task: LinearTask, families: Mapping[str, Family], data: Data, folds: Folds) -> LinearSearch:
     """Search for the best linear model of the inputs on the held-out rows of some folds."""
-    head, targets = problem.head, data.targets
-    assert head is not None
+    targets = data.targets
     assert targets is not None
-    families = {name: family for name, family in problem.energy.families.items() if name not in head.view_names}
+    inputs = {name: family for name, family in families.items() if name not in task.view_names}
     held_out = Targets.joined([targets.take(held) for _, held in folds])
-    search = LinearSearch(head, PreparedViews(data, families), targets, folds, held_out)
+    search = LinearSearch(task, PreparedViews(data, inputs), targets, folds, held_out)
     search.run()
     return search
-
-
-def _most_rows(features: Features) -> int:
-    n_rows, n_features = features.shape
-    size = features.nnz if scipy.sparse.issparse(features) else n_rows * n_features
-    return max(1, int(_MOST_NUMBERS * n_rows / max(size, 1)))
-
-
-def _error(model: LinearModel) -> float:
-    return model.error

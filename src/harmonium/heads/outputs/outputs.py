@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from harmonium.heads.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
-from harmonium.heads.conformal import conformal_quantile
-from harmonium.heads.constants import Constants, constant
-from harmonium.heads.thresholds import CUTS, Measure
+from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
+from harmonium.heads.outputs.conformal import conformal_quantile
+from harmonium.heads.outputs.constants import Constants, constant
+from harmonium.heads.outputs.thresholds import CUTS, Measure
 from harmonium.targets import Targets
 
 UNCALIBRATED = np.zeros(0)
@@ -235,7 +235,7 @@ class NumberOutputs(Outputs):
     """Scores of standardised numbers, turned back into the units of the targets.
 
     Factors are the absolute errors of held-out rows, of each output in ascending order, followed by their weights: what
-    intervals of predictions are made of (see `harmonium.heads.conformal`).
+    intervals of predictions are made of (see `harmonium.heads.outputs.conformal`).
     """
 
     location: np.ndarray

@@ -1,4 +1,4 @@
-"""Features of linear models: views on a common footing, in one of several ways."""
+"""Features of linear models: views that are scaled in one of several ways, made when they are asked for."""
 
 from __future__ import annotations
 
@@ -9,33 +9,32 @@ import numpy as np
 import scipy.sparse
 
 from harmonium.families import Family
-from harmonium.heads.direct import side_by_side
-from harmonium.heads.footing import Features, Footing
-from harmonium.heads.resemblance import Resemblance
+from harmonium.linear.nystroem import Nystroem
+from harmonium.linear.scaling import Features, ViewScaler
 from harmonium.views.data import Data
 
-# The mean squared distance of two rows of numbers, as the variances of a view add up to 1: the unit of curves.
+# The mean squared distance of two rows of numbers, as the variances of a view add up to 1: the unit of gamma.
 _TYPICAL_DISTANCE = 2.0
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """How views become features.
+    """Preparation of the features from the views.
 
     Attributes
     ----------
-    by_rarity : bool
-        Whether rare features of views that count something weigh more, and their rows have length 1.
-    own_scale : bool
+    use_idf : bool
+        Whether views that count something have inverse document frequencies, and rows of length 1.
+    data_scale : bool
         Whether columns of numbers vary as much as they do in the user's units.
-    curve : float
-        Precision of the resemblance that takes the place of the features of dense views, in units of their typical
-        squared distance; 0 leaves them as they are.
+    gamma : float
+        Factor of squared distances, in units of the typical one, of the kernel whose Nystroem features take the place
+        of those of dense views; 0 leaves them as they are.
     """
 
-    by_rarity: bool
-    own_scale: bool = False
-    curve: float = 0.0
+    use_idf: bool
+    data_scale: bool = False
+    gamma: float = 0.0
 
 
 @dataclass
@@ -53,7 +52,7 @@ class PreparedViews:
     data: Data
     families: Mapping[str, Family]
     _lacking: dict[str, int] = field(default_factory=dict)
-    _footings: dict[Preparation, dict[str, Footing]] = field(default_factory=dict)
+    _scalers: dict[Preparation, dict[str, ViewScaler]] = field(default_factory=dict)
     _features: dict[Preparation, dict[str, Features]] = field(default_factory=dict)
 
     @property
@@ -70,12 +69,12 @@ class PreparedViews:
     @property
     def vary_differently(self) -> bool:
         """Whether the columns of some dense view vary by different amounts in the user's units."""
-        return any(np.ptp(self.families[name].footing()) > 0 for name in self.dense)
+        return any(np.ptp(self.families[name].data_scale()) > 0 for name in self.dense)
 
-    def footings(self, preparation: Preparation) -> dict[str, Footing]:
-        """Return how the statistics of each view become features."""
+    def scalers(self, preparation: Preparation) -> dict[str, ViewScaler]:
+        """Return the scaler of each view."""
         self._make(preparation)
-        return self._footings[preparation]
+        return self._scalers[preparation]
 
     def by_view(self, preparation: Preparation) -> dict[str, Features]:
         """Return the features of all rows, by view."""
@@ -83,9 +82,14 @@ class PreparedViews:
         return self._features[preparation]
 
     def joined(self, preparation: Preparation, weights: Mapping[str, float]) -> Features:
-        """Return the features of all views side by side, each times its weight."""
-        parts = self.by_view(preparation)
-        return side_by_side([part if weights[name] == 1 else part * weights[name] for name, part in parts.items()])
+        """Return the features of all views side by side, each times its weight; sparse if one of them is."""
+        views = self.by_view(preparation)
+        parts = [part if weights[name] == 1 else part * weights[name] for name, part in views.items()]
+        if len(parts) == 1:
+            return parts[0]
+        if any(scipy.sparse.issparse(part) for part in parts):
+            return scipy.sparse.csr_array(scipy.sparse.hstack(parts, format="csr"))
+        return np.hstack(parts)
 
     def of_lacking(self, preparation: Preparation) -> dict[str, np.ndarray]:
         """Return the features of a row that lacks each view.
@@ -102,38 +106,38 @@ class PreparedViews:
     def _make(self, preparation: Preparation) -> None:
         if preparation in self._features:
             return
-        if preparation.curve:
-            straight = replace(preparation, curve=0.0)
+        if preparation.gamma:
+            linear = replace(preparation, gamma=0.0)
             # dense views that count something are described as numbers then
-            numbers = replace(straight, by_rarity=False)
-            footings, features = dict(self.footings(straight)), dict(self.by_view(straight))
+            numbers = replace(linear, use_idf=False)
+            scalers, features = dict(self.scalers(linear)), dict(self.by_view(linear))
             for name in self.dense:
                 rows = self.by_view(numbers)[name]
-                near = Resemblance.learned(rows, preparation.curve / _TYPICAL_DISTANCE)
-                footings[name] = replace(self.footings(numbers)[name], resemblance=near)
-                features[name] = near.features(rows)
-            # they are large, and only one curve at a time is looked at
-            self._features = {other: kept for other, kept in self._features.items() if not other.curve}
+                nystroem = Nystroem.fitted(rows, preparation.gamma / _TYPICAL_DISTANCE)
+                scalers[name] = replace(self.scalers(numbers)[name], nystroem=nystroem)
+                features[name] = nystroem.transform(rows)
+            # they are large, and only one gamma at a time is looked at
+            self._features = {other: kept for other, kept in self._features.items() if not other.gamma}
         else:
-            footings = {
-                name: Footing.learned(
+            scalers = {
+                name: ViewScaler.fitted(
                     family,
                     (batch.views[name] for batch in self.data.blocks(self.families)),
-                    preparation.by_rarity,
-                    preparation.own_scale,
+                    preparation.use_idf,
+                    preparation.data_scale,
                 )
                 for name, family in self.families.items()
             }
-            features = self._of(footings)
-        self._footings[preparation], self._features[preparation] = footings, features
+            features = self._transformed(scalers)
+        self._scalers[preparation], self._features[preparation] = scalers, features
 
-    def _of(self, footings: dict[str, Footing]) -> dict[str, Features]:
-        blocks: dict[str, list[Features]] = {name: [] for name in footings}
+    def _transformed(self, scalers: dict[str, ViewScaler]) -> dict[str, Features]:
+        blocks: dict[str, list[Features]] = {name: [] for name in scalers}
         n_before = 0
         for batch in self.data.blocks(self.families):
-            for name, footing in footings.items():
+            for name, scaler in scalers.items():
                 view = batch.views[name]
-                blocks[name].append(footing.features(self.families[name], view))
+                blocks[name].append(scaler.transform(self.families[name], view))
                 if name not in self._lacking and not view.observed_rows.all():
                     self._lacking[name] = n_before + int(np.argmin(view.observed_rows))
             n_before += batch.n_rows

@@ -1,4 +1,4 @@
-"""Comparing errors of the same held-out rows."""
+"""Comparison of errors on the same held-out rows, by the rule of one standard error."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Views and features on a common footing: what each part of it is worth, by leaving it out.
+"""Ablation of the defaults: what each part of the scaling of views and features is worth, by leaving it out.
 
-`HarmoniumClassifier()` and `HarmoniumRegressor()` with all defaults, then without the direct path from inputs to
+`HarmoniumClassifier()` and `HarmoniumRegressor()` with all defaults, then without the linear part of the
 scores, without rows of words brought to one length, and without weights of views. For each, the smallest error on
 held-out training rows while C and epochs were chosen, and the score on test rows. What to keep is read from the
 held-out errors.
@@ -38,8 +38,8 @@ SETS = (
     "CLL",
 )
 BENCHMARK = Benchmark(
-    title="A common footing: what each part is worth",
-    claim="all defaults, without the direct path, without levelled rows, without weights of views, on six sets",
+    title="Ablation of the defaults: what each part is worth",
+    claim="all defaults, without the linear part, without levelled rows, without weights of views, on six sets",
     minutes=20,
     data=("newsgroups", "reuters21578", "hotels", "bdgp", "wikipedia", "cll"),
     settings={"sets": SETS, "words": 5000, "seeds": 3, "rows": 0},
@@ -127,7 +127,7 @@ def tasks(names: tuple[str, ...], words: int, limit: int) -> Iterator[tuple[str,
 def without_levels(task: Task) -> dict[str, Any] | None:
     """Return families as they are inferred, told not to level rows; None if there are none that could."""
     looked = task.estimator(
-        2, head=task.head(C=1.0, direct=False), driver=Stochastic(max_iter=1), validation_fraction=0
+        2, head=task.head(C=1.0, linear_part=False), driver=Stochastic(max_iter=1), validation_fraction=0
     )
     families = looked.fit(task.train, task.y).families_
     changed = {
@@ -147,7 +147,7 @@ def without_view_weights(task: Task) -> dict[str, Any] | None:
 
 VARIANTS: dict[str, Callable[[Task], dict[str, Any] | None]] = {
     EVERYTHING: lambda task: {},
-    "without the direct path": lambda task: {"head": task.head(direct=False)},
+    "without the linear part": lambda task: {"head": task.head(linear_part=False)},
     "without levelled rows": without_levels,
     "without weights of views": without_view_weights,
 }

@@ -1,0 +1,172 @@
+"""Linear part of the scores: a skip connection from the inputs, beside the hidden units.
+
+    scores = E[h | x] V + b + x̃ U
+
+x̃ are the scaled views (`harmonium.linear.scaling`). U solves the convex problem of a linear model of x̃ alone, and its
+scores are stacked with those of the units; penalty and stacking weight are chosen on held-out rows, by
+`harmonium.linear.search` and `harmonium.linear.stacking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from harmonium.batch import Batch, ViewBatch
+from harmonium.families import Family
+from harmonium.families.base import scale_factors
+from harmonium.linear.nystroem import Nystroem
+from harmonium.linear.scaling import ViewScaler
+
+# Prefix of the names in files, which is older than the name of the class.
+_PREFIX = "direct/"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPart:
+    """Weights of the inputs in the scores.
+
+    Attributes
+    ----------
+    scalers : dict of str to ViewScaler
+        Scaling of each view.
+    weights : dict of str to ndarray of shape (features, outputs)
+        U, by view.
+    typical : dict of str to ndarray of shape (outputs,)
+        What each view adds to the scores of a row that lacks it.
+    """
+
+    scalers: dict[str, ViewScaler]
+    weights: dict[str, np.ndarray]
+    typical: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, scalers: dict[str, ViewScaler], weights: np.ndarray, lacking: Mapping[str, np.ndarray]) -> Self:
+        """Return the linear part with weights of all features, those of the views one after the other.
+
+        ``lacking`` are the features of a row that lacks each view, before they are multiplied by weights.
+        """
+        ends = np.cumsum([scaler.n_features for scaler in scalers.values()])
+        by_view = dict(zip(scalers, np.split(weights, ends[:-1]), strict=True))
+        return cls(scalers, by_view, {name: lacking[name] @ part for name, part in by_view.items()})
+
+    def scaled(self, factor: float) -> Self:
+        """Return the linear part whose scores are these times a factor."""
+        weights, typical = (
+            {name: factor * value for name, value in part.items()} for part in (self.weights, self.typical)
+        )
+        return replace(self, weights=weights, typical=typical)
+
+    def rescaled(self, before: Mapping[str, Family], after: Mapping[str, Family]) -> Self:
+        """Return the linear part with the same scores, for families whose features have another scale."""
+        scalers = {
+            name: scaler.rescaled(scale_factors(before[name], after[name])) for name, scaler in self.scalers.items()
+        }
+        return replace(self, scalers=scalers)
+
+    def scores(self, families: Mapping[str, Family], batch: Batch) -> np.ndarray:
+        """Return x̃ U for each row of a batch, in float64."""
+        return np.sum(list(self.parts(families, batch).values()), axis=0)
+
+    def parts(self, families: Mapping[str, Family], batch: Batch) -> dict[str, np.ndarray]:
+        """Return what each view adds to the scores of each row."""
+        found = {}
+        for name, typical in self.typical.items():
+            view = batch.views.get(name)
+            if view is None:
+                found[name] = np.tile(typical, (batch.n_rows, 1))
+                continue
+            found[name] = self.scalers[name].transform(families[name], view) @ self.weights[name]
+            if view.missing is not None:
+                found[name][view.missing.all(axis=1)] = typical
+        return found
+
+    @property
+    def average(self) -> dict[str, np.ndarray]:
+        """What the average row of each view adds to the scores.
+
+        Of Nystroem features it is what the mean row adds; else what a row adds that lacks the view.
+        """
+        found = dict(self.typical)
+        for name, scaler in self.scalers.items():
+            if scaler.nystroem is not None:
+                mean_row = np.zeros((1, len(scaler.scale)))
+                found[name] = (scaler.nystroem.transform(mean_row) @ self.weights[name])[0]
+        return found
+
+    def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Return what each statistic of one row adds to the scores, and what all of them leave of the whole.
+
+        The whole is what the row adds beyond the `average` one. Of a row that lacks the view, it is left as a whole.
+
+        Returns
+        -------
+        contributions : ndarray of shape (statistics, outputs)
+            What each statistic adds; see `ViewScaler.contributions`.
+        rest : ndarray of shape (outputs,)
+            What is left.
+        """
+        whole = self.parts(families, Batch({name: view}, 1))[name][0] - self.average[name]
+        if not view.observed_rows[0]:
+            return np.zeros((families[name].n_features_, len(whole))), whole
+        contributions = self.scalers[name].contributions(families[name], view, self.weights[name])
+        return contributions, whole - contributions.sum(axis=0)
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return the arrays that a file has to keep."""
+        found: dict[str, np.ndarray] = {}
+        for name, scaler in self.scalers.items():
+            kept = {
+                "centre": scaler.centre,
+                "scale": scaler.scale,
+                "kind": np.array([scaler.sublinear_tf, scaler.unit_rows], dtype=np.float64),
+                "weights": self.weights[name],
+                "typical": self.typical[name],
+            }
+            if scaler.nystroem is not None:
+                kernel = scaler.nystroem
+                kept |= {"landmarks": kernel.landmarks, "basis": kernel.basis, "precision": np.array([kernel.gamma])}
+            found |= {f"{_PREFIX}{name}/{what}": np.asarray(value, dtype=np.float64) for what, value in kept.items()}
+        return found
+
+    @classmethod
+    def restored(cls, constants: Mapping[str, np.ndarray], n_outputs: int) -> Self | None:
+        """Return the linear part that `constants` described; None if there was none."""
+        kept: dict[str, dict[str, np.ndarray]] = {}
+        for name, value in constants.items():
+            if name.startswith(_PREFIX):
+                view, what = name.removeprefix(_PREFIX).rsplit("/", 1)
+                kept.setdefault(view, {})[what] = value
+        if not kept:
+            return None
+        part = cls({}, {}, {})
+        for view, arrays in kept.items():
+            part.scalers[view] = _restored_scaler(view, arrays, n_outputs)
+            part.weights[view], part.typical[view] = arrays["weights"], arrays["typical"]
+        return part
+
+
+def _restored_scaler(view: str, found: dict[str, np.ndarray], n_outputs: int) -> ViewScaler:
+    """Return the scaler of a view, after a check of all that a file says of its linear part."""
+    names, kernel = {"centre", "scale", "kind", "weights", "typical"}, {"landmarks", "basis", "precision"}
+    if set(found) not in (names, names | kernel) or found["kind"].shape != (2,):
+        raise ValueError(f"the linear part of view {view!r} has {sorted(found)}")
+    n_inputs, n_features = len(found["scale"]), len(found["weights"])
+    shapes = {"weights": (n_features, n_outputs), "centre": (n_inputs,), "scale": (n_inputs,), "typical": (n_outputs,)}
+    if kernel <= set(found):
+        n_landmarks = len(found["landmarks"])
+        shapes |= {"landmarks": (n_landmarks, n_inputs), "basis": (n_landmarks, n_features), "precision": (1,)}
+    elif n_features != n_inputs:
+        shapes["scale"] = (n_features,)
+    if any(found[what].shape != shape for what, shape in shapes.items()):
+        raise ValueError(f"the linear part of view {view!r} must have {n_outputs} weights for each feature")
+    if not all(np.isfinite(value).all() for value in found.values()):
+        raise ValueError(f"the linear part of view {view!r} must have finite numbers")
+    sublinear_tf, unit_rows = (bool(flag) for flag in found["kind"])
+    nystroem = None
+    if kernel <= set(found):
+        nystroem = Nystroem(found["landmarks"], float(found["precision"][0]), found["basis"])
+    return ViewScaler(found["centre"], found["scale"], sublinear_tf, unit_rows, nystroem)

@@ -1,0 +1,150 @@
+"""Stacking of hidden units and linear model, so that a model is no worse than the linear model of the same inputs.
+
+    scores = alpha · scores of the units + (1 - alpha) · scores of the linear model
+
+Both are judged on rows that neither has seen, as units know the labels of the rows they were trained on. Alpha is the
+smallest one that is as good as the best on held-out rows, within one standard error of the differences: when in doubt,
+the linear model, which new rows surprise less.
+
+Reference: Wolpert (1992), Stacked generalization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.linear.comparison import is_better, mean_error
+from harmonium.linear.search import LinearModel, LinearSearch
+from harmonium.linear.skip import LinearPart
+from harmonium.linear.task import Outputs
+from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.targets import Targets
+
+# Values of alpha to choose from.
+_ALPHAS = np.linspace(0, 1, 21)
+# Standard errors by which the units have to improve the linear model on the first fold, so that they are tried on the
+# others too: a convention. To be chosen in the end it takes one standard error on all folds.
+_PROMISING = 0.5
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A linear part and its stacking with the units.
+
+    Attributes
+    ----------
+    linear_part : LinearPart, optional
+        Its scores are to be added to those of the units; None if the units alone are best.
+    bias : ndarray of shape (outputs,)
+        What else is to be added.
+    alpha : float
+        Stacking weight of the units, between 0 and 1.
+    scores : ndarray of shape (rows, outputs)
+        Scores of the held-out rows, one fold after the other; those of a fold by what the other folds choose.
+    """
+
+    linear_part: LinearPart | None
+    bias: np.ndarray
+    alpha: float
+    scores: np.ndarray
+
+    def weighted(self, parameters: Parameters) -> Parameters:
+        """Return parameters whose head is multiplied by alpha."""
+        weights = (self.alpha * parameters[HEAD_WEIGHTS]).astype(np.float32)
+        bias = (self.alpha * parameters[HEAD_BIAS] + self.bias).astype(np.float32)
+        return parameters | {HEAD_WEIGHTS: weights, HEAD_BIAS: bias}
+
+
+def stacked(search: LinearSearch, scores: list[np.ndarray]) -> Stack:
+    """Return the best linear part and alpha.
+
+    ``scores`` are those of the units for the held-out rows of each fold, by models that have not seen them.
+    """
+    units = np.concatenate(scores)
+    best = _choice(search, units, np.arange(len(units)))
+    held_out = _by_other_folds([len(part) for part in scores], lambda rows: _choice(search, units, rows).scores(units))
+    if best.alpha == 1:
+        return Stack(None, np.zeros(units.shape[1]), 1.0, held_out)
+    part, bias = search.linear_part(best.linear, (1 - best.alpha) * best.factor)
+    return Stack(part, bias + (1 - best.alpha) * best.shift, best.alpha, held_out)
+
+
+def linear_alone(search: LinearSearch) -> Stack:
+    """Return the best linear part with an alpha of zero, as not all folds have scores of the units."""
+    best = search.best()
+    held_out = _by_other_folds([len(held) for _, held in search.folds], lambda rows: search.best(rows).scores)
+    return Stack(*search.linear_part(best, np.ones(held_out.shape[1])), 0.0, held_out)
+
+
+def _by_other_folds(sizes: list[int], scores_of_best: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return scores of held-out rows, those of each fold by what is best on the others.
+
+    Rows that help to choose look better than new ones.
+    """
+    rows = np.arange(sum(sizes))
+    scores = scores_of_best(rows).copy()
+    if len(sizes) > 1:
+        for fold in np.split(rows, np.cumsum(sizes)[:-1]):
+            scores[fold] = scores_of_best(np.setdiff1d(rows, fold))[fold]
+    return scores
+
+
+def may_help(search: LinearSearch, scores: np.ndarray) -> bool:
+    """Return whether units promise to improve the linear model, by their scores of the first fold's held-out rows."""
+    rows = np.arange(len(scores))
+    targets = search.targets.take(rows)
+    _, errors = _errors(search, scores, rows)
+    best = errors[int(np.argmin([mean_error(each, targets.weight) for each in errors]))]
+    return is_better(best, errors[0], targets.weight, by=_PROMISING)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A linear model, factor and shift that bring its scores to the scale of the units, and alpha."""
+
+    linear: LinearModel
+    factor: np.ndarray
+    shift: np.ndarray
+    alpha: float
+
+    def scores(self, units: np.ndarray) -> np.ndarray:
+        """Return scores of the first held-out rows, of which those of the units are given."""
+        linear = self.linear.scores[: len(units)]
+        return self.alpha * units + (1 - self.alpha) * (linear * self.factor + self.shift)
+
+
+def _choice(search: LinearSearch, units: np.ndarray, rows: np.ndarray) -> _Choice:
+    """Return what is best on some of the held-out rows."""
+    weight = search.targets.weight[rows]
+    choices, errors = _errors(search, units, rows)
+    best = errors[int(np.argmin([mean_error(each, weight) for each in errors]))]
+    # the first, which has the smallest alpha, that is as good as the best
+    return next(choice for choice, each in zip(choices, errors, strict=True) if not is_better(best, each, weight))
+
+
+def _errors(search: LinearSearch, units: np.ndarray, rows: np.ndarray) -> tuple[list[_Choice], np.ndarray]:
+    """Return all values of alpha, and the errors of some held-out rows with each."""
+    task, targets = search.task, search.targets.take(rows)
+    linear = search.best(rows)
+    factor, shift = matching_scale(task.outputs_, units[rows], linear.scores[rows], targets)
+    choices = [_Choice(linear, factor, shift, float(alpha)) for alpha in _ALPHAS]
+    errors = [task.error(each.scores(units)[rows], targets.values) for each in choices]
+    return choices, _smooth(np.stack(errors))
+
+
+def matching_scale(
+    outputs: Outputs, units: np.ndarray, linear: np.ndarray, targets: Targets
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return factor and shift that bring linear scores to the scale of those of the units."""
+    scale, shift = outputs.comparable(units, targets.as_rows())
+    own_scale, own_shift = outputs.comparable(linear, targets.as_rows())
+    return own_scale / scale, (own_shift - shift) / scale
+
+
+def _smooth(errors: np.ndarray) -> np.ndarray:
+    """Return errors of each alpha averaged with those of its neighbours, as single ones are noisy."""
+    padded = np.pad(errors, ((1, 1), (0, 0)), mode="edge")
+    return (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
