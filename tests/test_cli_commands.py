@@ -177,7 +177,7 @@ def test_a_fault_of_the_library_says_so_and_ends_with_1(monkeypatch: pytest.Monk
     def fail(path: Path) -> None:
         raise RuntimeError("something")
 
-    monkeypatch.setattr("harmonium.collection.ModelFolder.open", fail)
+    monkeypatch.setattr("harmonium.model_folder.ModelFolder.open", fail)
     result = RUNNER.invoke(app, ["topics", str(model)])
     assert result.exit_code == 1 and "RuntimeError: something" in result.stderr
 

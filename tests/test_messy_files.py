@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from harmonium import HarmoniumRegressor, ModelFolder, Stochastic, TableViews, fit_folder
 from harmonium.cli import app
 from harmonium.cli.asking import answered, found_items, new_blocks
+from harmonium.cli.target_column import read_target
 from harmonium.cli.writing import write_frames
-from harmonium.collection.choosing import target_of
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import TableFile, read_data
 from harmonium.report.summary.cards import Cards
@@ -76,15 +76,15 @@ def test_items_of_a_folder_go_by_name(tmp_path: Path) -> None:
 def test_classes_may_be_spelled_like_missing_values(classes: list[str]) -> None:
     cells = [*classes * 10, " ", None, "?"]
     with pytest.warns(HarmoniumWarning, match="are classes of their own"):
-        target = target_of(pd.DataFrame({"class": cells}), "class")
+        target = read_target(pd.DataFrame({"class": cells}), "class")
     assert target.task == "class" and target.y.tolist() == [*classes * 10, None, None, None]
 
 
 def test_a_gap_between_whole_numbers_is_no_class() -> None:
-    target = target_of(pd.DataFrame({"ill": ["0", "1", "NA", "1", "-"] * 4}), "ill")
+    target = read_target(pd.DataFrame({"ill": ["0", "1", "NA", "1", "-"] * 4}), "ill")
     assert target.task == "class" and target.y.tolist() == ["0", "1", None, "1", None] * 4
     with pytest.raises(ValueError, match="is empty"):
-        target_of(pd.DataFrame({"ill": ["", " ", None]}), "ill")
+        read_target(pd.DataFrame({"ill": ["", " ", None]}), "ill")
 
 
 def test_a_class_called_none_is_predicted_from_a_file(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from harmonium import ModelFolder, load
 from harmonium.cli import app
-from harmonium.collection.streaming import StreamedTable
 from harmonium.files import DataFileError, TableFile, is_large, read_data
+from harmonium.model_folder.streaming import StreamedTable
 from harmonium.storage import replacing
 
 RNG = np.random.default_rng(0)
@@ -136,9 +136,9 @@ def test_what_is_chosen_and_learned_from_all_rows(
     tmp_path: Path, small_blocks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder keeps some rows, and knows where they come from; the model has seen all of them."""
-    monkeypatch.setattr("harmonium.collection.streaming.KEPT_ROWS", 100)
-    monkeypatch.setattr("harmonium.collection.fitting._MOST_HELD_OUT", 40)
-    monkeypatch.setattr("harmonium.collection.fitting._MOST_COMPARED", 60)
+    monkeypatch.setattr("harmonium.model_folder.streaming.KEPT_ROWS", 100)
+    monkeypatch.setattr("harmonium.model_folder.fit._MOST_HELD_OUT", 40)
+    monkeypatch.setattr("harmonium.model_folder.fit._MOST_COMPARED", 60)
     path = written(tmp_path, "parquet")
     run("fit", path, *OPTIONS, "--stream", "-o", tmp_path / "m")
     folder = ModelFolder.open(tmp_path / "m")

@@ -2,7 +2,6 @@
 
 from harmonium import recipes, weak
 from harmonium._version import __version__
-from harmonium.collection import HeldOut, ModelFolder, Thumbnails, fit_folder
 from harmonium.estimators import (
     Harmonium,
     HarmoniumClassifier,
@@ -10,6 +9,7 @@ from harmonium.estimators import (
     bootstrap_stability,
     merge_duplicates,
 )
+from harmonium.evaluation import HeldOut
 from harmonium.exceptions import (
     DivergenceError,
     HarmoniumWarning,
@@ -42,6 +42,7 @@ from harmonium.hidden import (
     SpikeSlab,
 )
 from harmonium.loading import load
+from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.recipes import (
     BDWH,

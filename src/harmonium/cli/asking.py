@@ -16,10 +16,10 @@ from rich.table import Table
 
 from harmonium.cli.printing import cell, put_json
 from harmonium.cli.refusing import Refusal
-from harmonium.collection import ModelFolder
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import TableFile, in_blocks, read_data
 from harmonium.files.pictures import pictures_of
+from harmonium.model_folder import ModelFolder
 from harmonium.notices import notice
 from harmonium.persist import load_model
 

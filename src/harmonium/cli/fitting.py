@@ -15,13 +15,14 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.base import clone
 
+from harmonium.cli.model_names import check_model_name, make_model
 from harmonium.cli.printing import put_json, say, shown
 from harmonium.cli.refusing import Refusal
-from harmonium.collection import ModelFolder, Thumbnails, fit_folder
-from harmonium.collection.choosing import Target, check_model, model_for, target_of
-from harmonium.collection.streaming import StreamedTable
+from harmonium.cli.target_column import Target, read_target
 from harmonium.files import Loaded, endings, in_blocks, is_large, read_data
 from harmonium.files.pictures import pictures_of
+from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
+from harmonium.model_folder.streaming import StreamedTable
 from harmonium.tables import TableViews
 from harmonium.tables.base import lacking_rows
 from harmonium.tables.column import Column
@@ -78,14 +79,14 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
     output = _output(wish)
     if not 0 <= wish.seed < 2**32:
         raise Refusal(f"--seed must be a whole number from 0 to {2**32 - 1}; got {wish.seed}; 0 is usual.")
-    check_model(wish.model)
+    check_model_name(wish.model)
     silent = quiet or as_json
     prepared = _streamed(wish, output, silent) if _streams(wish) else _in_memory(wish, silent)
     task = None if prepared.target is None else prepared.target.task
     verbose = int(not silent and sys.stderr.isatty())
     # a matrix is of the family that the model is about; the columns of a table have theirs by their roles
     read = {} if prepared.views is None else {"views": prepared.views}
-    model = model_for(wish.model, task, wish.topics, wish.seed, verbose=verbose, **read)
+    model = make_model(wish.model, task, wish.topics, wish.seed, verbose=verbose, **read)
     if wish.epochs is not None:
         if "max_iter" not in model.driver_for(None).get_params():
             raise Refusal(f"--epochs is a number of passes over the data; {wish.model} takes none; leave it out.")
@@ -103,7 +104,7 @@ def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
         n_resamples=wish.resamples,
         thumbnails=prepared.thumbnails,
         notes={"source": wish.data.name, "model": wish.model, "task": task, "seed": wish.seed, **prepared.notes},
-        tell=None if silent else lambda words: say(f"{words} …"),
+        callback=None if silent else lambda words: say(f"{words} …"),
     )
     if as_json:
         put_json({"folder": str(folder.path), **folder.summary()})
@@ -185,7 +186,7 @@ def _target(items: pd.DataFrame, wish: Wish) -> Target | None:
         if wish.task is not None:
             raise Refusal("--task says what the target is; no --target is given; name a column.")
         return None
-    return target_of(items, wish.target, wish.task)
+    return read_target(items, wish.target, wish.task)
 
 
 def _with_pictures(loaded: Loaded, wish: Wish) -> tuple[Any, Thumbnails | None]:

@@ -13,10 +13,10 @@ from rich.table import Table
 
 from harmonium.cli.fitting import score_table
 from harmonium.cli.printing import cell, put_json, say
-from harmonium.collection import ModelFolder
-from harmonium.collection.contents import FORMAT
-from harmonium.collection.summary import model_summary, topic_summaries
 from harmonium.exceptions import ModelFileError
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.contents import FORMAT
+from harmonium.model_folder.folder_summary import model_summary, topic_summaries
 from harmonium.persist import load_model
 from harmonium.queries.explain import output_names
 from harmonium.report.summary.topics import same_topics

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harmonium.cli.writing import write_frames
-from harmonium.collection.columns import records
+from harmonium.model_folder.json_values import json_records
 
 # Rows that are shown at a terminal, and letters of a cell: conventions.
 _ROWS = 20
@@ -68,7 +68,7 @@ def put_json_list(frames: Iterable[pd.DataFrame]) -> None:
     """Print the rows of a table as one list of JSON objects, part by part."""
     between = "[\n"
     for frame in frames:
-        for record in records(frame):
+        for record in json_records(frame):
             said = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
             sys.stdout.write(between + "  " + said.replace("\n", "\n  "))
             between = ",\n"

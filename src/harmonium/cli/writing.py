@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from harmonium.cli.refusing import Refusal
-from harmonium.collection.columns import records
 from harmonium.extras import require
+from harmonium.model_folder.json_values import json_records
 from harmonium.storage.replacing import replace_file
 
 
@@ -58,7 +58,7 @@ def _csv(frames: Iterable[pd.DataFrame]) -> Iterator[bytes]:
 
 def _jsonl(frames: Iterable[pd.DataFrame]) -> Iterator[bytes]:
     for frame in frames:
-        for record in records(frame):
+        for record in json_records(frame):
             yield (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from harmonium._version import __version__
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain, records
 from harmonium.explore.cells import as_cells, as_number
 from harmonium.explore.colours import colourings, colours_of, pixel_places
 from harmonium.explore.reading import BadRequest
 from harmonium.explore.selecting import selected
 from harmonium.explore.telling import refused, told
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.report.latent import latent_means
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.rows import picture_columns
@@ -89,7 +89,7 @@ class Answers:
         return {
             "title": self.folder.path.name,
             "library_version": __version__,
-            **{name: plain(summary[name]) for name in kept},
+            **{name: json_value(summary[name]) for name in kept},
             "asked_by": self.columns,
             "pictures_in": self.pictures,
             "has_pictures": self.folder.thumbnails is not None,
@@ -140,7 +140,7 @@ class Answers:
         values = self.folder.items.iloc[row]
         found = {
             **self.cards.card(row),
-            "values": {name: plain(value) for name, value in values.items()},
+            "values": {name: json_value(value) for name, value in values.items()},
             "topics": self.strongest(self.folder.coordinates[[row]])[0],
             "similar": self.found(self.folder.nearest(row, 12)) if len(self.folder) > 1 else [],
         }
@@ -165,22 +165,22 @@ class Answers:
         self._check_predicts()
         with told() as notices, refused():
             table = self.folder.predict(self.frame(items))
-        return {"predictions": records(table), "notices": notices}
+        return {"predictions": json_records(table), "notices": notices}
 
     def transform(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return the topics of each item, and its place on the map."""
         with told() as notices, refused():
             frame = self.frame(items)
             means = self._means(frame).astype(np.float64)
-            places = pixel_places(self.folder.place(frame))
-        return {"coordinates": plain(means.round(6)), "map": places, "notices": notices}
+            places = pixel_places(self.folder.locate(frame))
+        return {"coordinates": json_value(means.round(6)), "map": places, "notices": notices}
 
     def annotate(self, items: Sequence[dict[str, Any]], view: str | None, top: int) -> dict[str, Any]:
         """Return what goes best with each item: classes, labels, or features of a view."""
         with told() as notices, refused():
             table = self.folder.annotate(self.frame(items), view=view, top=top)
         found: list[list[dict[str, Any]]] = [[] for _ in items]
-        for record in records(table):
+        for record in json_records(table):
             found[record["row"]].append({"label": record["label"], "probability": record["probability"]})
         return {"annotations": found, "notices": notices}
 
@@ -207,12 +207,12 @@ class Answers:
         frame, query = self.frame([values]), as_cells(self.pictures, values)
         with told() as notices, refused():
             found = {
-                "prediction": records(self.folder.predict(frame))[0] if predicts else None,
+                "prediction": json_records(self.folder.predict(frame))[0] if predicts else None,
                 "annotations": self._annotations(frame, values),
                 "topics": self.strongest(self._means(frame))[0],
                 "similar": self.found(self.folder.search(query, 12)),
                 # words that were not said are unknown, as for the similar items: most descriptions are short
-                "map": pixel_places(self.folder.place(query)),
+                "map": pixel_places(self.folder.locate(query)),
                 "explanation": self._explained(frame) if predicts else None,
             }
         return {"values": values, **found, "notices": notices}
@@ -227,7 +227,10 @@ class Answers:
         for view in self._views_to_annotate(values):
             found[view] = self.folder.annotate(frame, view=view, top=_ANNOTATIONS)
         return {
-            name: [{"label": plain(row["label"]), "probability": plain(row["probability"])} for row in records(table)]
+            name: [
+                {"label": json_value(row["label"]), "probability": json_value(row["probability"])}
+                for row in json_records(table)
+            ]
             for name, table in found.items()
         }
 
@@ -253,7 +256,7 @@ class Answers:
 
     def _explained(self, item: Any) -> dict[str, Any]:
         """Return what moved the prediction of an item: its topics, and its features through them and directly."""
-        found: dict[str, Any] = plain(self.folder.explain(item).to_dict(n=_EXPLAINED))
+        found: dict[str, Any] = json_value(self.folder.explain(item).to_dict(n=_EXPLAINED))
         return found
 
     def _explained_item(self, row: int) -> dict[str, Any] | None:

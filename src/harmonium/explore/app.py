@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harmonium.collection import ModelFolder
 from harmonium.explore.answers import Answers
 from harmonium.explore.counting import Counters
 from harmonium.explore.endpoints import Endpoint, endpoints
@@ -16,6 +15,7 @@ from harmonium.explore.guards import Guards
 from harmonium.explore.openapi import description
 from harmonium.explore.reading import BadRequest, parsed, values_of
 from harmonium.extras import require
+from harmonium.model_folder import ModelFolder
 from harmonium.report.page.rendering import environment, style_sheet
 
 _HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harmonium.collection import ModelFolder
+from harmonium.model_folder import ModelFolder
 from harmonium.report.summary.places import colouring
 
 #: the byte of items without a colour

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 
 # topics, classes and items that are told: as many as a panel has room for
 _TOPICS, _CLASSES, _ITEMS = 6, 6, 12
@@ -60,6 +60,6 @@ def _target_of(folder: ModelFolder, rows: np.ndarray) -> dict[str, Any] | None:
         shares = shares[:0]
     return {
         "column": target.columns[0],
-        "mean": plain(values.mean()) if is_number else None,
+        "mean": json_value(values.mean()) if is_number else None,
         "classes": [{"name": str(name), "share": float(share)} for name, share in shares.items()],
     }

@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode
 
-from harmonium.collection import ModelFolder
 from harmonium.explore.app import Settings, make_app
 from harmonium.extras import require
+from harmonium.model_folder import ModelFolder
 
 #: variable of the environment that tells processes of a service what to serve; they are started by a name alone
 _TOLD = "HARMONIUM_SERVES"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
-from harmonium.collection import ItemMap
 from harmonium.estimators import Harmonium
 from harmonium.metrics import average_divergence, class_topic_distribution
+from harmonium.model_folder import ItemMap
 from harmonium.report.drawing import MARKERS, Display, require_matplotlib, shortened, style
 from harmonium.report.groups import is_scale, read_labels
 from harmonium.report.latent import latent_means
@@ -46,7 +46,7 @@ class MapDisplay(Display):
 
     See Also
     --------
-    harmonium.collection.ItemMap : How the map is drawn, and where new items lie on it.
+    harmonium.model_folder.ItemMap : How the map is drawn, and where new items lie on it.
 
     Examples
     --------

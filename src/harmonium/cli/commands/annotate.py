@@ -25,9 +25,9 @@ def command(
     with in_one_sentence():
         from harmonium.cli.asking import answered, new_blocks
         from harmonium.cli.printing import put_frames
-        from harmonium.collection.answers import annotated
+        from harmonium.model_folder.predictions import annotation_table
         from harmonium.persist import load_model
 
         fitted = load_model(model)
         blocks = new_blocks(fitted, data, pictures)
-        put_frames(answered(lambda rows: annotated(fitted, rows, view, top), blocks), output, as_json)
+        put_frames(answered(lambda rows: annotation_table(fitted, rows, view, top), blocks), output, as_json)

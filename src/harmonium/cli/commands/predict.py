@@ -13,9 +13,9 @@ def command(
     with in_one_sentence():
         from harmonium.cli.asking import answered, new_blocks
         from harmonium.cli.printing import put_frames
-        from harmonium.collection.answers import predictions
+        from harmonium.model_folder.predictions import prediction_table
         from harmonium.persist import load_model
 
         fitted = load_model(model)
         blocks = new_blocks(fitted, data, pictures)
-        put_frames(answered(lambda rows: predictions(fitted, rows), blocks), output, as_json)
+        put_frames(answered(lambda rows: prediction_table(fitted, rows), blocks), output, as_json)

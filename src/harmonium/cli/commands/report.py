@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Write one HTML page that needs nothing else: scores, topics, map, curves, mistakes; or the same as JSON."""
     with in_one_sentence():
-        from harmonium.collection import ModelFolder
+        from harmonium.model_folder import ModelFolder
         from harmonium.report.page import write_report
         from harmonium.report.summary import summarise
 

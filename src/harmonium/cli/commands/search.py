@@ -25,6 +25,6 @@ def command(
     with in_one_sentence():
         from harmonium.cli.asking import found_items
         from harmonium.cli.printing import put_found
-        from harmonium.collection import ModelFolder
+        from harmonium.model_folder import ModelFolder
 
         put_found(found_items(ModelFolder.open(model), words, where or [], like, n, columns), as_json)

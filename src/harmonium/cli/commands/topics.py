@@ -20,6 +20,6 @@ def command(
     """Print what each topic is about: its words, tags and columns, what it speaks for, and typical items."""
     with in_one_sentence():
         from harmonium.cli.inside import print_topics
-        from harmonium.collection import ModelFolder
+        from harmonium.model_folder import ModelFolder
 
         print_topics(ModelFolder.open(model), features, items, topics, as_json)

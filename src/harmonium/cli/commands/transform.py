@@ -26,7 +26,7 @@ def command(
 
         from harmonium.cli.asking import answered, new_blocks
         from harmonium.cli.printing import put_frames
-        from harmonium.collection import ModelFolder
+        from harmonium.model_folder import ModelFolder
         from harmonium.persist import load_model
 
         folder = ModelFolder.open(model) if with_map else None
@@ -36,7 +36,7 @@ def command(
             views = fitted.as_views(rows)
             found = pd.DataFrame(fitted.transform(views), columns=fitted.get_feature_names_out())
             if folder is not None:
-                found[["map_x", "map_y"]] = folder.place(views)
+                found[["map_x", "map_y"]] = folder.locate(views)
             return found
 
         put_frames(answered(topics, new_blocks(fitted, data, pictures)), output, as_json)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.explained import explained_summary
 from harmonium.report.summary.held_out import held_out_summary
@@ -42,7 +42,7 @@ def summarise(folder: ModelFolder, n_features: int = 10, n_items: int = 4) -> di
     """
     cards = Cards(folder)
     return {
-        **plain(folder.summary(n_features, n_items)),
+        **json_value(folder.summary(n_features, n_items)),
         "title": folder.path.name,
         "made": datetime.now(UTC).strftime("%Y-%m-%d"),
         "held_out": held_out_summary(folder, cards),

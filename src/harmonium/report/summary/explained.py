@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 from harmonium.report.explained import explained_table
 from harmonium.report.summary.rows import views_of_items
 
@@ -40,7 +40,7 @@ def explained_summary(folder: ModelFolder) -> dict[str, Any]:
     alone = table.drop(columns="all")
     order = alone.max().sort_values(ascending=False, kind="stable").index[:_TOPICS].tolist()
     shown = [
-        {"view": str(view), "all": plain(row["all"]), "shares": [plain(row[topic]) for topic in order]}
+        {"view": str(view), "all": json_value(row["all"]), "shares": [json_value(row[topic]) for topic in order]}
         for view, row in table.iterrows()
     ]
     return {"n": len(rows), "topics": [int(topic) for topic in order], "views": shown, "reason": None}

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.collection import HeldOut, ModelFolder
-from harmonium.collection.columns import plain
+from harmonium.evaluation import HeldOut
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.curves import calibration, number_calibration, precision_recall
 
@@ -47,7 +48,7 @@ def held_out_summary(folder: ModelFolder, cards: Cards) -> dict[str, Any] | None
         return None
     if meaning.kind == "number":
         return _numbers(rows, truth, predicted[:, 0], cards)
-    return _classes(rows, truth.astype(int), predicted, [plain(name) for name in meaning.classes[0]], cards)
+    return _classes(rows, truth.astype(int), predicted, [json_value(name) for name in meaning.classes[0]], cards)
 
 
 def _classes(rows: np.ndarray, truth: np.ndarray, shares: np.ndarray, names: list[Any], cards: Cards) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 from harmonium.report.summary.cards import Cards
 
 # Points of a map in a page without scripts, and pictures along each side: as many as a page bears.
@@ -44,7 +44,7 @@ def colouring(values: pd.Series) -> dict[str, Any]:
     """
     if values.dtype.kind in "iuf" and values.nunique() > 2:
         return _scale(values.to_numpy(dtype=np.float64))
-    texts = pd.Series([None if plain(value) is None else str(plain(value)) for value in values], dtype=object)
+    texts = pd.Series([None if json_value(value) is None else str(json_value(value)) for value in values], dtype=object)
     counts = texts.value_counts()
     names = counts.index[:MOST_CLASSES].tolist()
     places = {name: place for place, name in enumerate(names)}

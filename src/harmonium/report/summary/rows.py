@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from harmonium.collection import ModelFolder
+from harmonium.model_folder import ModelFolder
 from harmonium.views import Views
 
 

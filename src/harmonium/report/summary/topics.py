@@ -8,9 +8,9 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
 from harmonium.metrics import topic_distribution
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 from harmonium.report.groups import read_groups
 from harmonium.report.summary.cards import Cards
 from harmonium.tables.column import Column
@@ -55,7 +55,7 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     number = max(n_items, _PICTURES if folder.thumbnails is not None else 0)
     found = [
         {
-            **plain(topic),
+            **json_value(topic),
             "share": float(shares[topic["topic"]]),
             "is_idle": bool(idle[topic["topic"]]),
             "same_as": same_as[topic["topic"]],
@@ -122,7 +122,7 @@ def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
     table = read_groups(None, _with_gaps(y), len(folder)).means(ahead)
     return [
         [
-            {"name": str(plain(name)), "ahead": float(value)}
+            {"name": str(json_value(name)), "ahead": float(value)}
             for name, value in column.sort_values(ascending=False).items()
         ]
         for _, column in table.items()

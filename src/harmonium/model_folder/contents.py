@@ -1,4 +1,4 @@
-"""What a model folder holds, written and read: the model in one file, its items in another, in words in ``model.json``.
+"""Contents of a model folder, written and read: the model in one file, its items in another, and ``model.json``.
 
 Whoever needs the model alone does not read the items. Every claim of a file is checked; nothing in it is run.
 """
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harmonium.collection.columns import packed_columns, plain, unpacked_columns
-from harmonium.collection.held_out import HeldOut
-from harmonium.collection.thumbnails import Thumbnails
-from harmonium.collection.words import ItemWords
+from harmonium.evaluation.held_out import HeldOut
 from harmonium.exceptions import ModelFileError
+from harmonium.model_folder.columns import packed_columns, unpacked_columns
+from harmonium.model_folder.item_index import WordIndex
+from harmonium.model_folder.json_values import json_value
+from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import describe, rebuild
 from harmonium.storage import check_fields, check_header, heading, read_whole_folder, rebuilds, write_model
 
@@ -54,7 +55,7 @@ class Contents:
     map: np.ndarray
     target: list[str]
     stability: np.ndarray | None = None
-    words: ItemWords | None = None
+    words: WordIndex | None = None
     held_out: HeldOut | None = None
     thumbnails: Thumbnails | None = None
     notes: dict[str, Any] = field(default_factory=dict)
@@ -83,25 +84,25 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
             "columns": columns,
             "target": contents.target,
             "words": [] if contents.words is None else list(contents.words.views),
-            "scores": None if contents.held_out is None else plain(contents.held_out.scores),
+            "scores": None if contents.held_out is None else json_value(contents.held_out.scores),
             "has_thumbnails": contents.thumbnails is not None,
-            "notes": plain(contents.notes),
+            "notes": json_value(contents.notes),
         },
     }
     write_model(path, description, tensors, {"items": items})
 
 
 def read_contents(path: str | os.PathLike[str]) -> Contents:
-    """Return what a folder holds; every contradiction is a `ModelFileError`."""
-    place = Path(path)
-    if not place.is_dir():
-        found = "a file" if place.exists() else "nothing"
-        kind = ModelFileError if place.exists() else FileNotFoundError
+    """Return the contents of a folder; every contradiction is a `ModelFileError`."""
+    folder = Path(path)
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "nothing"
+        kind = ModelFileError if folder.exists() else FileNotFoundError
         raise kind(
-            f"A model with its items is a folder; found {found} at {place}; pass the folder that fit has written."
+            f"A model with its items is a folder; found {found} at {folder}; pass the folder that fit has written."
         )
     try:
-        description, tensors, more = read_whole_folder(place)
+        description, tensors, more = read_whole_folder(folder)
         check_header(description)
         if description["format"] != FORMAT:
             raise ModelFileError(
@@ -111,7 +112,7 @@ def read_contents(path: str | os.PathLike[str]) -> Contents:
         check_fields(description["items"], _ITEM_FIELDS, "The items of a model folder")
         return _restored(model, description["items"], more.get("items", {}))
     except ModelFileError as error:
-        raise ModelFileError(f"{place}: {error}") from error
+        raise ModelFileError(f"{folder}: {error}") from error
 
 
 @rebuilds(FORMAT)
@@ -139,7 +140,7 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
             raise ValueError("a target that is no column")
         names = facts["words"]
         n_words = sum(model.families_[name].n_columns for name in names)
-        words = ItemWords.restored(tuple(names), tensors, n_items, n_words) if names else None
+        words = WordIndex.restored(tuple(names), tensors, n_items, n_words) if names else None
         scores = facts["scores"]
         held_out = None if scores is None else HeldOut.restored(tensors, scores, n_items)
         thumbnails = Thumbnails.restored(tensors, n_items) if facts["has_thumbnails"] else None

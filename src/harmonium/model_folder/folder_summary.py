@@ -1,4 +1,4 @@
-"""What a model folder holds, as one dict that JSON can hold: the one source of reports and pages."""
+"""The summary of a model folder as one dict that JSON can hold: the one source of reports and pages."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harmonium._version import __version__
-from harmonium.collection.columns import plain, records
+from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.queries.labels import topic_labels
 
 if TYPE_CHECKING:
-    from harmonium.collection.folder import ModelFolder
+    from harmonium.model_folder.folder import ModelFolder
 
 
-def summary_of(folder: ModelFolder, n_features: int, n_items: int) -> dict[str, Any]:
+def folder_summary(folder: ModelFolder, n_features: int, n_items: int) -> dict[str, Any]:
     """Return the summary of a folder; see `ModelFolder.summary`."""
     model = folder.model
     return {
         "library_version": __version__,
         "model": model_summary(model),
         "items": {"n": len(folder), "columns": folder.items.columns.tolist()},
-        "columns": records(model.views_.reset_index()) if model.fitted_.table is not None else [],
+        "columns": json_records(model.views_.reset_index()) if model.fitted_.table is not None else [],
         "views": [
             {
                 "view": name,
                 "family": type(family).__name__,
                 "columns": int(family.n_columns),
                 "features": int(family.n_features_),
-                "missing": plain(model.fitted_.missing.get(name)),
-                "weight": plain(model.view_weights_.get(name)),
+                "missing": json_value(model.fitted_.missing.get(name)),
+                "weight": json_value(model.view_weights_.get(name)),
             }
             for name, family in model.families_.items()
         ],
@@ -41,7 +41,7 @@ def summary_of(folder: ModelFolder, n_features: int, n_items: int) -> dict[str, 
 
 
 def model_summary(model: Any) -> dict[str, Any]:
-    """Return what a model is, as JSON can hold it.
+    """Return the summary of a model, as JSON can hold it.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def model_summary(model: Any) -> dict[str, Any]:
         "n_topics": int(model.n_topics_),
         "n_epochs": int(model.n_iter_),
         "stopped": model.stopped_,
-        "seed": plain(model.random_state),
+        "seed": json_value(model.random_state),
         "remarks": [*([] if model.fitted_.account is None else [model.fitted_.account]), *model.fitted_.remarks],
     }
 
@@ -75,7 +75,7 @@ def target_summary(folder: ModelFolder) -> dict[str, Any] | None:
         "columns": [] if folder.target is None else folder.target.columns.tolist(),
         "kind": meaning.kind,
         "names": [str(name) for name in names],
-        "classes": [plain(classes) for classes in meaning.classes] if meaning.kind == "class" else [],
+        "classes": [json_value(classes) for classes in meaning.classes] if meaning.kind == "class" else [],
     }
 
 
@@ -120,7 +120,7 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
             "spread": float(spread[topic]),
             "stability": None if folder.stability is None else round(float(folder.stability[topic]), 3),
             "items": typical[topic].tolist(),
-            "effects": None if effects is None else plain(effects[:, topic]),
+            "effects": None if effects is None else json_value(effects[:, topic]),
         }
         for topic in range(model.n_topics_)
     ]

@@ -26,7 +26,7 @@ _FEWEST = 8
 # Neighbours that an item is placed among, the distance on the map beyond which they are outliers, and the smallest
 # 1 - cosine: conventions. `benchmarks/latent_space.py` compares new items with those that t-SNE has seen.
 _NEIGHBOURS, _SCALE, _SMALLEST = 10, 0.05, 1e-6
-# steps to the place, which moves by less than a thousandth of the map after ten
+# steps to the location, which moves by less than a thousandth of the map after ten
 _ROUNDS = 20
 
 
@@ -43,19 +43,19 @@ class ItemMap(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_items, 2)
-        Places of the items in float32, in a square of side 2 around zero.
+        Locations of the items in float32, in a square of side 2 around zero.
 
     See Also
     --------
-    ModelFolder.place : Places of new items on the map of a folder.
+    ModelFolder.locate : Locations of new items on the map of a folder.
 
     Notes
     -----
     t-SNE embeds up to 2,000 items, evenly spaced among the rows, by the angles between their coordinates; its
     perplexity is 30, or a quarter of the items if these are fewer than 120. Every other item y has ten neighbours,
     weighed by w = (1 - cosine)⁻², and lies where Σ w log(1 + ‖y - y_j‖² / 0.05²) is smallest: a mean without outliers,
-    as an item between two clusters belongs to one of them. Items on the map keep their places, but for those with the
-    same coordinates. The numbers are conventions.
+    as an item between two clusters belongs to one of them. Items on the map keep their locations, but for those with
+    the same coordinates. The numbers are conventions.
 
     Examples
     --------
@@ -74,24 +74,24 @@ class ItemMap(TransformerMixin, BaseEstimator):
 
     @classmethod
     def restored(cls, coordinates: np.ndarray, embedding: np.ndarray) -> Self:
-        """Return the map of items whose places are known.
+        """Return the map of items whose locations are known.
 
         Parameters
         ----------
         coordinates : ndarray of shape (n_items, n_dimensions)
             Coordinates of the items.
         embedding : ndarray of shape (n_items, 2)
-            Their places.
+            Their locations.
 
         Returns
         -------
         ItemMap
             The fitted map.
         """
-        found = cls()
-        found.embedding_ = embedding
-        found._neighbours = NearestNeighbours().fit(coordinates)
-        return found
+        item_map = cls()
+        item_map.embedding_ = embedding
+        item_map._neighbours = NearestNeighbours().fit(coordinates)
+        return item_map
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Draw the map of some items.
@@ -112,7 +112,7 @@ class ItemMap(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> np.ndarray:
-        """Draw the map of some items, and return their places.
+        """Draw the map of some items, and return their locations.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class ItemMap(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_items, 2)
-            ``embedding_``. `transform` of the same items returns nearly the same places.
+            ``embedding_``. `transform` of the same items returns nearly the same locations.
         """
         check_settings(self, self.settings)
         unit = np.asarray(unit_rows(X, "X"))
@@ -146,7 +146,7 @@ class ItemMap(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_items, 2)
-            Places in float32.
+            Locations in float32.
         """
         check_fitted(self)
         index = self._neighbours
@@ -173,24 +173,24 @@ def _embedding(unit: np.ndarray, random_state: Any) -> np.ndarray:
         return _framed(reduction.fit_transform(unit))
 
 
-def _framed(places: np.ndarray) -> np.ndarray:
-    """Return places moved and scaled, alike in both directions, into a square of side 2 around zero."""
-    places = places - (places.max(axis=0) + places.min(axis=0)) / 2
-    return np.asarray(places / max(np.abs(places).max(), 1e-12), dtype=np.float32)
+def _framed(embedding: np.ndarray) -> np.ndarray:
+    """Return an embedding moved and scaled, alike in both directions, into a square of side 2 around zero."""
+    centred = embedding - (embedding.max(axis=0) + embedding.min(axis=0)) / 2
+    return np.asarray(centred / max(np.abs(centred).max(), 1e-12), dtype=np.float32)
 
 
-def _middle(places: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the middle of the places of each row's neighbours, of shape (rows, neighbours, 2), without outliers.
+def _middle(points: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the middle of each row's neighbours, of shape (rows, neighbours, 2), without outliers.
 
-    It is the location of a Cauchy distribution, from the best of the places on.
+    It is the location of a Cauchy distribution, from the best of the neighbours on.
     """
 
     def distance(middle: np.ndarray) -> np.ndarray:
-        return 1 + np.square((places - middle[:, None]) / _SCALE).sum(axis=2)
+        return 1 + np.square((points - middle[:, None]) / _SCALE).sum(axis=2)
 
-    costs = [(weight * np.log(distance(middle))).sum(axis=1) for middle in places.swapaxes(0, 1)]
-    middle = places[np.arange(len(places)), np.argmin(costs, axis=0)]
+    costs = [(weight * np.log(distance(middle))).sum(axis=1) for middle in points.swapaxes(0, 1)]
+    middle = points[np.arange(len(points)), np.argmin(costs, axis=0)]
     for _ in range(_ROUNDS):
         share = weight / distance(middle)
-        middle = np.einsum("ij,ijk->ik", share / share.sum(axis=1, keepdims=True), places)
+        middle = np.einsum("ij,ijk->ik", share / share.sum(axis=1, keepdims=True), points)
     return middle

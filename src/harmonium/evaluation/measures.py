@@ -1,4 +1,4 @@
-"""What predictions are worth: measures of weighted rows, and intervals for them by resampling rows.
+"""Measures of predictions, over weighted rows, and intervals for them by resampling rows.
 
 Every measure takes (truth, predicted, weight) in the form of `HeldOut`, and is a function of sums over rows, so that
 resampled rows are other weights.
@@ -40,7 +40,7 @@ class Measure:
     value: Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
-def measures_of(meaning: Meaning) -> list[Measure]:
+def measures_for(meaning: Meaning) -> list[Measure]:
     """Return the measures that suit a kind of targets, the most telling first.
 
     Parameters
@@ -72,7 +72,7 @@ def measures_of(meaning: Meaning) -> list[Measure]:
     return [Measure("accuracy", True, accuracy), Measure("log loss", False, log_loss)]
 
 
-def compared(
+def compare(
     meaning: Meaning, truth: np.ndarray, predicted: dict[str, np.ndarray], seed: int = 0
 ) -> list[dict[str, Any]]:
     """Return every measure of several models on the same rows, with intervals.
@@ -99,16 +99,16 @@ def compared(
     --------
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(size=(200, 1))
-    >>> found = compared(Meaning("number", []), truth, {"good": truth + 0.1, "mean": np.zeros((200, 1))})
-    >>> [round(model["value"], 2) for model in found[0]["models"]], found[0]["models"][1]["ahead_lower"] > 0.9
+    >>> table = compare(Meaning("number", []), truth, {"good": truth + 0.1, "mean": np.zeros((200, 1))})
+    >>> [round(model["value"], 2) for model in table[0]["models"]], table[0]["models"][1]["ahead_lower"] > 0.9
     ([0.99, -0.0], True)
     """
     rng = np.random.default_rng(seed)
     n_rows = len(truth)
     once = np.ones(n_rows)
     draws = [np.bincount(rng.integers(0, n_rows, n_rows), minlength=n_rows).astype(float) for _ in range(_RESAMPLES)]
-    found = []
-    for measure in measures_of(meaning):
+    table = []
+    for measure in measures_for(meaning):
         drawn = {name: np.array([measure.value(truth, guess, w) for w in draws]) for name, guess in predicted.items()}
         values = {name: measure.value(truth, guess, once) for name, guess in predicted.items()}
         first = next(iter(predicted))
@@ -121,8 +121,8 @@ def compared(
                 entry["ahead"] = sign * (values[first] - value)
                 entry["ahead_lower"], entry["ahead_upper"] = _ends(sign * (drawn[first] - drawn[name]))
             models.append(entry)
-        found.append({"measure": measure.name, "higher_is_better": measure.higher_is_better, "models": models})
-    return found
+        table.append({"measure": measure.name, "higher_is_better": measure.higher_is_better, "models": models})
+    return table
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
@@ -132,9 +132,9 @@ def _ends(values: np.ndarray) -> tuple[float, float]:
 
 
 def _explained(truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> float:
-    known = ~np.isnan(truth)
-    cells = weight[:, None] * known
-    values = np.where(known, truth, 0.0)
+    observed = ~np.isnan(truth)
+    cells = weight[:, None] * observed
+    values = np.where(observed, truth, 0.0)
     total = np.maximum(cells.sum(axis=0), 1e-300)
     mean = (cells * values).sum(axis=0) / total
     around = (cells * np.square(values - mean)).sum(axis=0)
@@ -143,9 +143,9 @@ def _explained(truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> 
 
 
 def _absolute_error(truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> float:
-    known = ~np.isnan(truth)
-    cells = weight[:, None] * known
-    return float((cells * np.abs(np.where(known, truth - predicted, 0.0))).sum() / max(cells.sum(), 1e-300))
+    observed = ~np.isnan(truth)
+    cells = weight[:, None] * observed
+    return float((cells * np.abs(np.where(observed, truth - predicted, 0.0))).sum() / max(cells.sum(), 1e-300))
 
 
 def _accuracy(truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> float:
@@ -165,8 +165,8 @@ def _f1(truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> float:
     What `predict` of a classifier returns is cut where the F1 of its held-out rows is largest.
     """
     guess = weight[:, None] * (predicted >= 0.5) * ~np.isnan(truth)
-    right, found, there = (guess * (truth == 1)).sum(), guess.sum(), (weight[:, None] * (truth == 1)).sum()
-    return float(2 * right / max(found + there, 1e-300))
+    hits, guessed, there = (guess * (truth == 1)).sum(), guess.sum(), (weight[:, None] * (truth == 1)).sum()
+    return float(2 * hits / max(guessed + there, 1e-300))
 
 
 def _label_log_loss(truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""What a model says about rows, as tables with words of their own: predictions and annotations."""
+"""Predictions and annotations of rows, as tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harmonium.queries.topics import naming_view
 _INTERVAL = 0.9
 
 
-def predictions(model: Any, X: Any) -> pd.DataFrame:
+def prediction_table(model: Any, X: Any) -> pd.DataFrame:
     """Return what is predicted for each row, and how sure that is.
 
     Parameters
@@ -45,9 +45,10 @@ def predictions(model: Any, X: Any) -> pd.DataFrame:
 
 
 def _classes(model: Any, X: Any) -> pd.DataFrame:
-    meaning, found = model.fitted_.meaning, model.predict_proba(X)
+    meaning, probabilities = model.fitted_.meaning, model.predict_proba(X)
+    by_column = probabilities if isinstance(probabilities, list) else [probabilities]
     columns = {}
-    for number, (classes, shares) in enumerate(zip(meaning.classes, _listed(found), strict=True)):
+    for number, (classes, shares) in enumerate(zip(meaning.classes, by_column, strict=True)):
         best, name = shares.argmax(axis=1), _prefix(meaning, number)
         columns[f"{name}prediction"] = classes[best]
         columns[f"{name}probability"] = shares[np.arange(len(best)), best]
@@ -77,7 +78,7 @@ def _numbers(model: Any, X: Any) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def annotated(model: Any, X: Any, view: str | None, top: int) -> pd.DataFrame:
+def annotation_table(model: Any, X: Any, view: str | None, top: int) -> pd.DataFrame:
     """Return what goes best with each row: classes, labels, or features of a view.
 
     Parameters
@@ -137,7 +138,3 @@ def _prefix(meaning: Any, number: int) -> str:
     if meaning.n_columns == 1:
         return ""
     return f"{meaning.names[number] if meaning.names else number} "
-
-
-def _listed(found: Any) -> list[np.ndarray]:
-    return found if isinstance(found, list) else [found]

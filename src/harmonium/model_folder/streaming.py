@@ -1,4 +1,4 @@
-"""Tables that stay in their files: what is learned from a sample of their rows, and all rows as shards on disk.
+"""Tables that stay in their files: a sample of their rows in memory, and all rows as shards on disk.
 
 Roles, words and levels are learned from evenly spaced rows, all of them if they are few. Then every row becomes views
 once, block by block, in files beside the folder that is made; training reads these.
@@ -16,8 +16,8 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from harmonium.collection.fitting import unfinished_place
 from harmonium.files import TableFile
+from harmonium.model_folder.fit import unfinished_path
 from harmonium.tables import Table
 from harmonium.views import Shards, Views
 
@@ -68,8 +68,8 @@ class StreamedTable:
         """
         file = TableFile.surveyed(path)
         if target is not None and target not in file.types:
-            known = ", ".join(map(repr, list(file.types)[:12]))
-            raise ValueError(f"The target must be a column of the table ({known}); got {target!r}; correct the name.")
+            columns = ", ".join(map(repr, list(file.types)[:12]))
+            raise ValueError(f"The target must be a column of the table ({columns}); got {target!r}; correct the name.")
         targets: list[pd.DataFrame] = []
         step = -(-file.n_rows // (kept or KEPT_ROWS))
         parts, first = [], 0
@@ -106,9 +106,9 @@ class StreamedTable:
         Views
             The views, whose rows are read from the disk.
         """
-        place = unfinished_place(folder) / "blocks"
-        shutil.rmtree(place, ignore_errors=True)
-        return Shards.stored(self._read(table), place).views()
+        blocks = unfinished_path(folder) / "blocks"
+        shutil.rmtree(blocks, ignore_errors=True)
+        return Shards.stored(self._read(table), blocks).views()
 
     def _read(self, table: Table) -> Iterator[Views]:
         names = [column.name for column in table.columns]

@@ -1,9 +1,7 @@
-"""From a word to a model, and from a column to targets: what people who write no Python choose."""
+"""The column to predict, read as numbers, classes or labels."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,8 +10,6 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from harmonium import recipes
-from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.notices import notice
 from harmonium.tables import Tags
 from harmonium.tables.column import Column
@@ -26,17 +22,10 @@ _MOST_LABELS = 100
 # Texts that name no class, whatever the other classes are.
 _NO_CLASS = ("", "?")
 
-#: models by the word that asks for them: recipes in small letters, and shorter words for those that are words
-MODELS: dict[str, Callable[..., Harmonium]] = {
-    **{name.lower(): getattr(recipes, name) for name in recipes.__all__},
-    "topics": recipes.TopicModel,
-    "clusters": recipes.ClusterSpace,
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is to be predicted.
+    """The column to predict.
 
     Attributes
     ----------
@@ -50,7 +39,7 @@ class Target:
     y: Any
 
 
-def target_of(frame: pd.DataFrame, name: str, task: str | None = None) -> Target:
+def read_target(frame: pd.DataFrame, name: str, task: str | None = None) -> Target:
     """Return a column as targets.
 
     Parameters
@@ -77,12 +66,12 @@ def target_of(frame: pd.DataFrame, name: str, task: str | None = None) -> Target
     Examples
     --------
     >>> frame = pd.DataFrame({"stars": [1, 5, 3], "kind": ["a", "b", "a"]})
-    >>> target_of(frame, "stars").task, target_of(frame, "kind").task
+    >>> read_target(frame, "stars").task, read_target(frame, "kind").task
     ('number', 'class')
     """
     if name not in frame.columns:
-        known = ", ".join(map(repr, frame.columns[:12]))
-        raise ValueError(f"The target must be a column of the table ({known}); got {name!r}; correct the name.")
+        columns = ", ".join(map(repr, frame.columns[:12]))
+        raise ValueError(f"The target must be a column of the table ({columns}); got {name!r}; correct the name.")
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}; got {task!r}; leave it out to let the data tell.")
     column = Column(name, nw.from_native(frame[name], series_only=True))
@@ -97,7 +86,7 @@ def target_of(frame: pd.DataFrame, name: str, task: str | None = None) -> Target
             )
         return Target("number", pd.Series(column.numbers, name=name))
     if classes is not None:
-        _tell_odd_classes(column, classes)
+        _warn_of_odd_classes(column, classes)
         return Target("class", classes)
     reader = Tags(min_rows=min(_FEWEST_ROWS, max(2, len(column) // 20)), max_features=_MOST_LABELS).bind(column)
     block = reader.read(column)[0]
@@ -141,8 +130,8 @@ def _classes(column: Column) -> pd.Series:
     return pd.Series(texts, name=column.name, dtype=object)
 
 
-def _tell_odd_classes(column: Column, classes: pd.Series) -> None:
-    """Tell which classes are spelled like missing values, as some may be such."""
+def _warn_of_odd_classes(column: Column, classes: pd.Series) -> None:
+    """Warn of classes that are spelled like missing values, as some may be such."""
     odd = classes[classes.notna() & pd.isna(column.texts)].value_counts()
     if len(odd):
         names = ", ".join(f"{name!r} ({count:,} rows)" for name, count in odd.items())
@@ -150,75 +139,3 @@ def _tell_odd_classes(column: Column, classes: pd.Series) -> None:
             f"Values of the target {column.name!r} that often mean that nothing is known are classes of their own: "
             f"{names}; leave their cells empty if they are missing."
         )
-
-
-def check_model(name: str) -> None:
-    """Refuse a word that asks for no model.
-
-    Parameters
-    ----------
-    name : str
-        "auto", or the name of a recipe in small letters.
-
-    Raises
-    ------
-    ValueError
-        If there is no such model.
-    """
-    if name != "auto" and name not in MODELS:
-        raise ValueError(f"The model must be auto or one of {', '.join(MODELS)}; got {name!r}; correct the name.")
-
-
-def model_for(name: str, task: Task | None, n_topics: int | None = None, seed: int = 0, **settings: Any) -> Harmonium:
-    """Return the estimator that a word asks for.
-
-    Parameters
-    ----------
-    name : str
-        "auto", or the name of a recipe in small letters, such as "mmh". "auto" is what predicts best for a target, and
-        readable topics without one.
-    task : {"number", "class", "labels"} or None
-        What is predicted; None for nothing.
-    n_topics : int, optional
-        Number of topics, or the largest number for models that find it. Default: that of the recipe.
-    seed : int, default=0
-        Seed of the fit.
-    **settings : object
-        Other parameters of estimators.
-
-    Returns
-    -------
-    Harmonium
-        An estimator that is not yet fitted.
-
-    Raises
-    ------
-    ValueError
-        If there is no such model, or it does not suit the task.
-
-    Examples
-    --------
-    >>> type(model_for("auto", "number")).__name__, model_for("imm" + "h", "class", 30).hidden.truncation
-    ('HarmoniumRegressor', 30)
-    """
-    settings = {"random_state": seed, **settings}
-    topics: dict[str, Any] = {} if n_topics is None else {"n_components": n_topics}
-    if name == "auto":
-        if task is None:
-            return recipes.TopicModel(**topics, **settings)
-        return (HarmoniumRegressor if task == "number" else HarmoniumClassifier)(**topics, **settings)
-    check_model(name)
-    recipe = MODELS[name]
-    accepted = list(inspect.signature(recipe).parameters)
-    if n_topics is not None:
-        topics = {accepted[0]: n_topics}  # some call it truncation
-    if "task" in accepted:
-        if task is None:
-            raise ValueError(f"The model {name} predicts something; no target is given; name one, or choose auto.")
-        settings["task"] = "regression" if task == "number" else "classification"
-    model = recipe(**topics, **settings)
-    predicts = isinstance(model, HarmoniumClassifier | HarmoniumRegressor)
-    if predicts != (task is not None) or (task == "number" and isinstance(model, HarmoniumClassifier)):
-        what = "no target" if task is None else f"a target that is a {task.rstrip('s')}"
-        raise ValueError(f"A model must suit the target; {name} does not suit {what}; choose another, or auto.")
-    return model

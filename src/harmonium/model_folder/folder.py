@@ -1,4 +1,4 @@
-"""`ModelFolder`: a fitted model, the items it was fitted on, and what people ask about both."""
+"""`ModelFolder`: a fitted model, the items it was fitted on, and questions about both."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from harmonium.collection.answers import annotated, predictions
-from harmonium.collection.asking import views_asked
-from harmonium.collection.contents import Contents, read_contents, write_contents
-from harmonium.collection.held_out import HeldOut
-from harmonium.collection.index import ItemIndex
-from harmonium.collection.item_map import ItemMap
-from harmonium.collection.summary import summary_of
-from harmonium.collection.thumbnails import Thumbnails
-from harmonium.collection.words import ItemWords
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.evaluation.held_out import HeldOut
+from harmonium.model_folder.contents import Contents, read_contents, write_contents
+from harmonium.model_folder.folder_summary import folder_summary
+from harmonium.model_folder.item_index import ItemIndex, WordIndex
+from harmonium.model_folder.item_map import ItemMap
+from harmonium.model_folder.predictions import annotation_table, prediction_table
+from harmonium.model_folder.query_views import query_views
+from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import encode
 from harmonium.validation import check_fitted, check_whole
@@ -55,7 +54,7 @@ class ModelFolder:
     search_coordinates : ndarray of shape (n_items, n_topics)
         What `search` compares by cosine.
     map : ndarray of shape (n_items, 2)
-        Where each item lies on the `ItemMap`, in a square of side 2 around zero.
+        Location of each item on the `ItemMap`, in a square of side 2 around zero.
     stability : ndarray of shape (n_topics,) or None
         How well each topic comes again from resampled rows (`bootstrap_stability`), if that was found out.
     thumbnails : Thumbnails or None
@@ -72,9 +71,9 @@ class ModelFolder:
     >>> frame = pd.DataFrame({"text": texts, "price": [20.0, 8.0, 25.5, 9.0] * 5})
     >>> reader = TableViews({"text": "words", "price": "number"})
     >>> model = Harmonium(2, views=reader, driver=Stochastic(max_iter=5), random_state=0).fit(frame)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     made = ModelFolder.create(f"{place}/wines", model, frame)
-    ...     folder = ModelFolder.open(f"{place}/wines")
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     made = ModelFolder.create(f"{parent}/wines", model, frame)
+    ...     folder = ModelFolder.open(f"{parent}/wines")
     >>> len(folder.items), folder.map.shape
     (20, (20, 2))
     >>> folder.search("dark oak", n=2).columns.tolist()
@@ -166,7 +165,7 @@ class ModelFolder:
             search_coordinates=search_coordinates,
             map=ItemMap().fit_transform(search_coordinates),
             target=_target(model, shown, target),
-            words=ItemWords.of(views, model.fitted_.table),
+            words=WordIndex.from_views(views, model.fitted_.table),
             held_out=held_out,
             stability=stability,
             thumbnails=thumbnails,
@@ -249,7 +248,7 @@ class ModelFolder:
         """
         check_whole("summary", "n_features", n_features, remedy="10 is usual")
         check_whole("summary", "n_items", n_items, remedy="5 is usual")
-        return summary_of(self, n_features, n_items)
+        return folder_summary(self, n_features, n_items)
 
     # ---- questions -----------------------------------------------------------------------------------------------
     @cached_property
@@ -276,10 +275,10 @@ class ModelFolder:
             tags, half of the score is the cosine of these themselves, weighed by how rare they are.
         """
         check_whole("search", "n", n, remedy="10 is usual")
-        views = self.model.as_views(views_asked(self.model, query))
+        views = self.model.as_views(query_views(self.model, query))
         words = self._contents.words
-        said = None if words is None or not set(words.views) <= set(views.names) else words.said(views)
-        return self.index.query(self.model.search_coordinates(views), said, n)
+        weights = None if words is None or not set(words.views) <= set(views.names) else words.query_weights(views)
+        return self.index.query(self.model.search_coordinates(views), weights, n)
 
     def nearest(self, item: int, n: int = 10) -> pd.DataFrame:
         """Return the items that are most like an item.
@@ -298,14 +297,15 @@ class ModelFolder:
         """
         check_whole("nearest", "n", n, remedy="10 is usual")
         words, row = self._contents.words, self._row(item)
-        found = self.index.query(self.search_coordinates[[row]], None if words is None else words.said_by(row), n + 1)
-        return found[found["row"] != item].head(n).reset_index(drop=True)
+        weights = None if words is None else words.item_weights(row)
+        nearest = self.index.query(self.search_coordinates[[row]], weights, n + 1)
+        return nearest[nearest["row"] != item].head(n).reset_index(drop=True)
 
     @cached_property
     def _item_map(self) -> ItemMap:
         return ItemMap.restored(self.search_coordinates, self.map)
 
-    def place(self, X: Any) -> np.ndarray:
+    def locate(self, X: Any) -> np.ndarray:
         """Return where items would lie on the map, as `ItemMap.transform` says.
 
         Parameters
@@ -317,9 +317,9 @@ class ModelFolder:
         Returns
         -------
         ndarray of shape (n_rows, 2)
-            Their places; those of the items of the folder are nearly their own.
+            Their locations; those of the items of the folder are nearly their own.
         """
-        return self._item_map.transform(self.model.search_coordinates(views_asked(self.model, X)))
+        return self._item_map.transform(self.model.search_coordinates(query_views(self.model, X)))
 
     def predict(self, X: Any) -> pd.DataFrame:
         """Return what is predicted for each row, and how sure that is.
@@ -335,7 +335,7 @@ class ModelFolder:
             ``prediction``, and beside it ``probability`` for classes, ``lower`` and ``upper`` for numbers, or a column
             for each label.
         """
-        return predictions(self.model, views_asked(self.model, X))
+        return prediction_table(self.model, query_views(self.model, X))
 
     def annotate(self, X: Any, view: str | None = None, top: int = 5) -> pd.DataFrame:
         """Return what goes best with each row: classes, labels, tags or words.
@@ -354,7 +354,7 @@ class ModelFolder:
         DataFrame
             Columns row, rank, label, probability, the most probable first.
         """
-        return annotated(self.model, views_asked(self.model, X), view, top)
+        return annotation_table(self.model, query_views(self.model, X), view, top)
 
     def explain(self, item: Any) -> Explanation:
         """Return which topics and features moved a prediction, by how much.
@@ -376,7 +376,7 @@ class ModelFolder:
         rows: Any = item
         if isinstance(item, int | np.integer):
             rows = self._read_again(self._row(int(item)))
-        return self.model.explain(views_asked(self.model, rows))[0]
+        return self.model.explain(query_views(self.model, rows))[0]
 
     def _read_again(self, row: int) -> Any:
         """Return one item as the model takes it, from its columns."""
@@ -404,16 +404,16 @@ class ModelFolder:
 
 def _shown(X: Any, items: Any, index: pd.Index | None, n_items: int) -> pd.DataFrame:
     """Return the columns to show."""
-    given = X if items is None and is_frame(X) else items
-    if given is None:
+    source = X if items is None and is_frame(X) else items
+    if source is None:
         names = index if index is not None else pd.RangeIndex(n_items)
         return pd.DataFrame({"item": [str(name) for name in names]})
-    frame = as_frame("items", given)
+    frame = as_frame("items", source)
     if frame is None or len(frame) != n_items:
-        found = type(given).__name__ if frame is None else f"{len(frame):,} rows"
-        raise ValueError(f"items must be a data frame with a row for each of the {n_items:,} items; got {found}.")
+        got = type(source).__name__ if frame is None else f"{len(frame):,} rows"
+        raise ValueError(f"items must be a data frame with a row for each of the {n_items:,} items; got {got}.")
     shown = pd.DataFrame(frame.to_pandas())
-    rows = rows_in_order("items", row_names(given), "X", index)
+    rows = rows_in_order("items", row_names(source), "X", index)
     shown = (shown if rows is None else shown.iloc[rows]).reset_index(drop=True)
     return shown.set_axis([str(name) for name in shown.columns], axis=1)
 

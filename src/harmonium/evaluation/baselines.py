@@ -1,4 +1,4 @@
-"""Simpler models to compare with: a linear one on the same columns, prepared as one would, and one that looks at none.
+"""Baselines: a linear model of the same columns, prepared as one would, and a constant prediction.
 
 Words and tags are weighed by idf in rows of length 1; numbers are standardised, with the mean in place of what is
 missing. Ridge regression or logistic regression takes them side by side, with the penalty chosen by cross-validation.
@@ -28,13 +28,13 @@ _ROWS_AT_ONCE = 1000
 
 
 def trivial_predictions(meaning: Meaning, truth: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return what one would predict without looking: mean numbers, or the shares of classes and labels.
+    """Return constant predictions: mean numbers, or the shares of classes and labels.
 
     Parameters
     ----------
     meaning : Meaning
         What is predicted.
-    truth : ndarray of shape (n_known, n_columns)
+    truth : ndarray of shape (n_labelled, n_columns)
         Targets to learn from, as `HeldOut` has them.
     n_rows : int
         Number of rows to predict.
@@ -48,8 +48,8 @@ def trivial_predictions(meaning: Meaning, truth: np.ndarray, n_rows: int) -> np.
         return np.tile(np.nanmean(truth, axis=0), (n_rows, 1))
     shares = []
     for column, number in enumerate(meaning.n_classes):
-        known = truth[truth[:, column] >= 0, column].astype(int)
-        shares.append(np.bincount(known, minlength=number) / max(len(known), 1))
+        labelled = truth[truth[:, column] >= 0, column].astype(int)
+        shares.append(np.bincount(labelled, minlength=number) / max(len(labelled), 1))
     return np.tile(np.concatenate(shares), (n_rows, 1))
 
 
@@ -80,32 +80,32 @@ def linear_predictions(
     rows, others = (_features(views, footings, families) for views in (train, test))
     parts = []
     for column in range(truth.shape[1]):
-        known = truth[:, column] >= 0 if meaning.kind == "class" else ~np.isnan(truth[:, column])
+        labelled = truth[:, column] >= 0 if meaning.kind == "class" else ~np.isnan(truth[:, column])
         n_classes = meaning.n_classes[column] if meaning.kind == "class" else 2
-        parts.append(_fitted(meaning.kind, rows[known], truth[known, column], others, n_classes))
+        parts.append(_fit_predict(meaning.kind, rows[labelled], truth[labelled, column], others, n_classes))
     return np.hstack(parts)
 
 
-def _fitted(kind: str, rows: Any, truth: np.ndarray, others: Any, n_classes: int) -> np.ndarray:
+def _fit_predict(kind: str, rows: Any, truth: np.ndarray, others: Any, n_classes: int) -> np.ndarray:
     """Return the predictions for one column of targets."""
     from sklearn.linear_model import LogisticRegression, Ridge  # late, for a quick start
 
     if kind == "number":
-        chosen = _chosen(Ridge(), {"alpha": _PENALTIES}, rows, truth, "r2")
-        return chosen.fit(rows, truth).predict(others)[:, None]
+        model = _tuned(Ridge(), {"alpha": _PENALTIES}, rows, truth, "r2")
+        return model.fit(rows, truth).predict(others)[:, None]
     present = np.unique(truth).astype(int)
-    if len(present) == 1:  # a class or label that all known rows have
+    if len(present) == 1:  # a class or label that all labelled rows have
         shares = np.zeros((others.shape[0], n_classes))
         shares[:, present[0]] = 1.0
     else:
         binary = LogisticRegression(max_iter=_STEPS)
-        model = _chosen(binary, {"C": _COSTS}, rows, truth, "neg_log_loss")
+        model = _tuned(binary, {"C": _COSTS}, rows, truth, "neg_log_loss")
         shares = np.zeros((others.shape[0], n_classes))
         shares[:, present] = model.fit(rows, truth).predict_proba(others)
     return shares[:, 1:] if kind == "label" else shares
 
 
-def _chosen(model: Any, grid: dict[str, Any], rows: Any, truth: np.ndarray, scoring: str) -> Any:
+def _tuned(model: Any, grid: dict[str, Any], rows: Any, truth: np.ndarray, scoring: str) -> Any:
     """Return a model with the setting that is best by cross-validation on some of the rows."""
     some = np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], _MOST_ROWS)).astype(int)
     fewest = len(some) if scoring == "r2" else int(np.unique(truth[some], return_counts=True)[1].min())

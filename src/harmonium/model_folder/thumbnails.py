@@ -101,12 +101,11 @@ class Thumbnails:
         is_sound = ends.shape == (n_items,) and ends.dtype == np.int64 and content.dtype == np.uint8
         if not is_sound or content.ndim != 1 or (ends < starts).any() or ends[-1] != len(content):
             raise ValueError("thumbnails whose ends are not in order")
-        found = cls(content, ends)
         # whoever shows them says that they are PNG
         begins = (content[start : start + len(_START)].tobytes() for start in starts[ends > starts])
         if any(begin != _START for begin in begins):
             raise ValueError("thumbnails that are no PNG files")
-        return found
+        return cls(content, ends)
 
 
 def _png(image: Any, side: int) -> bytes:

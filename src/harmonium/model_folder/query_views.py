@@ -1,4 +1,4 @@
-"""From what somebody asks, in words or by some columns, to views that a model can be asked about."""
+"""Queries, in words or by some columns, as views that a model takes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harmonium.tables import Table
 from harmonium.views import Views
 
 
-def views_asked(model: Harmonium, query: Any) -> Any:
+def query_views(model: Harmonium, query: Any) -> Any:
     """Return the views of a query.
 
     Parameters
@@ -48,22 +48,22 @@ def views_asked(model: Harmonium, query: Any) -> Any:
             "A search by words needs a model that was fitted on a table; this one was fitted on matrices, which do not "
             "say what texts become; pass views by name."
         )
-    values = _said(table, query) if isinstance(query, str) else dict(query)
+    values = _values_in(table, query) if isinstance(query, str) else dict(query)
     lacking = [name for name in values if name not in {column.name for column in table.columns}]
     if lacking:
-        known = ", ".join(repr(column.name) for column in table.columns)
-        raise ValueError(f"A query may name columns of the table ({known}); got {lacking[0]!r}; correct the name.")
+        names = ", ".join(repr(column.name) for column in table.columns)
+        raise ValueError(f"A query may name columns of the table ({names}); got {lacking[0]!r}; correct the name.")
     return _views(model, table, {name: value for name, value in values.items() if value is not None})
 
 
-def _said(table: Table, text: str) -> dict[str, Any]:
-    """Return what words say about columns; refuse words that say nothing."""
-    said = {column.name: column.reader.said_in(text) for column in table.columns}
-    if all(value is None for value in said.values()):
+def _values_in(table: Table, text: str) -> dict[str, Any]:
+    """Return the values of columns that a text names; refuse one that names none."""
+    values = {column.name: column.reader.said_in(text) for column in table.columns}
+    if all(value is None for value in values.values()):
         raise ValueError(
             f"A search needs words that the model knows; none of {text[:60]!r} is in its vocabulary; try other words."
         )
-    return said
+    return values
 
 
 def _views(model: Harmonium, table: Table, values: Mapping[str, Any]) -> Views:

@@ -1,6 +1,6 @@
-"""From a table to a model folder: hold rows out, fit, compare with simpler models, fit on all rows, keep everything.
+"""The fit of a model folder: hold rows out, fit, compare with baselines, fit on all rows, keep everything.
 
-What a fit that was interrupted has done lies beside the folder, in ``NAME.unfinished``, until the folder is there.
+The work of a fit that was interrupted lies beside the folder, in ``NAME.unfinished``, until the folder is there.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
 
-from harmonium.collection.columns import packed_columns
-from harmonium.collection.folder import ModelFolder
-from harmonium.collection.judging import judged, split_rows
-from harmonium.collection.thumbnails import Thumbnails
 from harmonium.estimators import Harmonium, bootstrap_stability
 from harmonium.estimators.labels import in_order_of
 from harmonium.estimators.target_columns import apart
+from harmonium.evaluation import evaluate, split_rows
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
+from harmonium.model_folder.columns import packed_columns
+from harmonium.model_folder.folder import ModelFolder
+from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import load_model
 from harmonium.tables.transformer import frame_of
 from harmonium.validation import check_real, check_whole
@@ -56,7 +56,7 @@ def fit_folder(
     n_resamples: int | None = None,
     thumbnails: Thumbnails | None = None,
     notes: Mapping[str, Any] | None = None,
-    tell: Callable[[str], None] | None = None,
+    callback: Callable[[str], None] | None = None,
 ) -> ModelFolder:
     """Fit a model and keep it with its items in a folder.
 
@@ -95,8 +95,8 @@ def fit_folder(
         Small pictures of the items.
     notes : mapping of str to object, optional
         What else should be kept, as JSON can hold it.
-    tell : callable, optional
-        Is told, in a few words, what is done next.
+    callback : callable, optional
+        Called with a few words about what is done next.
 
     Returns
     -------
@@ -117,8 +117,8 @@ def fit_folder(
     >>> frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)})
     >>> frame["sum"] = frame["a"] + frame["b"]
     >>> model = HarmoniumRegressor(2, driver=Stochastic(max_iter=3), random_state=0)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     folder = fit_folder(f"{place}/sums", model, frame, "sum")
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     folder = fit_folder(f"{parent}/sums", model, frame, "sum")
     >>> folder.scores["n_rows"], [entry["measure"] for entry in folder.scores["measures"]]
     (40, ['R²', 'mean absolute error'])
     """
@@ -130,27 +130,27 @@ def fit_folder(
     rows, targets = (X, None) if y is None else _side_by_side(X, y)
     rows = _as_rows(rows)
     work = _Unfinished(path)
-    say = tell or (lambda words: None)
+    announce = callback or (lambda step: None)
     seed = model.random_state if isinstance(model.random_state, int) else 0
     held_out, fitted = None, None
     if targets is not None and holdout > 0:
         share = holdout if kept is None else min(holdout, _MOST_HELD_OUT / len(targets))
-        learned, chosen = split_rows(targets, share, seed)
-        if len(chosen):
-            say(f"Fitting on {len(learned):,} rows, to be compared on {len(chosen):,} others")
-            fitted = work.fitted("trial", model, _taken(rows, learned), _taken(targets, learned))
-            say("Comparing with a linear and a trivial model")
+        train, test = split_rows(targets, share, seed)
+        if len(test):
+            announce(f"Fitting on {len(train):,} rows, to be compared on {len(test):,} others")
+            fitted = work.fitted("trial", model, _taken(rows, train), _taken(targets, train))
+            announce("Comparing with a linear and a trivial model")
             most = None if kept is None else _MOST_COMPARED
-            held_out = judged(fitted, fitted.as_views(rows), targets, learned, chosen, seed, most)
+            held_out = evaluate(fitted, fitted.as_views(rows), targets, train, test, seed, most)
             held_out.scores["refitted"] = refit
     if fitted is None or refit:
-        say(f"Fitting on all {_n_rows(rows):,} rows")
+        announce(f"Fitting on all {_n_rows(rows):,} rows")
         fitted = work.fitted("final", model, rows, targets)
     stability = None
     if n_resamples:
-        say("Learning the topics again from resampled rows, to see which are stable")
+        announce("Learning the topics again from resampled rows, to see which are stable")
         stability = bootstrap_stability(fitted, rows, n_resamples, seed)
-    say("Drawing a map of the items")
+    announce("Drawing a map of the items")
     if kept is not None:
         rows = _gathered(rows, kept)
         held_out = None if held_out is None else held_out.among(kept)
@@ -184,7 +184,7 @@ def _resamples(model: Harmonium, asked: int | None, predicts: bool) -> int:
     return asked
 
 
-def unfinished_place(path: str | os.PathLike[str]) -> Path:
+def unfinished_path(path: str | os.PathLike[str]) -> Path:
     """Return where the work on a folder lies until the folder is there.
 
     Parameters
@@ -204,21 +204,21 @@ class _Unfinished:
     """What a fit has done so far, in a folder beside the one that it makes."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._place = unfinished_place(path)
+        self._path = unfinished_path(path)
 
     def fitted(self, name: str, model: Harmonium, X: Any, y: Any) -> Any:
         """Return the fitted model: the one that is there, or a new one, which goes on from a checkpoint."""
         key = _key(model, X, y)
-        done = self._place / f"{name}-{key}.safetensors"
+        done = self._path / f"{name}-{key}.safetensors"
         if done.exists():
             try:
                 return load_model(done)
             except ModelFileError:
                 done.unlink()
-        self._place.mkdir(exist_ok=True)
+        self._path.mkdir(exist_ok=True)
         fresh, driver = clone(model), clone(model.driver_for(_n_rows(X)))
         if "checkpoint" in driver.get_params():  # a driver in closed form takes no epochs that could be gone on from
-            driver.set_params(checkpoint=str(self._place / f"{name}-{key}.checkpoint"))
+            driver.set_params(checkpoint=str(self._path / f"{name}-{key}.checkpoint"))
         fresh.set_params(driver=driver)
         with warnings.catch_warnings():
             # who calls again goes on from the checkpoint; the model so far is given up
@@ -230,7 +230,7 @@ class _Unfinished:
 
     def remove(self) -> None:
         """Remove it, as nothing is left to go on with."""
-        shutil.rmtree(self._place, ignore_errors=True)
+        shutil.rmtree(self._path, ignore_errors=True)
 
 
 def _key(model: Harmonium, X: Any, y: Any) -> str:

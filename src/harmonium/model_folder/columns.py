@@ -1,4 +1,4 @@
-"""Columns that people want to see again, as tensors: numbers, truth values, and texts as their bytes.
+"""Columns of the items as tensors: numbers, truth values, and texts as their bytes.
 
 Every column is kept by what its values are. Durations are numbers of seconds. Whatever else is neither a number nor a
 truth value is kept as text: categories and dates as they are written, lists as JSON. A column that mixes kinds is text,
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.exceptions import ModelFileError
+from harmonium.model_folder.json_values import json_value
 from harmonium.tables.column import as_text
 
 Tensors = dict[str, np.ndarray]
@@ -85,41 +86,6 @@ def unpacked_columns(description: Any, tensors: Mapping[str, np.ndarray], n_rows
     return pd.DataFrame(columns, index=pd.RangeIndex(n_rows))
 
 
-def plain(value: Any) -> Any:
-    """Return a cell as JSON can hold it: a text, a number, a truth value, a list of them, or None.
-
-    Parameters
-    ----------
-    value : object
-        A cell of a frame.
-
-    Returns
-    -------
-    object
-        What ``json.dumps`` takes, NaN and infinity as None.
-
-    Examples
-    --------
-    >>> plain(np.float32(0.5)), plain(float("nan")), plain(["a", np.int64(2)])
-    (0.5, None, ['a', 2])
-    """
-    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
-        return [plain(entry) for entry in value]
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if value is None or value is pd.NA or value is pd.NaT:
-        return None
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    if isinstance(value, bytes):
-        return f"{len(value):,} bytes"
-    return str(value)
-
-
 def _packed(column: pd.Series) -> tuple[str, Tensors]:
     """Return the kind of a column and its tensors."""
     kind = column.dtype.kind
@@ -130,7 +96,7 @@ def _packed(column: pd.Series) -> tuple[str, Tensors]:
     if kind in "iuf":
         return "number", {"values": column.to_numpy(dtype=np.float64, na_value=np.nan)}
     cells = column.tolist()
-    values = [plain(cell) for cell in cells]
+    values = [json_value(cell) for cell in cells]
     there = [cell for cell, value in zip(cells, values, strict=True) if value is not None]
     if there and all(isinstance(cell, timedelta | np.timedelta64) for cell in there):
         return "number", {"values": np.array([_seconds(cell) for cell in cells], dtype=np.float64)}
@@ -160,14 +126,14 @@ def _packed_texts(texts: list[str | None]) -> Tensors:
     }
 
 
-def _unpacked(kind: Any, place: str, tensors: Mapping[str, np.ndarray], n_rows: int) -> Any:
+def _unpacked(kind: Any, prefix: str, tensors: Mapping[str, np.ndarray], n_rows: int) -> Any:
     if kind not in _KINDS:
         raise ValueError(f"a column of kind {str(kind)[:40]!r}")
     if kind in ("text", "list"):
-        texts = _unpacked_texts(tensors[place + "bytes"], tensors[place + "ends"], tensors[place + "there"], n_rows)
+        texts = _unpacked_texts(tensors[prefix + "bytes"], tensors[prefix + "ends"], tensors[prefix + "there"], n_rows)
         read = [None if text is None else json.loads(text) for text in texts] if kind == "list" else texts
         return pd.Series(read, dtype=object)
-    values = tensors[place + "values"]
+    values = tensors[prefix + "values"]
     if values.shape != (n_rows,):
         raise ValueError(f"{values.shape} values for {n_rows} rows")
     return values
@@ -180,29 +146,6 @@ def _unpacked_texts(content: np.ndarray, ends: np.ndarray, there: np.ndarray, n_
         raise ValueError("texts whose ends are not in order")
     whole = content.tobytes()
     return [
-        whole[start:end].decode("utf-8") if known else None
-        for start, end, known in zip(starts.tolist(), ends.tolist(), there.tolist(), strict=True)
+        whole[start:end].decode("utf-8") if is_there else None
+        for start, end, is_there in zip(starts.tolist(), ends.tolist(), there.tolist(), strict=True)
     ]
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as plain values.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The table.
-
-    Returns
-    -------
-    list of dict
-        A dict for each row, which ``json.dumps`` takes, with all digits of its numbers.
-
-    Examples
-    --------
-    >>> records(pd.DataFrame({"x": [1e-12, np.nan], "y": ["a", None]}))
-    [{'x': 1e-12, 'y': 'a'}, {'x': None, 'y': None}]
-    """
-    names = [str(name) for name in table.columns]
-    columns = [table.iloc[:, number].tolist() for number in range(len(names))]
-    return [{name: plain(value) for name, value in zip(names, row, strict=True)} for row in zip(*columns, strict=True)]
