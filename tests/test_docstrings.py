@@ -46,7 +46,6 @@ DOCUMENTED = [
 
 #: the other modules: what of them is for users is imported by a module above
 INTERNAL = {
-    "bars",
     "batch",
     "cli",
     "energy",
@@ -55,7 +54,6 @@ INTERNAL = {
     "explore",
     "extras",
     "files",
-    "given",
     "inference",
     "kernels",
     "laws",
@@ -65,7 +63,9 @@ INTERNAL = {
     "params",
     "parts",
     "persist",
+    "progress_bar",
     "queries",
+    "raw_target",
     "storage",
     "support",
     "targets",

@@ -29,9 +29,9 @@ from harmonium.evaluation.baselines import linear_predictions, trivial_predictio
 from harmonium.evaluation.held_out import encoded_targets
 from harmonium.evaluation.measures import compare, measures_for
 from harmonium.evaluation.split import split_rows
-from harmonium.given import read_given
 from harmonium.model_folder import fit as folder_fit
 from harmonium.notices import notice
+from harmonium.raw_target import read_raw_target
 from harmonium.targets import Meaning
 from harmonium.views import Views
 
@@ -283,7 +283,7 @@ def test_sparse_labels_stay_small_on_their_way() -> None:
     known = read_target(pd.DataFrame({"t": tags}), "t", "labels").y
     some = read_target(pd.DataFrame({"t": [None, *tags[1:]]}), "t", "labels").y
     assert isinstance(known.dtypes.iloc[0], pd.SparseDtype) and some.dtypes.iloc[0].itemsize == 2
-    assert read_given(known).values.dtype == np.int8
+    assert read_raw_target(known).values.dtype == np.int8
     for y, n_unknown in ((known, 0), (some, 3)):
         targets = read_classes(y, None).targets
         assert targets.stored.dtype == np.int8 and np.isnan(targets.values).sum() == n_unknown

@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from harmonium.estimators import Harmonium, bootstrap_stability
 from harmonium.estimators.labels import in_order_of
-from harmonium.estimators.target_columns import apart
+from harmonium.estimators.target_columns import split_target
 from harmonium.evaluation import evaluate, split_rows
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
 from harmonium.model_folder.columns import packed_columns
@@ -277,7 +277,7 @@ def _side_by_side(X: Any, y: Any) -> tuple[Any, Any]:
 
     From here on rows are counted, so targets lose their names: whoever looked at them again would say the same twice.
     """
-    rows, targets = apart(X, y)
+    rows, targets = split_target(X, y)
     targets = in_order_of(rows, "y", targets)
     is_named = isinstance(targets, pd.DataFrame | pd.Series)
     return rows, targets.reset_index(drop=True) if is_named else targets

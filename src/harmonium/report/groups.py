@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators.labels import as_indicator, in_order_of
-from harmonium.estimators.target_columns import apart
-from harmonium.given import Given, read_given
+from harmonium.estimators.target_columns import split_target
+from harmonium.raw_target import RawTarget, read_raw_target
 
 # ranges that a number is cut into: quarters of the items, a convention
 _N_RANGES = 4
@@ -58,17 +58,17 @@ def read_groups(X: Any, y: Any, n_rows: int) -> Groups:
     Classes are in sorted order, or in that of their categories if these have one. Numbers that are not whole, and more
     than 100 different ones, are cut into ranges of as many items each, named by their intervals.
     """
-    given = _read(X, y, n_rows)
-    if given.values.ndim == 2:
-        return _labels(given)
-    labels = _classes(given.values)
+    raw = _read(X, y, n_rows)
+    if raw.values.ndim == 2:
+        return _labels(raw)
+    labels = _classes(raw.values)
     known = ~pd.isna(labels)
     if not known.any():
         raise ValueError("y must give at least one item a class; got only -1, NaN or None; leave it out.")
     if is_scale(labels) and len(set(labels[known])) > _N_RANGES:
         names, numbers = _ranges(labels[known].astype(np.float64))
-    elif given.order is not None:
-        names = list(given.order)
+    elif raw.order is not None:
+        names = list(raw.order)
         numbers = pd.Categorical(labels[known], categories=names).codes
     else:
         numbers, found = pd.factorize(labels[known], sort=True)
@@ -80,14 +80,14 @@ def read_labels(X: Any, y: Any, n_rows: int) -> pd.Series:
     """Return the label of each row, None where it is unknown; ordered categories stay such."""
     if y is None:
         return pd.Series(np.full(n_rows, None))
-    given = _read(X, y, n_rows)
-    if given.values.ndim == 2:
+    raw = _read(X, y, n_rows)
+    if raw.values.ndim == 2:
         raise ValueError(
-            f"y must give each item one class or number to colour it by; got {given.values.shape[1]} columns; pass one "
+            f"y must give each item one class or number to colour it by; got {raw.values.shape[1]} columns; pass one "
             "of them."
         )
-    labels = pd.Series(_classes(given.values), dtype=object)
-    return labels if given.order is None else labels.astype(pd.CategoricalDtype(list(given.order), ordered=True))
+    labels = pd.Series(_classes(raw.values), dtype=object)
+    return labels if raw.order is None else labels.astype(pd.CategoricalDtype(list(raw.order), ordered=True))
 
 
 def is_scale(labels: np.ndarray) -> bool:
@@ -98,16 +98,16 @@ def is_scale(labels: np.ndarray) -> bool:
     return bool((known != np.round(known)).any()) or len(np.unique(known)) > _MOST_NUMBERS
 
 
-def _read(X: Any, y: Any, n_rows: int) -> Given:
+def _read(X: Any, y: Any, n_rows: int) -> RawTarget:
     """Return y in the order of X; refuse another number of rows."""
-    X, y = apart(X, y)
-    given = read_given(in_order_of(X, "y", y))
-    if len(given.values) != n_rows:
+    X, y = split_target(X, y)
+    raw = read_raw_target(in_order_of(X, "y", y))
+    if len(raw.values) != n_rows:
         raise ValueError(
-            f"y must have one label for each of the {n_rows} rows of X; got {len(given.values)}; pass labels and views "
+            f"y must have one label for each of the {n_rows} rows of X; got {len(raw.values)}; pass labels and views "
             "of the same items."
         )
-    return given
+    return raw
 
 
 def _classes(values: np.ndarray) -> np.ndarray:
@@ -134,14 +134,14 @@ def _ranges(values: np.ndarray) -> tuple[list[str], np.ndarray]:
     return names, np.searchsorted(edges[1:-1], values)
 
 
-def _labels(given: Given) -> Groups:
+def _labels(raw: RawTarget) -> Groups:
     """Return a group for each column of an indicator matrix."""
-    indicator = as_indicator(given.values)
+    indicator = as_indicator(raw.values)
     if indicator is None:
         raise ValueError(
             f"y must be one column of classes or numbers, or an indicator matrix of zeros and ones; got "
-            f"{given.values.shape[1]} columns of other values; pass one of them."
+            f"{raw.values.shape[1]} columns of other values; pass one of them."
         )
     items, numbers = np.nonzero(indicator == 1)
-    names = list(given.names or range(indicator.shape[1]))
+    names = list(raw.names or range(indicator.shape[1]))
     return Groups(names, items, numbers, ~np.isnan(indicator).all(axis=1))

@@ -11,8 +11,8 @@ import scipy.sparse
 from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
 
-from harmonium.given import names_of_columns
 from harmonium.kernels.compressed import check_before_conversion, compressed_rows
+from harmonium.raw_target import names_of_columns
 
 
 class Bags:

@@ -14,7 +14,7 @@ from harmonium.model_folder.json_values import json_value
 from harmonium.report.groups import read_groups
 from harmonium.report.summary.cards import Cards
 from harmonium.tables.column import Column
-from harmonium.tables.marks import mark_of, tags_in, tags_of
+from harmonium.tables.separators import separator_of, tags_in, tags_of
 
 # items whose pictures show what a topic looks like
 _PICTURES = 8
@@ -134,7 +134,7 @@ def _indicator(column: Column, names: list[str]) -> pd.DataFrame:
 
     Labels are in lists, or in texts that separate them; rows whose labels are unknown are NaN.
     """
-    mark = "" if column.kind == "list" else mark_of(column) or ""
+    mark = "" if column.kind == "list" else separator_of(column) or ""
     indicator = np.zeros((len(column), len(names)))
     indicator[~column.is_there] = np.nan
     places = {name: place for place, name in enumerate(names)}

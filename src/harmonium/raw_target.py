@@ -1,4 +1,4 @@
-"""What users pass as y, before anyone asks what it means: values, names of columns, and the order of categories."""
+"""The target as users pass it, before its meaning is settled: values, names of columns, and order of categories."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _LARGEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """The content of y.
+class RawTarget:
+    """The values of y, with what a frame or Series says of them.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Given:
     order: tuple[Any, ...] | None = None
 
 
-def read_given(y: Any) -> Given:
+def read_raw_target(y: Any) -> RawTarget:
     """Return the content of a list, an array, or a Series or data frame of any library.
 
     Parameters
@@ -46,22 +46,22 @@ def read_given(y: Any) -> Given:
 
     Returns
     -------
-    Given
+    RawTarget
         Values, names and order.
 
     Examples
     --------
-    >>> read_given(pd.DataFrame({"cat": [0, 1], "dog": [1, 1]})).names
+    >>> read_raw_target(pd.DataFrame({"cat": [0, 1], "dog": [1, 1]})).names
     ('cat', 'dog')
-    >>> read_given(pd.Categorical(["low", "high"], categories=["low", "high"], ordered=True)).order
+    >>> read_raw_target(pd.Categorical(["low", "high"], categories=["low", "high"], ordered=True)).order
     ('low', 'high')
     """
     if y is None:
         raise ValueError(
             "y must be there: this estimator requires y to be passed, but the target y is None; pass one label per row."
         )
-    found = _read(y)
-    values = found.values
+    raw = _read(y)
+    values = raw.values
     if values.ndim not in (1, 2) or 0 in values.shape[1:]:
         raise ValueError(
             f"y must have one or two dimensions, and at least one column; got shape {values.shape}; pass one label (or "
@@ -71,7 +71,7 @@ def read_given(y: Any) -> Given:
         raise ValueError(f"Complex data not supported: y must hold real numbers; got {values.dtype}; convert it first.")
     if values.ndim == 2 and values.shape[1] == 1:
         values = column_or_1d(values, warn=True)
-    return Given(values, found.names, found.order)
+    return RawTarget(values, raw.names, raw.order)
 
 
 def of_one_kind(seen: np.ndarray, remedy: str) -> np.ndarray:
@@ -120,7 +120,7 @@ def plain(values: np.ndarray) -> np.ndarray:
         return values
 
 
-def _read(y: Any) -> Given:
+def _read(y: Any) -> RawTarget:
     """Return the content of anything, whatever its shape."""
     arrow = nw.dependencies.get_pyarrow()
     if arrow is not None and isinstance(y, arrow.Array):
@@ -133,16 +133,16 @@ def _read(y: Any) -> Given:
         raise ValueError("y must have columns of different names; some occur twice; rename them.") from None
     if isinstance(data, nw.Series):
         values, order = _column(data)
-        return Given(values, (str(data.name),) if data.name not in (None, "") else None, order)
+        return RawTarget(values, (str(data.name),) if data.name not in (None, "") else None, order)
     if isinstance(data, nw.DataFrame):
         return _frame(data)
     if isinstance(y, np.ma.MaskedArray):
-        return Given(np.where(np.ma.getmaskarray(y), np.nan, y.data.astype(object)))
+        return RawTarget(np.where(np.ma.getmaskarray(y), np.nan, y.data.astype(object)))
     try:
         values = y.toarray() if scipy.sparse.issparse(y) else np.asarray(y)
         # among texts NumPy makes texts of numbers and of NaN too
         is_changed = values.dtype.kind == "U" and not isinstance(y, np.ndarray)
-        return Given(np.asarray(y, dtype=object) if is_changed else values)
+        return RawTarget(np.asarray(y, dtype=object) if is_changed else values)
     except ValueError:
         raise ValueError(
             "y must have as many labels in every row; got rows of different lengths; pass an indicator matrix for "
@@ -150,15 +150,15 @@ def _read(y: Any) -> Given:
         ) from None
 
 
-def _frame(frame: nw.DataFrame[Any]) -> Given:
+def _frame(frame: nw.DataFrame[Any]) -> RawTarget:
     """Return the content of a data frame."""
     if not frame.columns:
-        return Given(np.empty((len(frame), 0)))
+        return RawTarget(np.empty((len(frame), 0)))
     columns, orders = zip(*map(_column, frame.iter_columns()), strict=True)
     if not all(column.dtype.kind in "biuf" for column in columns):
         # side by side, numbers would become texts
         columns = tuple(column.astype(object) for column in columns)
-    return Given(np.column_stack(columns), names_of_columns(frame), orders[0] if len(orders) == 1 else None)
+    return RawTarget(np.column_stack(columns), names_of_columns(frame), orders[0] if len(orders) == 1 else None)
 
 
 def names_of_columns(frame: nw.DataFrame[Any]) -> tuple[str, ...] | None:

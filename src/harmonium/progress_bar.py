@@ -1,4 +1,4 @@
-"""What all progress has in common: the look of a bar, and the log for those who want lines instead."""
+"""The look of all progress bars, and the log for those who want lines instead."""
 
 from __future__ import annotations
 
