@@ -17,7 +17,7 @@ from harmonium.model_folder import ItemMap, item_map
 from harmonium.model_folder.item_map import _middle
 from harmonium.report import MapDisplay
 from harmonium.report.summary.cards import Cards
-from harmonium.report.summary.places import map_summary
+from harmonium.report.summary.item_map import map_summary
 
 WORDS = {"good": "clean quiet friendly lovely bright", "bad": "dirty rude noisy broken smelly"}
 

@@ -17,10 +17,10 @@ from harmonium.explore.selecting import selected
 from harmonium.explore.telling import refused, told
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_records, json_value
-from harmonium.report.latent import latent_means
 from harmonium.report.summary.cards import Cards
-from harmonium.report.summary.rows import picture_columns
+from harmonium.report.summary.item_views import picture_columns
 from harmonium.report.summary.topics import topics_summary
+from harmonium.report.tables.latent import latent_means
 
 # Items and features of the page of a topic, topics of the page of an item.
 _TOPIC_ITEMS, _TOPIC_FEATURES = 24, 30

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.model_folder import ModelFolder
-from harmonium.report.summary.places import colouring
+from harmonium.report.summary.item_map import colouring
 
 #: the byte of items without a colour
 UNKNOWN = 255

@@ -1,4 +1,4 @@
-"""What is shown of an item where there is little room: a title, the beginning of its text, and its target."""
+"""Cards of items, for where there is little room: a title, the beginning of the text, and the target."""
 
 from __future__ import annotations
 

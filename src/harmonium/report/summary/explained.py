@@ -1,4 +1,4 @@
-"""How much of each view topics explain, over some of the items of a folder."""
+"""Shares of views that topics explain, over some of the items of a folder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_value
-from harmonium.report.explained import explained_table
-from harmonium.report.summary.rows import views_of_items
+from harmonium.report.summary.item_views import views_of_items
+from harmonium.report.tables.explained import explained_table
 
 # items that shares are taken over, and topics shown: conventions, for time and room
 _ITEMS = 300

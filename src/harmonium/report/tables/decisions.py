@@ -1,4 +1,4 @@
-"""Where decisions come from: the topics, or the inputs directly."""
+"""Shares of topics and of direct inputs in decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics that are alike: pairs that say the same, and groups of those that items have together."""
+"""Similar topics: pairs that say the same, and groups of those that items have together."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn.metrics import silhouette_score
 
 from harmonium.estimators import Harmonium
 from harmonium.queries.labels import distinct_labels, ranked_names
-from harmonium.report.labels import topic_labels
-from harmonium.report.latent import UnitUse, unit_use
+from harmonium.report.tables.latent import UnitUse, unit_use
+from harmonium.report.tables.topics import topic_labels
 from harmonium.validation import check_real, check_whole
 
 # features of a topic that are compared and that name groups, and words of such a name: conventions
@@ -65,8 +65,8 @@ def near_duplicates(model: Harmonium, X: Any, threshold: float = 0.9, view: str 
     labels = topic_labels(model, view).to_numpy()
     active, correlation = _correlations(model, use)
     first, second = np.nonzero(np.triu(np.abs(correlation) >= threshold, k=1))
-    found = correlation[first, second]
-    order = np.argsort(-np.abs(found), kind="stable")
+    of_pairs = correlation[first, second]
+    order = np.argsort(-np.abs(of_pairs), kind="stable")
     one, other = active[first[order]], active[second[order]]
     features = [set(names) for names in ranked_names(model.fitted_, view, _N_FEATURES)]
     pairs = [(features[a], features[b]) for a, b in zip(one, other, strict=True)]
@@ -75,7 +75,7 @@ def near_duplicates(model: Harmonium, X: Any, threshold: float = 0.9, view: str 
         {
             "topic": one,
             "other": other,
-            "correlation": found[order],
+            "correlation": of_pairs[order],
             "common": np.array(common, dtype=np.float64),
             "label": labels[one],
             "other label": labels[other],

@@ -1,4 +1,4 @@
-"""Pictures of topics: what features they are made of, and which classes use them."""
+"""Bars of the features of topics, and of the classes that use them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pandas as pd
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
 from harmonium.queries.topics import By
-from harmonium.report.drawing import COLOURS, Display, place_to_divide, require_matplotlib, shortened
-from harmonium.report.latent import check_model, topic_means
-from harmonium.report.tables import class_means, class_profiles
+from harmonium.report.displays.display import COLOURS, Display, divisible_cell, require_matplotlib, shortened
+from harmonium.report.tables.latent import check_model, topic_means
+from harmonium.report.tables.topics import class_means, class_profiles
 from harmonium.validation import check_whole
 
 if TYPE_CHECKING:
@@ -155,10 +155,10 @@ class TopicsDisplay(Display):
         return columns * (2.8 if self.profiles is None else 5.6), 0.3 + rows * (0.7 + 0.16 * bars)
 
     def _draw(self, ax: Axes) -> np.ndarray:
-        place = place_to_divide(ax)
+        cell = divisible_cell(ax)
         rows, columns = self._layout()
         panels = 1 if self.profiles is None else 2
-        axes = place.subgridspec(rows, columns * panels, **self._gaps(ax, columns * panels)).subplots(squeeze=False)
+        axes = cell.subgridspec(rows, columns * panels, **self._gaps(ax, columns * panels)).subplots(squeeze=False)
         low, high = min(0.0, self.features["value"].min()), max(0.0, self.features["value"].max())
         for number, (topic, rows_of_topic) in enumerate(self.features.groupby("topic", sort=False)):
             row, column = divmod(number, columns)
@@ -199,9 +199,9 @@ class TopicsDisplay(Display):
 
 
 def _horizontal_bars(ax: Axes, names: Any, values: Any, colours: Any) -> None:
-    places = np.arange(len(values))
-    ax.barh(places, values, color=colours, height=0.75)
-    ax.set_yticks(places, [shortened(name) for name in names])
+    positions = np.arange(len(values))
+    ax.barh(positions, values, color=colours, height=0.75)
+    ax.set_yticks(positions, [shortened(name) for name in names])
     ax.set_ylim(len(values) - 0.5, -0.5)
     ax.tick_params(labelsize=7)
     ax.locator_params(axis="x", nbins=3)
@@ -212,8 +212,8 @@ def _chosen(topics: Sequence[int] | None, importance: np.ndarray) -> list[int]:
     if topics is None:
         return [int(topic) for topic in np.argsort(-importance, kind="stable")[:_N_TOPICS]]
     chosen = list(topics)
-    known = range(len(importance))
-    if not chosen or len(set(chosen)) < len(chosen) or not all(topic in known for topic in chosen):
+    numbers = range(len(importance))
+    if not chosen or len(set(chosen)) < len(chosen) or not all(topic in numbers for topic in chosen):
         raise ValueError(
             f"topics must be different numbers from 0 to {len(importance) - 1}; got {chosen}; leave it out for the "
             "largest ones."

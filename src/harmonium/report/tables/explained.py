@@ -1,4 +1,4 @@
-"""How much of each view the topics explain."""
+"""Share of the deviance of each view that topics explain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harmonium.families.base import Own
 from harmonium.kernels.rows import dense
 from harmonium.kernels.threads import compute
 from harmonium.queries.blocks import completed_blocks
-from harmonium.report.latent import check_model, latent_means
+from harmonium.report.tables.latent import check_model, latent_means
 from harmonium.training.monitor import loss_of_view, view_losses
 
 # cells that are reconstructed together; it decides about memory and speed alone

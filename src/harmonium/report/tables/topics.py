@@ -1,4 +1,4 @@
-"""What a fitted model says about features, items and classes, as data frames."""
+"""Tables of topics: their features, labels, items and classes, and the weights of single features."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pandas as pd
 
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
-from harmonium.queries.topics import By
-from harmonium.report.groups import read_groups
-from harmonium.report.latent import check_model, topic_means
+from harmonium.queries import labels
+from harmonium.queries.topics import By, view_name
+from harmonium.report.tables.groups import read_groups
+from harmonium.report.tables.latent import check_model, topic_means
 from harmonium.validation import check_whole
 
 # classes named for each topic: as many as fit into a cell
@@ -138,6 +139,44 @@ def _classes_raised(model: Harmonium) -> pd.Series | None:
     return pd.Series([described(weights[topic]) for topic in weights], name="speaks for")
 
 
+def topic_labels(model: Harmonium, view: str | None = None, n: int = 3) -> pd.Series:
+    """Return a short label of each topic, different from all others.
+
+    Report, explorer and command line call topics by the same labels.
+
+    Parameters
+    ----------
+    model : Harmonium
+        A fitted model of any kind.
+    view : str, optional
+        View whose features make the labels. Default: tags if the model was fitted on a table that has some, then words,
+        then the first view.
+    n : int, default=3
+        Number of features in a label. Topics with the same ones get up to as many more, by which they differ; those
+        that differ by none of these get numbers. Of words with the same stem, such as "printer" and "printers", the
+        first is taken.
+
+    Returns
+    -------
+    Series
+        Labels by topic: the features that ``topics()`` of the model ranks first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2), random_state=0).fit({"words": words})
+    >>> names = topic_labels(model, n=2)
+    >>> names.nunique(), names.name
+    (2, 'label')
+    """
+    check_model(model)
+    check_whole("topic_labels", "n", n, remedy="3 is usual")
+    names = labels.topic_labels(model.fitted_, None if view is None else view_name(model.fitted_, view), n)
+    return pd.Series(names, index=pd.RangeIndex(len(names), name="topic"), name="label")
+
+
 def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
     """Return how each class uses the topics: the mean distribution of its items.
 
@@ -228,10 +267,10 @@ def feature_table(model: Harmonium, features: Sequence[str] | str, view: str | N
     """
     check_model(model)
     loadings = model.loadings(view)
-    asked = [features] if isinstance(features, str) else list(features)
-    unknown = [name for name in asked if name not in loadings.index]
-    if unknown or not asked:
+    names = [features] if isinstance(features, str) else list(features)
+    unknown = [name for name in names if name not in loadings.index]
+    if unknown or not names:
         name = loadings.index.name
         got = repr(unknown[0]) if unknown else "none"
         raise ValueError(f"features must name features of view {name!r}; got {got}; see feature_names_[{name!r}].")
-    return loadings.loc[asked]
+    return loadings.loc[names]

@@ -1,4 +1,4 @@
-"""What factors have to do with what else is known of the items."""
+"""Relations between topics and covariates of the items, with tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import false_discovery_control, kruskal, pearsonr
 
 from harmonium.estimators import Harmonium
 from harmonium.estimators.labels import in_order_of
-from harmonium.report.latent import topic_means
+from harmonium.report.tables.latent import topic_means
 
 # fewer known items say nothing about a relation
 _FEWEST_ITEMS = 3
@@ -60,14 +60,14 @@ def covariate_table(model: Harmonium, X: Any, covariates: Any) -> pd.DataFrame:
     frame = _read(X, covariates, len(latent))
     rows = []
     for name, column in frame.items():
-        known = column.notna().to_numpy()
+        observed = column.notna().to_numpy()
         is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
         relate = _correlation if is_number else _between_classes
-        values = column[known].to_numpy(dtype=np.float64) if is_number else pd.factorize(column[known])[0]
+        values = column[observed].to_numpy(dtype=np.float64) if is_number else pd.factorize(column[observed])[0]
         for topic in range(latent.shape[1]):
-            value, p = relate(latent[known, topic], values)
+            value, p = relate(latent[observed, topic], values)
             measure = "correlation" if is_number else "eta squared"
-            rows.append((topic, name, measure, value, int(known.sum()), p))
+            rows.append((topic, name, measure, value, int(observed.sum()), p))
     table = pd.DataFrame(rows, columns=["topic", "covariate", "measure", "value", "n", "p"])
     tested = table["p"].notna()
     table.loc[tested, "q"] = false_discovery_control(table.loc[tested, "p"]) if tested.any() else np.nan
@@ -111,8 +111,8 @@ def _correlation(factor: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """Return Pearson's correlation and its p-value; NaN if one of them does not vary."""
     if len(values) < _FEWEST_ITEMS or np.ptp(values) == 0 or np.ptp(factor) == 0:
         return float("nan"), float("nan")
-    found = pearsonr(factor, values)
-    return float(found.statistic), float(found.pvalue)
+    test = pearsonr(factor, values)
+    return float(test.statistic), float(test.pvalue)
 
 
 def _between_classes(factor: np.ndarray, classes: np.ndarray) -> tuple[float, float]:

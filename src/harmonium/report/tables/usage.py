@@ -1,4 +1,4 @@
-"""Which units the data use: how much, in which classes, and what the items that use them most have in common."""
+"""Use of units by the data: how much, in which classes, and what the items that use them most have in common."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from harmonium.estimators import Harmonium
 from harmonium.families import Family
 from harmonium.kernels.rows import entries
 from harmonium.queries.topics import view_name
-from harmonium.report.groups import read_groups
-from harmonium.report.latent import unit_use
+from harmonium.report.tables.groups import read_groups
+from harmonium.report.tables.latent import unit_use
 from harmonium.validation import check_whole
 from harmonium.views.source import Source
 

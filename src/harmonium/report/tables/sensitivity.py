@@ -1,4 +1,4 @@
-"""How much the value of a parameter matters."""
+"""Cross-validated scores over the values of a parameter."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _MOST_NUMBERS = 100
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Which items belong to which group; an item that has several labels belongs to several.
+    """Memberships of items in groups; an item that has several labels belongs to several.
 
     Attributes
     ----------
@@ -29,14 +29,14 @@ class Groups:
         Classes, names of labels or ranges, in their order.
     items, numbers : ndarray of int of shape (memberships,)
         Row of the item, and number of the group, of each membership.
-    known : ndarray of bool of shape (items,)
+    labelled : ndarray of bool of shape (items,)
         Mask of the items of which it is known where they belong.
     """
 
     names: list[Any]
     items: np.ndarray
     numbers: np.ndarray
-    known: np.ndarray
+    labelled: np.ndarray
 
     def means(self, values: np.ndarray) -> pd.DataFrame:
         """Return the mean of each column over the items of each group that has any, groups by columns."""
@@ -44,12 +44,12 @@ class Groups:
         return table.set_axis(pd.Index([self.names[number] for number in table.index], name="class"))
 
     def most_frequent(self, items: np.ndarray) -> tuple[Any, float]:
-        """Return the group that most of some items belong to, the first of several, and its share of those known."""
+        """Return the group that most of some items belong to, the first of several, and its share of those labelled."""
         numbers = self.numbers[np.isin(self.items, items)]
         if not len(numbers):
             return None, float("nan")
         counts = np.bincount(numbers)
-        return self.names[np.argmax(counts)], float(counts.max() / self.known[items].sum())
+        return self.names[np.argmax(counts)], float(counts.max() / self.labelled[items].sum())
 
 
 def read_groups(X: Any, y: Any, n_rows: int) -> Groups:
@@ -62,18 +62,18 @@ def read_groups(X: Any, y: Any, n_rows: int) -> Groups:
     if raw.values.ndim == 2:
         return _labels(raw)
     labels = _classes(raw.values)
-    known = ~pd.isna(labels)
-    if not known.any():
+    labelled = ~pd.isna(labels)
+    if not labelled.any():
         raise ValueError("y must give at least one item a class; got only -1, NaN or None; leave it out.")
-    if is_scale(labels) and len(set(labels[known])) > _N_RANGES:
-        names, numbers = _ranges(labels[known].astype(np.float64))
+    if is_scale(labels) and len(set(labels[labelled])) > _N_RANGES:
+        names, numbers = _ranges(labels[labelled].astype(np.float64))
     elif raw.order is not None:
         names = list(raw.order)
-        numbers = pd.Categorical(labels[known], categories=names).codes
+        numbers = pd.Categorical(labels[labelled], categories=names).codes
     else:
-        numbers, found = pd.factorize(labels[known], sort=True)
-        names = found.tolist()
-    return Groups(names, np.flatnonzero(known), numbers.astype(np.int64), known)
+        numbers, classes = pd.factorize(labels[labelled], sort=True)
+        names = classes.tolist()
+    return Groups(names, np.flatnonzero(labelled), numbers.astype(np.int64), labelled)
 
 
 def read_labels(X: Any, y: Any, n_rows: int) -> pd.Series:
@@ -92,10 +92,10 @@ def read_labels(X: Any, y: Any, n_rows: int) -> pd.Series:
 
 def is_scale(labels: np.ndarray) -> bool:
     """Tell whether labels are numbers on a scale: some of them are not whole, or there are very many."""
-    known = np.array(labels[~pd.isna(labels)].tolist())
-    if known.dtype.kind not in "iuf":
+    values = np.array(labels[~pd.isna(labels)].tolist())
+    if values.dtype.kind not in "iuf":
         return False
-    return bool((known != np.round(known)).any()) or len(np.unique(known)) > _MOST_NUMBERS
+    return bool((values != np.round(values)).any()) or len(np.unique(values)) > _MOST_NUMBERS
 
 
 def _read(X: Any, y: Any, n_rows: int) -> RawTarget:

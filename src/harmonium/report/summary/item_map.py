@@ -1,4 +1,4 @@
-"""The map of a report: where items lie, and the colour of each."""
+"""The map of a report: location and colour of items."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def colouring(values: pd.Series) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``kind``, "class" or "number". For classes ``names``, the most frequent first, and ``values``, the place of each
-        item's class among them, None for missing ones and for classes without a colour. For numbers ``low``, ``high``
-        and ``values`` between 0 and 1, None for missing ones.
+        ``kind``, "class" or "number". For classes ``names``, the most frequent first, and ``values``, the number of
+        each item's class among them, None for missing ones and for classes without a colour. For numbers ``low``,
+        ``high`` and ``values`` between 0 and 1, None for missing ones.
 
     Examples
     --------
@@ -47,14 +47,14 @@ def colouring(values: pd.Series) -> dict[str, Any]:
     texts = pd.Series([None if json_value(value) is None else str(json_value(value)) for value in values], dtype=object)
     counts = texts.value_counts()
     names = counts.index[:MOST_CLASSES].tolist()
-    places = {name: place for place, name in enumerate(names)}
-    return {"kind": "class", "names": names, "values": [places.get(text) for text in texts]}
+    codes = {name: code for code, name in enumerate(names)}
+    return {"kind": "class", "names": names, "values": [codes.get(text) for text in texts]}
 
 
 def _scale(numbers: np.ndarray) -> dict[str, Any]:
     """Return numbers as shares of the way from the smallest to the largest of all but the outermost hundredths."""
-    known = numbers[np.isfinite(numbers)]
-    low, high = np.quantile(known, [0.01, 0.99]) if len(known) else (0.0, 1.0)
+    finite = numbers[np.isfinite(numbers)]
+    low, high = np.quantile(finite, [0.01, 0.99]) if len(finite) else (0.0, 1.0)
     shares = np.clip((numbers - low) / (high - low if high > low else 1.0), 0, 1)
     values = [round(float(share), 4) if np.isfinite(share) else None for share in shares]
     return {"kind": "number", "low": float(low), "high": float(high), "values": values}
@@ -78,30 +78,30 @@ def map_summary(folder: ModelFolder, cards: Cards) -> dict[str, Any]:
         ``pictures`` of some items that do not cover each other, each with x, y and its address.
     """
     rows = np.unique(np.linspace(0, len(folder) - 1, min(len(folder), _POINTS)).astype(int))
-    places = (np.clip(folder.map.astype(np.float64), -1, 1) + 1) / 2
+    locations = (np.clip(folder.map.astype(np.float64), -1, 1) + 1) / 2
     target = folder.target
     column = None if target is None else target.columns[0]
     return {
         "n": len(folder),
         "rows": rows.tolist(),
-        "x": [round(float(x), 4) for x in places[rows, 0]],
-        "y": [round(float(y), 4) for y in places[rows, 1]],
+        "x": [round(float(x), 4) for x in locations[rows, 0]],
+        "y": [round(float(y), 4) for y in locations[rows, 1]],
         "column": column,
         "colour": None if target is None else colouring(target.iloc[rows, 0]),
-        "pictures": [] if folder.thumbnails is None else _pictures(places, cards),
+        "pictures": [] if folder.thumbnails is None else _pictures(locations, cards),
     }
 
 
-def _pictures(places: np.ndarray, cards: Cards) -> list[dict[str, Any]]:
+def _pictures(locations: np.ndarray, cards: Cards) -> list[dict[str, Any]]:
     """Return the pictures nearest to the middle of cells of a grid, without those that would cover others."""
-    cells = np.minimum((places * _PICTURES_ALONG).astype(int), _PICTURES_ALONG - 1)
-    off = np.abs(places * _PICTURES_ALONG - cells - 0.5).max(axis=1)
+    cells = np.minimum((locations * _PICTURES_ALONG).astype(int), _PICTURES_ALONG - 1)
+    off = np.abs(locations * _PICTURES_ALONG - cells - 0.5).max(axis=1)
     nearest: dict[tuple[int, ...], int] = {}
     for row in np.argsort(off, kind="stable").tolist():
         if cards.picture(row) is not None:
             nearest.setdefault(tuple(cells[row].tolist()), row)
     shown: list[int] = []
     for row in nearest.values():
-        if not len(shown) or np.abs(places[shown] - places[row]).max(axis=1).min() >= _PICTURE_SIDE:
+        if not len(shown) or np.abs(locations[shown] - locations[row]).max(axis=1).min() >= _PICTURE_SIDE:
             shown.append(row)
-    return [{"x": float(places[row, 0]), "y": float(places[row, 1]), **cards.with_picture(row)} for row in shown]
+    return [{"x": float(locations[row, 0]), "y": float(locations[row, 1]), **cards.with_picture(row)} for row in shown]

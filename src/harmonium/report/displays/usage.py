@@ -1,4 +1,4 @@
-"""A picture of which units the data use."""
+"""Bars of how much the data use each unit."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium
-from harmonium.report.drawing import (
+from harmonium.report.displays.display import (
     COLOURS,
     Display,
+    divisible_cell,
     heat_map,
     heat_map_size,
-    place_to_divide,
     require_matplotlib,
     sparse_ticks,
 )
-from harmonium.report.usage import usage_table
+from harmonium.report.tables.usage import usage_table
 from harmonium.validation import check_whole
 
 if TYPE_CHECKING:
@@ -135,10 +135,10 @@ class UsageDisplay(Display):
             return ax
         classes = self._classes
         heights = [_BARS_HEIGHT, heat_map_size(classes)[1]]
-        axes = place_to_divide(ax).subgridspec(2, 1, height_ratios=heights).subplots(squeeze=False)[:, 0]
+        axes = divisible_cell(ax).subgridspec(2, 1, height_ratios=heights).subplots(squeeze=False)[:, 0]
         self._draw_bars(axes[0])
         heat_map(axes[1], classes, "mean of class", "z.2f", signed=bool((classes < 0).any(axis=None)))
-        # the same places as the bars above, whose axis needs no name
+        # the same positions as the bars above, whose axis needs no name
         sparse_ticks(axes[1], self.table.index, _MOST_TICKS)
         axes[1].set_xlim(axes[0].get_xlim())
         axes[0].set_xlabel("")
@@ -147,12 +147,12 @@ class UsageDisplay(Display):
     def _draw_bars(self, ax: Axes) -> None:
         usage, mean = (self.table.iloc[:, column] for column in (0, 1))
         spread = self.table.iloc[:, -2] if self.table.shape[1] > 2 else None
-        places = np.arange(len(mean))
+        positions = np.arange(len(mean))
         lines = {"elinewidth": 1, "capsize": 2, "ecolor": "0.25"}
-        ax.bar(places, mean, 0.75, yerr=spread, color=COLOURS[0], error_kw=lines)
+        ax.bar(positions, mean, 0.75, yerr=spread, color=COLOURS[0], error_kw=lines)
         if not np.allclose(usage, mean):
             # the mean of values of both signs does not tell how many items have the unit
-            ax.plot(places, usage, "o", color=COLOURS[1], markersize=4, label="share of items that have it")
+            ax.plot(positions, usage, "o", color=COLOURS[1], markersize=4, label="share of items that have it")
             ax.legend(frameon=False, fontsize=8)
         ax.axhline(0, color="black", linewidth=0.8)
         if (mean >= 0).all():

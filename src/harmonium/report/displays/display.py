@@ -1,4 +1,4 @@
-"""What all displays share: a figure to draw in, colours that everyone can tell apart, heat maps."""
+"""The base of all displays: a figure to draw in, colours that everyone can tell apart, heat maps."""
 
 from __future__ import annotations
 
@@ -128,17 +128,17 @@ def heat_map_size(table: pd.DataFrame) -> tuple[float, float]:
     return float(np.clip(3.2 + cell * columns, 5, 14)), float(np.clip(1.6 + 0.3 * rows, 2.6, 14))
 
 
-def place_to_divide(ax: Axes) -> SubplotSpec:
-    """Make room for several panels in the place of one."""
-    place = ax.get_subplotspec()
-    if place is None:
+def divisible_cell(ax: Axes) -> SubplotSpec:
+    """Return the cell of some axes, whose panel is taken away, to be divided into several."""
+    cell = ax.get_subplotspec()
+    if cell is None:
         raise ValueError("ax must have a place that can be divided; got free axes; pass one that subplots() gave.")
     ax.set_axis_off()
-    return place
+    return cell
 
 
 def sparse_ticks(ax: Axes, names: pd.Index, most: int = _MOST_TICKS) -> None:
-    """Name the places 0, 1, 2, … of the horizontal axis, but only as many of them as there is room for."""
+    """Name the positions 0, 1, 2, … of the horizontal axis, but only as many of them as there is room for."""
     step = -(-len(names) // most)
     ax.set_xticks(range(0, len(names), step), [str(name) for name in names[::step]])
 

@@ -1,4 +1,4 @@
-"""Latent coordinates, and how items use the units, for reports."""
+"""Latent coordinates and use of units by items, for tables and displays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model has learned, written into AnnData or MuData."""
+"""Factors, weights and explained shares, written into AnnData or MuData."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium
-from harmonium.report.explained import explained_table
-from harmonium.report.latent import check_model, latent_means
+from harmonium.report.tables.explained import explained_table
+from harmonium.report.tables.latent import check_model, latent_means
 from harmonium.views.annotated import has_modalities, is_annotated, names_of_variables
 
 
@@ -76,10 +76,10 @@ def _weights(model: Harmonium, data: Any, key: str) -> list[tuple[Any, str, np.n
         holders = {name: data.mod[name] for name in model.input_names_ if name in data.mod}
     else:
         holders = dict.fromkeys(model.input_names_, data)
-    found = {
+    named = {
         name: holder for name, holder in holders.items() if model.feature_names_[name] == names_of_variables(holder)
     }
-    several = not has_modalities(data) and len(found) > 1
+    several = not has_modalities(data) and len(named) > 1
     return [
-        (holder, f"{key}_{name}" if several else key, model.loadings(name).to_numpy()) for name, holder in found.items()
+        (holder, f"{key}_{name}" if several else key, model.loadings(name).to_numpy()) for name, holder in named.items()
     ]

@@ -1,4 +1,4 @@
-"""A picture of where items lie in the latent space."""
+"""Scatter plots of items: the map, and two factors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pandas as pd
 from harmonium.estimators import Harmonium
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.model_folder import ItemMap
-from harmonium.report.drawing import MARKERS, Display, require_matplotlib, shortened, style
-from harmonium.report.groups import is_scale, read_labels
-from harmonium.report.latent import latent_means
+from harmonium.report.displays.display import MARKERS, Display, require_matplotlib, shortened, style
+from harmonium.report.tables.groups import is_scale, read_labels
+from harmonium.report.tables.latent import latent_means
 from harmonium.validation import check_whole
 
 if TYPE_CHECKING:
@@ -101,9 +101,9 @@ class MapDisplay(Display):
         labels = read_labels(X, y, len(latent))
         rows = np.linspace(0, len(latent) - 1, min(max_items, len(latent))).astype(int)
         embedding = ItemMap(random_state).fit_transform(model.search_coordinates(X))
-        places = pd.DataFrame(embedding[rows], columns=["x", "y"], index=rows)
+        locations = pd.DataFrame(embedding[rows], columns=["x", "y"], index=rows)
         divergence = _divergence(latent, labels.to_numpy(dtype=object))
-        display = cls(map=places.assign(label=labels.iloc[rows]), divergence=divergence)
+        display = cls(map=locations.assign(label=labels.iloc[rows]), divergence=divergence)
         display.plot(ax)
         return display
 
@@ -126,8 +126,8 @@ class MapDisplay(Display):
         if unknown.any():
             ax.scatter("x", "y", s=size, data=self.map[unknown], color="0.75", label=name, linewidths=0)
         if is_scale(labels):
-            known = self.map[~unknown].astype({"label": float})
-            points = ax.scatter("x", "y", s=size, c="label", data=known, cmap="cividis", linewidths=0)
+            labelled = self.map[~unknown].astype({"label": float})
+            points = ax.scatter("x", "y", s=size, c="label", data=labelled, cmap="cividis", linewidths=0)
             ax.figure.colorbar(points, ax=ax, label="y")
         elif not unknown.all():
             self._draw_classes(ax, labels, size)
@@ -217,8 +217,8 @@ class FactorsDisplay(MapDisplay):
             raise ValueError(
                 f"factors must be two numbers from 0 to {latent.shape[1] - 1}; got {factors!r}; pass such as (0, 1)."
             )
-        places = pd.DataFrame(latent[:, chosen], columns=["x", "y"])
-        display = cls(map=places.assign(label=read_labels(X, y, len(latent))), factors=(chosen[0], chosen[1]))
+        locations = pd.DataFrame(latent[:, chosen], columns=["x", "y"])
+        display = cls(map=locations.assign(label=read_labels(X, y, len(latent))), factors=(chosen[0], chosen[1]))
         display.plot(ax)
         return display
 

@@ -1,4 +1,4 @@
-"""The items of a folder as its model sees them."""
+"""Items of a folder as the frames and views that its model takes."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def frame_of_items(folder: ModelFolder, rows: Sequence[int] | np.ndarray) -> pd.
         If the folder keeps none of the columns.
     """
     table = folder.model.fitted_.table
-    known = [] if table is None else [column.name for column in table.columns if column.name in folder.items.columns]
-    if not known:
+    kept = [] if table is None else [column.name for column in table.columns if column.name in folder.items.columns]
+    if not kept:
         raise ValueError("The folder must keep columns that the model was fitted on; it keeps none of them.")
-    frame = folder.items[known].iloc[rows].reset_index(drop=True)
+    frame = folder.items[kept].iloc[rows].reset_index(drop=True)
     pictures = picture_columns(folder)
     for name in pictures:
         small = folder.thumbnails if name == pictures[0] else None  # those of the first column are kept

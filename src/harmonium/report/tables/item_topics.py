@@ -1,4 +1,4 @@
-"""Which topics each item is about."""
+"""The strongest topics of each item."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium
-from harmonium.report.labels import topic_labels
-from harmonium.report.latent import unit_use
+from harmonium.report.tables.latent import unit_use
+from harmonium.report.tables.topics import topic_labels
 from harmonium.validation import check_real, check_whole
 
 
