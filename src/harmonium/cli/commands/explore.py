@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Serve a page with the map, topics, search and explanations of a model, until Ctrl-C."""
     with in_one_sentence():
-        from harmonium.explore.serving import run, settings_for
+        from harmonium.explore.server import run, settings_for
 
         def ready(address: str) -> None:
             say(f"Explore {model} at {address} (Ctrl-C ends it).")

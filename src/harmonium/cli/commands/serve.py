@@ -35,7 +35,7 @@ def command(
     with in_one_sentence():
         if token is not None and open_to_all:
             raise Refusal("--no-token lets everyone in; got a token as well; leave one of them out.")
-        from harmonium.explore.serving import run, settings_for
+        from harmonium.explore.server import run, settings_for
 
         def ready(address: str) -> None:
             say(f"Serving {model} at {address}")

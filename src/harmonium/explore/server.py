@@ -1,4 +1,4 @@
-"""Running the application: on this machine alone unless asked otherwise, with one process or several."""
+"""The server of the application: on this machine alone by default, with one process or several."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from harmonium.explore.app import Settings, make_app
 from harmonium.extras import require
 from harmonium.model_folder import ModelFolder
 
-#: variable of the environment that tells processes of a service what to serve; they are started by a name alone
-_TOLD = "HARMONIUM_SERVES"
+#: variable of the environment with what the processes of a service serve; they are started by a name alone
+_SERVED = "HARMONIUM_SERVES"
 # seconds that requests have to end when the server is stopped
 _GRACE = 30
 # seconds without a sign of life after which a process is replaced: loading a model on a busy machine may take some, and
@@ -124,31 +124,31 @@ def run(
     folder = ModelFolder.open(path)  # refuses what is no model before a port is taken
     listening = _listening(host, port)
     taken = listening.getsockname()[1]
-    tell = ready or (lambda address: None)
+    announce = ready or (lambda address: None)
     common = {"log_level": "warning", "timeout_graceful_shutdown": _GRACE, "server_header": False, "lifespan": "off"}
     with listening:
         if workers == 1:
             server = uvicorn.Server(uvicorn.Config(make_app(folder, settings), **common))
-            tell(_address(host, taken, settings.token))
+            announce(_address(host, taken, settings.token))
             with suppress(KeyboardInterrupt):  # which is how people end it
                 server.run(sockets=[listening])
             return
     # the port is free; processes of a service share a socket that the first of them makes
     del folder
-    with TemporaryDirectory(prefix="harmonium-") as counts:
-        os.environ[_TOLD] = _told(path, settings, counts)
-        tell(_address(host, taken, settings.token))
+    with TemporaryDirectory(prefix="harmonium-") as metrics:
+        os.environ[_SERVED] = _served(path, settings, metrics)
+        announce(_address(host, taken, settings.token))
         try:
-            name = f"{__name__}:{told_app.__name__}"
+            name = f"{__name__}:{worker_app.__name__}"
             common |= {"workers": workers, "timeout_worker_healthcheck": _SIGN_OF_LIFE}
             with suppress(KeyboardInterrupt):
                 uvicorn.run(name, factory=True, host=host, port=taken, **common)
         finally:
-            del os.environ[_TOLD]
+            del os.environ[_SERVED]
 
 
-def _told(path: Path, settings: Settings, counts: str) -> str:
-    """Return what processes of a service are told."""
+def _served(path: Path, settings: Settings, metrics_folder: str) -> str:
+    """Return what the processes of a service serve, as JSON."""
     return json.dumps(
         {
             "path": str(path.resolve()),
@@ -156,33 +156,33 @@ def _told(path: Path, settings: Settings, counts: str) -> str:
             "token": settings.token,
             "hosts": None if settings.hosts is None else sorted(settings.hosts),
             "rate": settings.rate,
-            "counts": counts,
+            "metrics_folder": metrics_folder,
         }
     )
 
 
-def told_app() -> Any:
-    """Return the application that the environment tells of, in a process of a service."""
-    told = json.loads(os.environ[_TOLD])
-    folder = ModelFolder.open(told.pop("path"))
-    hosts, counts = told.pop("hosts"), told.pop("counts")
-    return make_app(folder, Settings(hosts=None if hosts is None else frozenset(hosts), counts=Path(counts), **told))
+def worker_app() -> Any:
+    """Return the application that the environment describes, in a process of a service."""
+    served = json.loads(os.environ[_SERVED])
+    folder = ModelFolder.open(served.pop("path"))
+    hosts, metrics = served.pop("hosts"), Path(served.pop("metrics_folder"))
+    return make_app(folder, Settings(hosts=hosts and frozenset(hosts), metrics_folder=metrics, **served))
 
 
 def _listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
     except OSError as error:
-        made.close()
+        listening.close()
         raise OSError(
             f"A port must be free, and the host an address of this machine; {host} port {port} cannot be taken "
             f"({str(error.strerror or error).lower()}); choose another with --port."
         ) from error
-    return made
+    return listening
 
 
 def _address(host: str, port: int, token: str | None) -> str:

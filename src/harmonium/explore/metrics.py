@@ -1,4 +1,4 @@
-"""Numbers of requests and their times in the text form of Prometheus, over all processes of a service.
+"""Metrics of requests, their numbers and times, in the text form of Prometheus over all processes of a service.
 
 Every process counts in a file of its own, which the others read; so any of them answers for all, and what a process has
 counted stays when it ends.
@@ -19,8 +19,8 @@ _STATUSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 _WIDTH = len(_STATUSES) + len(_BUCKETS) + 1 + 1
 
 
-class Counters:
-    """Counts of requests by endpoint.
+class RequestMetrics:
+    """Counts and times of requests by endpoint.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class Counters:
 
     Examples
     --------
-    >>> counters = Counters(["/predict.json"])
-    >>> counters.count("/predict.json", 200, 0.02)
-    >>> "harmonium_requests_total{endpoint=\\"/predict.json\\",status=\\"2xx\\"} 1" in counters.text()
+    >>> metrics = RequestMetrics(["/predict.json"])
+    >>> metrics.count("/predict.json", 200, 0.02)
+    >>> "harmonium_requests_total{endpoint=\\"/predict.json\\",status=\\"2xx\\"} 1" in metrics.text()
     True
     """
 

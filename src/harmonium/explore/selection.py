@@ -1,4 +1,4 @@
-"""What is special about some of the items: their topics, their classes, and the most typical of them."""
+"""Summary of some selected items: their topics, their classes, and the most typical of them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_value
 
-# topics, classes and items that are told: as many as a panel has room for
+# topics, classes and items that are listed: as many as a panel has room for
 _TOPICS, _CLASSES, _ITEMS = 6, 6, 12
-# more different numbers than this are told by their mean alone: a convention
+# more different numbers than this are described by their mean alone: a convention
 _MOST_NUMBERS = 20
 
 
-def selected(folder: ModelFolder, rows: np.ndarray, labels: Mapping[int, str]) -> dict[str, Any]:
+def selection_summary(folder: ModelFolder, rows: np.ndarray, labels: Mapping[int, str]) -> dict[str, Any]:
     """Return what is special about some items.
 
     Parameters
@@ -26,7 +26,7 @@ def selected(folder: ModelFolder, rows: np.ndarray, labels: Mapping[int, str]) -
     rows : ndarray of int
         Numbers of the items, each once.
     labels : mapping of int to str
-        Labels of the topics to tell about.
+        Labels of the topics to list.
 
     Returns
     -------
@@ -43,12 +43,12 @@ def selected(folder: ModelFolder, rows: np.ndarray, labels: Mapping[int, str]) -
     return {
         "n": len(rows),
         "topics": [{"topic": topic, "label": labels[topic], "ahead": float(ahead[topic])} for topic in order],
-        "target": _target_of(folder, rows),
+        "target": _target_summary(folder, rows),
         "items": rows[typical].tolist(),
     }
 
 
-def _target_of(folder: ModelFolder, rows: np.ndarray) -> dict[str, Any] | None:
+def _target_summary(folder: ModelFolder, rows: np.ndarray) -> dict[str, Any] | None:
     """Return how the first target is distributed over some items; None if there is none."""
     target = folder.target
     if target is None:

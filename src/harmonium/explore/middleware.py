@@ -1,4 +1,4 @@
-"""What stands before every page: who may ask, how often, and what browsers may do with the answer."""
+"""Middleware before every endpoint: hosts, rates, tokens, headers for browsers, and metrics."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from harmonium.explore.counting import Counters
-from harmonium.explore.reading import MOST_QUERY_BYTES
+from harmonium.explore.fields import MOST_QUERY_BYTES
+from harmonium.explore.metrics import RequestMetrics
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -38,14 +38,14 @@ _SECONDS_AT_ONCE = 6
 _MOST_CLIENTS = 10_000
 
 
-class Guards:
+class AccessMiddleware:
     """Checks of every request, in the order of what they cost.
 
     Parameters
     ----------
     app : ASGI application
         What answers the requests that pass.
-    counters : Counters
+    metrics : RequestMetrics
         Where all requests are counted.
     token : str, optional
         What a client must show: in the address (``?token=…``, which becomes a cookie), or as a bearer token. None lets
@@ -60,16 +60,16 @@ class Guards:
     def __init__(
         self,
         app: App,
-        counters: Counters,
+        metrics: RequestMetrics,
         token: str | None = None,
         hosts: set[str] | None = None,
         rate: float = 0.0,
     ) -> None:
         self.app = app
-        self.counters = counters
+        self.metrics = metrics
         self.token = token
         self.hosts = hosts
-        self.rates = Rates(rate, max(1, round(_SECONDS_AT_ONCE * rate))) if rate else None
+        self.limiter = RateLimiter(rate, max(1, round(_SECONDS_AT_ONCE * rate))) if rate else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -79,31 +79,31 @@ class Guards:
         begin = time.perf_counter()
         status = 500
 
-        async def send_guarded(message: MutableMapping[str, Any]) -> None:
+        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message = {**message, "headers": [*message["headers"], *given]}
+                added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
         try:
             refusal = self._refusal(scope)
             if refusal is None:
-                await self.app(scope, receive, send_guarded)
+                await self.app(scope, receive, send_with_headers)
             else:
-                await _answer(send_guarded, scope["path"].endswith(".json"), *refusal)
+                await _answer(send_with_headers, scope["path"].endswith(".json"), *refusal)
         finally:
             route = scope.get("endpoint_name", "other")
-            self.counters.count(route, status, time.perf_counter() - begin)
+            self.metrics.count(route, status, time.perf_counter() - begin)
 
     def _refusal(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
         """Return status, sentence and headers of a refusal; None lets the request pass."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if self.hosts is not None and _host(headers.get("host", "")) not in self.hosts:
             return 421, "This server is to be addressed by the name it was started with.", {}
-        if self.rates is not None:
-            wait = self.rates.wait((scope.get("client") or ("",))[0])
+        if self.limiter is not None:
+            wait = self.limiter.wait((scope.get("client") or ("",))[0])
             if wait:
                 return 429, "There were too many requests in a short time; wait a moment.", {"retry-after": str(wait)}
         if len(scope["query_string"]) > MOST_QUERY_BYTES:
@@ -115,10 +115,10 @@ class Guards:
     def _unknown_client(
         self, scope: Scope, headers: dict[str, str], token: str
     ) -> tuple[int, str, dict[str, str]] | None:
-        given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        shown = dict(given).get("token")
+        parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        shown = dict(parameters).get("token")
         if shown is not None and _same(shown, token) and scope["method"] == "GET":
-            rest = urlencode([(name, value) for name, value in given if name != "token"])
+            rest = urlencode([(name, value) for name, value in parameters if name != "token"])
             cookie = f"{_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
             # one slash: two would begin the name of another server
             path = "/" + quote(scope["path"].lstrip("/"))
@@ -131,8 +131,8 @@ class Guards:
         return 401, "This server needs the token that was shown when it was started: ?token=… in the address.", {}
 
 
-class Rates:
-    """How often clients ask: each has a supply of requests that is used up and grows again.
+class RateLimiter:
+    """Token bucket of requests: each client has a supply of requests that is used up and grows again.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ class Rates:
 
     Examples
     --------
-    >>> rates = Rates(1.0, 2)
-    >>> [rates.wait("client", now=0.0) for _ in range(3)], rates.wait("client", now=1.5)
+    >>> limiter = RateLimiter(1.0, 2)
+    >>> [limiter.wait("client", now=0.0) for _ in range(3)], limiter.wait("client", now=1.5)
     ([0, 0, 1], 0)
     """
 
@@ -190,10 +190,10 @@ def _same(one: str, other: str) -> bool:
 
 def _cookie(header: str) -> str:
     try:
-        found = SimpleCookie(header).get(_COOKIE)
+        cookie = SimpleCookie(header).get(_COOKIE)
     except CookieError:
         return ""
-    return "" if found is None else found.value
+    return "" if cookie is None else cookie.value
 
 
 async def _answer(send: Send, is_json: bool, status: int, sentence: str, headers: dict[str, str]) -> None:

@@ -1,11 +1,14 @@
-"""What requests ask for, checked: addresses and JSON bodies become plain values, or one sentence of refusal."""
+"""Fields of requests: addresses and JSON bodies as checked values, or one sentence of refusal."""
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from harmonium.explore.errors import BadRequest
 
 # What one request may ask for: items to compute on, and rows to sum up.
 MOST_ITEMS = 1000
@@ -16,22 +19,6 @@ MOST_QUERY_BYTES = 48_000
 LARGEST_NUMBER = 1e15
 #: prefix of parameters that are values of columns
 COLUMN = "column."
-
-
-class BadRequest(ValueError):
-    """A request that cannot be answered; the message is the sentence that the client gets.
-
-    Parameters
-    ----------
-    message : str
-        The sentence.
-    status : int, default=422
-        Status of the answer.
-    """
-
-    def __init__(self, message: str, status: int = 422) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 @dataclass(frozen=True)
@@ -200,8 +187,37 @@ def _cell(name: str, value: Any) -> Any:
     )
 
 
-def values_of(given: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
-    """Return the values of all fields; refuse what is not known, and what lacks."""
+def as_cells(pictures: Sequence[str], item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an item as the model takes it; in the columns of pictures there are addresses that hold them."""
+    return {name: _picture(name, value) if name in pictures else value for name, value in item.items()}
+
+
+def _picture(name: str, value: Any) -> bytes | None:
+    """Return the bytes of a picture; never those of a file that somebody names."""
+    if value is None:
+        return None
+    head, _, content = value.partition(",") if isinstance(value, str) else ("", "", "")
+    try:
+        if not (head.startswith("data:image/") and head.endswith(";base64")):
+            raise ValueError(head)
+        return base64.b64decode(content, validate=True)
+    except ValueError:
+        raise BadRequest(f"{name} must be a picture in the form data:image/png;base64,…; got {shown(value)}.") from None
+
+
+def as_number(name: str, value: str) -> float:
+    """Return a number that somebody wrote."""
+    try:
+        number = float(value)
+    except ValueError:
+        raise BadRequest(f"{name} must be a number; got {shown(value)}.") from None
+    if not abs(number) <= LARGEST_NUMBER:
+        raise BadRequest(f"{name} must be a number up to 1e15; got {shown(value)}.")
+    return number
+
+
+def read_fields(given: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return the values of all fields; refuse unknown and missing ones."""
     strange = [name for name in given if name not in fields]
     if strange:
         raise BadRequest(f"A request may have {', '.join(fields) or 'no parameters'}; got {shown(strange[0])}.")
@@ -211,15 +227,15 @@ def values_of(given: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str
     return {name: entry.read(given[name]) if name in given else entry.default for name, entry in fields.items()}
 
 
-def parsed(body: bytes) -> dict[str, Any]:
+def parse_body(body: bytes) -> dict[str, Any]:
     """Return the object that a body holds."""
     try:
-        found = json.loads(body, parse_constant=_refuse_constant)
+        content = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):  # numbers of thousands of digits are no numbers either
         raise BadRequest("The body must be JSON; it cannot be read.", 400) from None
-    if not isinstance(found, dict):
-        raise BadRequest(f"The body must be a JSON object; got {shown(found)}.", 422)
-    return found
+    if not isinstance(content, dict):
+        raise BadRequest(f"The body must be a JSON object; got {shown(content)}.", 422)
+    return content
 
 
 def _refuse_constant(name: str) -> Any:
@@ -235,5 +251,5 @@ def shown(value: Any) -> str:
     """Return a value as a message shows it."""
     if isinstance(value, list | dict):
         return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value):,}"
-    said = clean(repr(value)) if isinstance(value, str) else repr(value)
-    return said if len(said) <= 60 else said[:59] + "…"
+    written = clean(repr(value)) if isinstance(value, str) else repr(value)
+    return written if len(written) <= 60 else written[:59] + "…"

@@ -1,4 +1,4 @@
-"""What the explorer and the service answer, as plain values: each page is one of these answers in a template."""
+"""Handlers of the endpoints: answers as plain values, which pages put into templates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 
 from harmonium._version import __version__
-from harmonium.explore.cells import as_cells, as_number
-from harmonium.explore.colours import colourings, colours_of, pixel_places
-from harmonium.explore.reading import BadRequest
-from harmonium.explore.selecting import selected
-from harmonium.explore.telling import refused, told
+from harmonium.explore.colours import colourings, colours_of, pixel_coordinates
+from harmonium.explore.errors import BadRequest, answering, collected_notices
+from harmonium.explore.fields import as_cells, as_number
+from harmonium.explore.selection import selection_summary
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.report.summary.cards import Cards
@@ -29,8 +28,8 @@ _ANNOTATIONS = 10
 _EXPLAINED = 10
 
 
-class Answers:
-    """Everything that can be asked about a model folder.
+class Handlers:
+    """Answers to everything that can be asked about a model folder.
 
     Parameters
     ----------
@@ -58,11 +57,11 @@ class Answers:
 
     @cached_property
     def _topics(self) -> dict[int, dict[str, Any]]:
-        found = topics_summary(self.folder, self.cards, _TOPIC_FEATURES, _TOPIC_ITEMS)
-        for topic in found:
+        topics = topics_summary(self.folder, self.cards, _TOPIC_FEATURES, _TOPIC_ITEMS)
+        for topic in topics:
             for card in topic["cards"]:
                 card.pop("picture")  # pages show pictures by their addresses
-        return {topic["topic"]: topic for topic in found}
+        return {topic["topic"]: topic for topic in topics}
 
     @cached_property
     def labels(self) -> dict[int, str]:
@@ -103,7 +102,7 @@ class Answers:
         has_pictures = self.folder.thumbnails is not None
         return {
             "n": len(self.folder),
-            **pixel_places(self.folder.map),
+            **pixel_coordinates(self.folder.map),
             "has_pictures": has_pictures,
             "without_pictures": lacking if has_pictures else [],
         }
@@ -126,70 +125,69 @@ class Answers:
 
     def topic(self, number: int) -> dict[str, Any]:
         """Return what a topic is about."""
-        found = self._topics[number]
         order = list(self._topics)
-        place = order.index(number)
+        rank = order.index(number)
         return {
-            **found,
-            "previous": order[place - 1] if place else None,
-            "next": order[place + 1] if place + 1 < len(order) else None,
+            **self._topics[number],
+            "previous": order[rank - 1] if rank else None,
+            "next": order[rank + 1] if rank + 1 < len(order) else None,
         }
 
     def item(self, row: int) -> dict[str, Any]:
         """Return what is known of an item: its columns, topics, prediction and neighbours."""
         values = self.folder.items.iloc[row]
-        found = {
+        answer = {
             **self.cards.card(row),
             "values": {name: json_value(value) for name, value in values.items()},
             "topics": self.strongest(self.folder.coordinates[[row]])[0],
-            "similar": self.found(self.folder.nearest(row, 12)) if len(self.folder) > 1 else [],
+            "similar": self.result_cards(self.folder.nearest(row, 12)) if len(self.folder) > 1 else [],
         }
-        with told() as notices:
-            found["explanation"] = self._explained_item(row)
-        return {**found, "notices": notices}
+        with collected_notices() as notices:
+            answer["explanation"] = self._explained_item(row)
+        return {**answer, "notices": notices}
 
     # ---- about rows that are sent --------------------------------------------------------------------------------
     def search(self, query: Any, n: int) -> dict[str, Any]:
         """Return the items that go best with words or values of columns."""
-        with told() as notices, refused():
-            asked = query if isinstance(query, str) else as_cells(self.pictures, query)
-            found = self.found(self.folder.search(asked, n))
-        return {"query": query, "items": found, "notices": notices}
+        with answering() as notices:
+            values = query if isinstance(query, str) else as_cells(self.pictures, query)
+            items = self.result_cards(self.folder.search(values, n))
+        return {"query": query, "items": items, "notices": notices}
 
     def like(self, row: int, n: int) -> dict[str, Any]:
         """Return the items that are most like an item."""
-        return {"query": {"like": row}, "items": self.found(self.folder.nearest(row, n)), "notices": []}
+        return {"query": {"like": row}, "items": self.result_cards(self.folder.nearest(row, n)), "notices": []}
 
     def predict(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return what is predicted for each item."""
         self._check_predicts()
-        with told() as notices, refused():
+        with answering() as notices:
             table = self.folder.predict(self.frame(items))
         return {"predictions": json_records(table), "notices": notices}
 
     def transform(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the topics of each item, and its place on the map."""
-        with told() as notices, refused():
+        """Return the topics of each item, and its location on the map."""
+        with answering() as notices:
             frame = self.frame(items)
             means = self._means(frame).astype(np.float64)
-            places = pixel_places(self.folder.locate(frame))
-        return {"coordinates": json_value(means.round(6)), "map": places, "notices": notices}
+            pixels = pixel_coordinates(self.folder.locate(frame))
+        return {"coordinates": json_value(means.round(6)), "map": pixels, "notices": notices}
 
     def annotate(self, items: Sequence[dict[str, Any]], view: str | None, top: int) -> dict[str, Any]:
         """Return what goes best with each item: classes, labels, or features of a view."""
-        with told() as notices, refused():
+        with answering() as notices:
             table = self.folder.annotate(self.frame(items), view=view, top=top)
-        found: list[list[dict[str, Any]]] = [[] for _ in items]
+        annotations: list[list[dict[str, Any]]] = [[] for _ in items]
         for record in json_records(table):
-            found[record["row"]].append({"label": record["label"], "probability": record["probability"]})
-        return {"annotations": found, "notices": notices}
+            annotations[record["row"]].append({"label": record["label"], "probability": record["probability"]})
+        return {"annotations": annotations, "notices": notices}
 
     def explain(self, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return what moved the prediction of each item."""
         self._check_predicts()
-        with told() as notices, refused():
-            found = [self._explained(self.frame([item])) for item in items]
-        return {"explanations": found, "notices": notices}
+        with answering() as notices:
+            explanations = [self._explained(self.frame([item])) for item in items]
+        return {"explanations": explanations, "notices": notices}
 
     def describe(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return what an item with some values would be; nothing if none is given."""
@@ -205,33 +203,33 @@ class Answers:
             return {"values": {}, **nothing, "notices": []}
         predicts = self.folder.model.fitted_.meaning is not None
         frame, query = self.frame([values]), as_cells(self.pictures, values)
-        with told() as notices, refused():
-            found = {
+        with answering() as notices:
+            answer = {
                 "prediction": json_records(self.folder.predict(frame))[0] if predicts else None,
                 "annotations": self._annotations(frame, values),
                 "topics": self.strongest(self._means(frame))[0],
-                "similar": self.found(self.folder.search(query, 12)),
+                "similar": self.result_cards(self.folder.search(query, 12)),
                 # words that were not said are unknown, as for the similar items: most descriptions are short
-                "map": pixel_places(self.folder.locate(query)),
+                "map": pixel_coordinates(self.folder.locate(query)),
                 "explanation": self._explained(frame) if predicts else None,
             }
-        return {"values": values, **found, "notices": notices}
+        return {"values": values, **answer, "notices": notices}
 
     def _annotations(self, frame: pd.DataFrame, values: dict[str, Any]) -> dict[str, Any]:
         """Return what goes with an item: its classes or labels, and features of the views that it does not have."""
-        found = {}
+        tables = {}
         meaning = self.folder.model.fitted_.meaning
         if meaning is not None and meaning.kind != "number" and (meaning.kind == "label" or meaning.n_columns == 1):
             name = ", ".join(meaning.names or ()) if meaning.kind == "class" else "labels"
-            found[name or "class"] = self.folder.annotate(frame, top=_ANNOTATIONS)
+            tables[name or "class"] = self.folder.annotate(frame, top=_ANNOTATIONS)
         for view in self._views_to_annotate(values):
-            found[view] = self.folder.annotate(frame, view=view, top=_ANNOTATIONS)
+            tables[view] = self.folder.annotate(frame, view=view, top=_ANNOTATIONS)
         return {
             name: [
                 {"label": json_value(row["label"]), "probability": json_value(row["probability"])}
                 for row in json_records(table)
             ]
-            for name, table in found.items()
+            for name, table in tables.items()
         }
 
     def _views_to_annotate(self, values: dict[str, Any]) -> list[str]:
@@ -243,21 +241,20 @@ class Answers:
     def _means(self, frame: pd.DataFrame) -> np.ndarray:
         return latent_means(self.folder.model, frame)
 
-    def read(self, name: str, value: str) -> Any:
+    def parse_cell(self, name: str, value: str) -> Any:
         """Return the value of a column that somebody wrote: a number if its column has numbers."""
         is_number = name in self.folder.items.columns and self.folder.items[name].dtype.kind in "iuf"
         return as_number(name, value) if is_number else value
 
     def selection(self, rows: Sequence[int]) -> dict[str, Any]:
         """Return what is special about some items."""
-        found = selected(self.folder, np.unique(np.asarray(rows)), self.labels)
-        found["items"] = [self.cards.card(row) for row in found["items"]]
-        return found
+        summary = selection_summary(self.folder, np.unique(np.asarray(rows)), self.labels)
+        return {**summary, "items": [self.cards.card(row) for row in summary["items"]]}
 
     def _explained(self, item: Any) -> dict[str, Any]:
         """Return what moved the prediction of an item: its topics, and its features through them and directly."""
-        found: dict[str, Any] = json_value(self.folder.explain(item).to_dict(n=_EXPLAINED))
-        return found
+        explanation: dict[str, Any] = json_value(self.folder.explain(item).to_dict(n=_EXPLAINED))
+        return explanation
 
     def _explained_item(self, row: int) -> dict[str, Any] | None:
         if self.folder.model.fitted_.meaning is None:
@@ -269,7 +266,7 @@ class Answers:
 
     # ---- shared --------------------------------------------------------------------------------------------------
     def frame(self, items: Sequence[dict[str, Any]]) -> pd.DataFrame:
-        """Return items as a frame; what an item does not say is missing, and nobody needs to be told so."""
+        """Return items as a frame; what an item does not say is missing, without a notice."""
         items = [as_cells(self.pictures, item) for item in items]
         cells = {name: [item.get(name) for item in items] for name in self.columns}
         return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
@@ -292,7 +289,7 @@ class Answers:
             for row in range(len(coordinates))
         ]
 
-    def found(self, table: pd.DataFrame) -> list[dict[str, Any]]:
+    def result_cards(self, table: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the items that a search has found, with their scores."""
         return [
             {**self.cards.card(int(row)), "score": float(score)}
