@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from harmonium import ModelFolder
 from harmonium.cli import app
 from harmonium.cli.commands import COMMANDS
-from harmonium.cli.printing import put_json_list
-from harmonium.cli.writing import write_frames
+from harmonium.cli.console import put_json_list
+from harmonium.cli.frame_files import write_frames
 
 from .bad_input_cases import assert_one_sentence
 

@@ -28,7 +28,7 @@ class Endpoint:
     path : str
         Its address, with names of parameters in braces.
     summary : str
-        What it handlers, in a line.
+        What it answers, in a line.
     handler : function of dict to dict
         Returns the answer to the values of its fields.
     response : dict

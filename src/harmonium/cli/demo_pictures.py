@@ -64,12 +64,12 @@ def draw_map(latent: np.ndarray, labels: np.ndarray, path: Path, seed: int) -> N
         Seed of t-SNE.
     """
     perplexity = min(30.0, len(latent) / 4)
-    place = TSNE(2, init="pca", perplexity=perplexity, max_iter=500, random_state=seed).fit_transform(latent)
+    embedding = TSNE(2, init="pca", perplexity=perplexity, max_iter=500, random_state=seed).fit_transform(latent)
     figure = Figure(figsize=(8, 6.5), layout="constrained")
     axis = figure.subplots()
     outline: list[AbstractPathEffect] = [withStroke(linewidth=4, foreground="white")]
     for number, label in enumerate(np.unique(labels)):
-        points = place[labels == label]
+        points = embedding[labels == label]
         axis.scatter(points[:, 0], points[:, 1], s=9, color=f"C{number % 10}", label=str(label), linewidths=0)
         # at the item nearest to the median, because the median of a cluster in two pieces may lie in neither
         x, y = points[np.argmin(np.abs(points - np.median(points, axis=0)).sum(axis=1))]

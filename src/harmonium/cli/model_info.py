@@ -1,4 +1,4 @@
-"""What a saved model or a model folder holds, for ``harmonium info`` and ``harmonium topics``."""
+"""Summaries of saved models and model folders, for ``harmonium info`` and ``harmonium topics``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from harmonium.cli.fitting import score_table
-from harmonium.cli.printing import cell, put_json, say
+from harmonium.cli.console import cell, echo, put_json
+from harmonium.cli.run_fit import score_table
 from harmonium.exceptions import ModelFileError
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.contents import FORMAT
@@ -58,8 +58,8 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     if usage is not None:
         more = "; there may be more to find" if model.truncation_reached_ else ""
         layer, size = model.energy_.hidden, model.n_components
-        asked = layer.bind(layer.usual_size(None) if size == "auto" else size).n_units_  # some may have been removed
-        console.print(f"{model.n_topics_} of truncation {asked} units in use{more}")
+        truncation = layer.bind(layer.usual_size(None) if size == "auto" else size).n_units_  # some may be gone
+        console.print(f"{model.n_topics_} of truncation {truncation} units in use{more}")
     views = Table(title="Views", title_justify="left")
     for column in ("view", "family", "columns", "features"):
         views.add_column(column, justify="right" if column in ("columns", "features") else "left")
@@ -109,7 +109,7 @@ def is_model_folder(path: Path) -> bool:
         return False
 
 
-def summary_json(path: Path, n_features: int) -> None:
+def print_summary_json(path: Path, n_features: int) -> None:
     """Print what a model, or a model with its items, holds as JSON.
 
     Parameters
@@ -158,9 +158,9 @@ def print_topics(folder: ModelFolder, n_features: int, n_items: int, n_topics: i
             lines += f"\n  [dim]{len(others)} more say the same: {', '.join(others)}[/dim]"
         Console().print(lines, soft_wrap=True, highlight=False)
     if len(different) > n_topics:
-        say(f"{n_topics} of {len(different)} topics, those that differ most between items; ask for more with -n.")
+        echo(f"{n_topics} of {len(different)} topics, those that differ most between items; ask for more with -n.")
     if folder.stability is not None:
-        say("Stability says how well a topic comes again from resampled items: 1 is always, 0 never.")
+        echo("Stability says how well a topic comes again from resampled items: 1 is always, 0 never.")
 
 
 def _topic_lines(folder: ModelFolder, topic: dict[str, Any], outputs: list[str]) -> str:
@@ -175,8 +175,8 @@ def _topic_lines(folder: ModelFolder, topic: dict[str, Any], outputs: list[str])
         )
     for item in topic["items"]:
         texts = [str(value) for value in folder.items.loc[item] if isinstance(value, str)]
-        told = f": {cell(max(texts, key=len), 100)}" if texts else ""
-        lines.append(f"  [dim]item {item}{told}[/dim]")
+        excerpt = f": {cell(max(texts, key=len), 100)}" if texts else ""
+        lines.append(f"  [dim]item {item}{excerpt}[/dim]")
     return "\n".join(lines)
 
 

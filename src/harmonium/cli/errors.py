@@ -1,4 +1,4 @@
-"""What a command says when it cannot go on: one sentence on stderr and an exit code, never a traceback.
+"""Errors of commands: one sentence on stderr and an exit code, never a traceback.
 
 Exit codes: 0 if all went well; 2 if something that the user gave cannot be used; 130 for Ctrl-C, as in shells; 1 for
 anything else, which is a fault of harmonium.
@@ -24,12 +24,12 @@ TRACEBACK = "HARMONIUM_TRACEBACK"
 _REFUSALS = (ValueError, TypeError, ImportError, ArithmeticError, MemoryError)
 
 
-class Refusal(ValueError):
+class OptionError(ValueError):
     """An option that cannot be used; the message is the sentence that the user gets."""
 
 
 @contextmanager
-def in_one_sentence(interrupted: str = "run it again") -> Iterator[None]:
+def one_line_errors(interrupted: str = "run it again") -> Iterator[None]:
     """Give a context that ends the command with one sentence if it is refused, interrupted, or out of space.
 
     Notices of the library are sentences on stderr, too.
@@ -41,7 +41,7 @@ def in_one_sentence(interrupted: str = "run it again") -> Iterator[None]:
     """
     try:
         with warnings.catch_warnings():
-            _let_notices_be_sentences()
+            _print_notices_as_sentences()
             yield
     except (typer.Exit, typer.Abort):  # they speak for themselves
         raise
@@ -66,13 +66,13 @@ def in_one_sentence(interrupted: str = "run it again") -> Iterator[None]:
         )
 
 
-def _let_notices_be_sentences() -> None:
+def _print_notices_as_sentences() -> None:
     """Print notices of the library as sentences, each once, and keep warnings of other packages to themselves."""
-    told: set[str] = set()
+    printed: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *rest: object, **others: object) -> None:
-        if issubclass(category, HarmoniumWarning) and str(message) not in told:
-            told.add(str(message))
+        if issubclass(category, HarmoniumWarning) and str(message) not in printed:
+            printed.add(str(message))
             _print(str(message), "yellow")
 
     warnings.simplefilter("always", HarmoniumWarning)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from harmonium.cli.writing import write_frames
+from harmonium.cli.frame_files import write_frames
 from harmonium.model_folder.json_values import json_records
 
 # Rows that are shown at a terminal, and letters of a cell: conventions.
@@ -54,7 +54,7 @@ def put_frames(frames: Iterable[pd.DataFrame], output: Path | None, as_json: boo
         Whether to print a list of JSON objects.
     """
     if output is not None:
-        say(f"{write_frames(frames, output):,} rows written to {output}.")
+        echo(f"{write_frames(frames, output):,} rows written to {output}.")
     elif as_json:
         put_json_list(frames)
     elif sys.stdout.isatty():
@@ -69,8 +69,8 @@ def put_json_list(frames: Iterable[pd.DataFrame]) -> None:
     between = "[\n"
     for frame in frames:
         for record in json_records(frame):
-            said = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
-            sys.stdout.write(between + "  " + said.replace("\n", "\n  "))
+            text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
+            sys.stdout.write(between + "  " + text.replace("\n", "\n  "))
             between = ",\n"
     sys.stdout.write("\n]\n" if between == ",\n" else "[]\n")
 
@@ -84,20 +84,20 @@ def _first_rows(frames: Iterable[pd.DataFrame]) -> Table:
     return shown(pd.DataFrame() if first is None else first, n_rows=n_rows)
 
 
-def put_found(found: pd.DataFrame, as_json: bool) -> None:
-    """Print items that were found: JSON, a table at a terminal whose longest column gets the room, or CSV."""
+def put_items(items: pd.DataFrame, as_json: bool) -> None:
+    """Print items with their scores: JSON, a table at a terminal whose longest column gets the room, or CSV."""
     if as_json or not sys.stdout.isatty():
-        put_frame(found, None, as_json)
+        put_frame(items, None, as_json)
         return
     console = Console()
-    room = max(20, console.width - 12 * found.shape[1])
-    texts = [name for name in found.columns if found[name].dtype == object]
-    longest = max(texts, key=lambda name: found[name].astype(str).str.len().mean(), default=None)
+    room = max(20, console.width - 12 * items.shape[1])
+    texts = [name for name in items.columns if items[name].dtype == object]
+    longest = max(texts, key=lambda name: items[name].astype(str).str.len().mean(), default=None)
     table = Table()
-    for name in found.columns:
-        table.add_column(escape(str(name)), justify="right" if found[name].dtype.kind in "iuf" else "left")
-    for row in found.itertuples(index=False):
-        pairs = zip(found.columns, row, strict=True)
+    for name in items.columns:
+        table.add_column(escape(str(name)), justify="right" if items[name].dtype.kind in "iuf" else "left")
+    for row in items.itertuples(index=False):
+        pairs = zip(items.columns, row, strict=True)
         table.add_row(*(cell(value, room if name == longest else 24) for name, value in pairs))
     console.print(table)
 
@@ -143,6 +143,6 @@ def cell(value: Any, most: int = _LETTERS) -> str:
     return escape(plain if len(plain) <= most else plain[: most - 1] + "…")
 
 
-def say(sentence: str) -> None:
-    """Tell the user, on stderr, what happened."""
+def echo(sentence: str) -> None:
+    """Print a sentence on stderr."""
     Console(stderr=True).print(sentence, markup=False, highlight=False, soft_wrap=True)

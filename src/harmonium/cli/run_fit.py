@@ -1,4 +1,4 @@
-"""What ``harmonium fit`` does: read, show what columns are taken for, fit, and say what came of it."""
+"""The fit behind ``harmonium fit``: read, show what columns are taken for, fit, and print the scores."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.base import clone
 
+from harmonium.cli.console import echo, put_json, shown
+from harmonium.cli.errors import OptionError
 from harmonium.cli.model_names import check_model_name, make_model
-from harmonium.cli.printing import put_json, say, shown
-from harmonium.cli.refusing import Refusal
 from harmonium.cli.target_column import Target, read_target
 from harmonium.files import Loaded, endings, in_blocks, is_large, read_data
 from harmonium.files.pictures import pictures_of
@@ -31,8 +31,8 @@ _NAMES = {"harmonium": "this model", "linear": "linear model", "trivial": "witho
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What a user asks ``fit`` for; fields are the options of the command."""
+class FitOptions:
+    """The options of ``harmonium fit``."""
 
     data: Path
     output: Path | None
@@ -52,8 +52,8 @@ class Wish:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """What is fitted: rows as a model takes them, when they are asked for, and what the folder keeps of them."""
+class FitInput:
+    """The input of a fit: rows as a model takes them, when they are asked for, and what the folder keeps of them."""
 
     rows: Callable[[], Any]
     views: Any
@@ -64,97 +64,101 @@ class Prepared:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def run_fit(wish: Wish, as_json: bool, quiet: bool) -> None:
-    """Fit as a user asks for, and print what came of it.
+def run_fit(options: FitOptions, as_json: bool, quiet: bool) -> None:
+    """Fit as the options say, and print the scores.
 
     Parameters
     ----------
-    wish : Wish
+    options : FitOptions
         The options.
     as_json : bool
         Whether to print the summary as JSON, and nothing else.
     quiet : bool
         Whether to show no progress.
     """
-    output = _output(wish)
-    if not 0 <= wish.seed < 2**32:
-        raise Refusal(f"--seed must be a whole number from 0 to {2**32 - 1}; got {wish.seed}; 0 is usual.")
-    check_model_name(wish.model)
+    output = _output(options)
+    if not 0 <= options.seed < 2**32:
+        raise OptionError(f"--seed must be a whole number from 0 to {2**32 - 1}; got {options.seed}; 0 is usual.")
+    check_model_name(options.model)
     silent = quiet or as_json
-    prepared = _streamed(wish, output, silent) if _streams(wish) else _in_memory(wish, silent)
-    task = None if prepared.target is None else prepared.target.task
+    data = _streamed(options, output, silent) if _streams(options) else _in_memory(options, silent)
+    task = None if data.target is None else data.target.task
     verbose = int(not silent and sys.stderr.isatty())
     # a matrix is of the family that the model is about; the columns of a table have theirs by their roles
-    read = {} if prepared.views is None else {"views": prepared.views}
-    model = make_model(wish.model, task, wish.topics, wish.seed, verbose=verbose, **read)
-    if wish.epochs is not None:
+    read = {} if data.views is None else {"views": data.views}
+    model = make_model(options.model, task, options.topics, options.seed, verbose=verbose, **read)
+    if options.epochs is not None:
         if "max_iter" not in model.driver_for(None).get_params():
-            raise Refusal(f"--epochs is a number of passes over the data; {wish.model} takes none; leave it out.")
-        model.set_params(driver__max_iter=wish.epochs)
+            raise OptionError(
+                f"--epochs is a number of passes over the data; {options.model} takes none; leave it out."
+            )
+        model.set_params(driver__max_iter=options.epochs)
     folder = fit_folder(
         output,
         model,
-        prepared.rows(),
-        None if prepared.target is None else prepared.target.y,
-        items=prepared.items,
-        kept=prepared.kept,
-        target=wish.target if wish.target in prepared.items.columns else None,
-        holdout=wish.holdout,
-        refit=wish.refit,
-        n_resamples=wish.resamples,
-        thumbnails=prepared.thumbnails,
-        notes={"source": wish.data.name, "model": wish.model, "task": task, "seed": wish.seed, **prepared.notes},
-        callback=None if silent else lambda words: say(f"{words} …"),
+        data.rows(),
+        None if data.target is None else data.target.y,
+        items=data.items,
+        kept=data.kept,
+        target=options.target if options.target in data.items.columns else None,
+        holdout=options.holdout,
+        refit=options.refit,
+        n_resamples=options.resamples,
+        thumbnails=data.thumbnails,
+        notes={"source": options.data.name, "model": options.model, "task": task, "seed": options.seed, **data.notes},
+        callback=None if silent else lambda step: echo(f"{step} …"),
     )
     if as_json:
         put_json({"folder": str(folder.path), **folder.summary()})
     else:
-        _tell(folder, wish)
+        _print_result(folder, options)
 
 
-def _in_memory(wish: Wish, silent: bool) -> Prepared:
+def _in_memory(options: FitOptions, silent: bool) -> FitInput:
     """Return the data of a file that is read whole."""
-    loaded = read_data(wish.data)
-    target = _target(loaded.items, wish)
-    frame, thumbnails = _with_pictures(loaded, wish)
+    loaded = read_data(options.data)
+    target = _target(loaded.items, options)
+    frame, thumbnails = _with_pictures(loaded, options)
     views: Any = None
-    if not loaded.is_table and (wish.roles or wish.others or wish.pictures):
-        raise Refusal(f"Roles are those of the columns of a table; {wish.data.name} holds views; leave them out.")
+    if not loaded.is_table and (options.roles or options.others or options.pictures):
+        raise OptionError(
+            f"Roles are those of the columns of a table; {options.data.name} holds views; leave them out."
+        )
     if loaded.is_table:
-        frame = frame.drop(columns=[wish.target] if wish.target else [])
-        frame, views = _shown_before(frame, _reader(wish), silent)
-    return Prepared(lambda: frame, views, target, loaded.items, thumbnails=thumbnails)
+        frame = frame.drop(columns=[options.target] if options.target else [])
+        frame, views = _shown_before(frame, _reader(options), silent)
+    return FitInput(lambda: frame, views, target, loaded.items, thumbnails=thumbnails)
 
 
-def _streams(wish: Wish) -> bool:
+def _streams(options: FitOptions) -> bool:
     """Tell whether the table stays in its file; refuse what cannot be done so."""
-    has_pictures = "image" in wish.roles.values()
-    if wish.stream is None:
-        return is_large(wish.data) and not has_pictures
-    if wish.stream and not in_blocks(wish.data):
-        raise Refusal(
-            f"--stream takes .csv, .jsonl and .parquet, or a folder of .parquet files; {wish.data} is none of them; "
+    has_pictures = "image" in options.roles.values()
+    if options.stream is None:
+        return is_large(options.data) and not has_pictures
+    if options.stream and not in_blocks(options.data):
+        raise OptionError(
+            f"--stream takes .csv, .jsonl and .parquet, or a folder of .parquet files; {options.data} is none of them; "
             "leave it out."
         )
-    if wish.stream and has_pictures:
-        raise Refusal("--stream leaves a table in its file; columns of pictures are read whole; leave it out.")
-    return wish.stream
+    if options.stream and has_pictures:
+        raise OptionError("--stream leaves a table in its file; columns of pictures are read whole; leave it out.")
+    return options.stream
 
 
-def _streamed(wish: Wish, output: Path, silent: bool) -> Prepared:
+def _streamed(options: FitOptions, output: Path, silent: bool) -> FitInput:
     """Return the data of a file that stays where it is: a sample in memory, and all rows in blocks on the disk."""
-    table = StreamedTable.opened(wish.data, wish.target)
+    table = StreamedTable.opened(options.data, options.target)
     n_rows, n_kept = table.file.n_rows, len(table.rows)
     if not silent:
-        say(
-            f"Streaming {wish.data.name}: {n_rows:,} rows in blocks of {table.file.rows:,}; roles and words are "
+        echo(
+            f"Streaming {options.data.name}: {n_rows:,} rows in blocks of {table.file.rows:,}; roles and words are "
             f"learned from {n_kept:,} spread rows, which the folder keeps."
         )
-    target = None if table.target is None else _target(table.target, wish)
-    frame = table.sample.drop(columns=[wish.target] if wish.target else [])
-    frame, reader = _shown_before(frame, _reader(wish), silent)
+    target = None if table.target is None else _target(table.target, options)
+    frame = table.sample.drop(columns=[options.target] if options.target else [])
+    frame, reader = _shown_before(frame, _reader(options), silent)
     learned = clone(reader).fit(frame).table_
-    return Prepared(
+    return FitInput(
         lambda: table.views(learned, output),
         reader,
         target,
@@ -164,52 +168,54 @@ def _streamed(wish: Wish, output: Path, silent: bool) -> Prepared:
     )
 
 
-def _output(wish: Wish) -> Path:
-    """Return where the folder goes; refuse a place where something else is, before anything long is computed."""
-    if wish.output is None:
-        ending, packed = endings(wish.data)
-        name = wish.data.name[: len(wish.data.name) - len(ending) - len(packed)].replace(".", "-")
+def _output(options: FitOptions) -> Path:
+    """Return where the folder goes; refuse a path where something else is, before anything long is computed."""
+    if options.output is None:
+        ending, packed = endings(options.data)
+        name = options.data.name[: len(options.data.name) - len(ending) - len(packed)].replace(".", "-")
         output = Path(name or "model")
     else:
-        output = wish.output
+        output = options.output
     if output.suffix[1:2].isalpha():
-        raise Refusal(f"--output must be a folder, whose name has no ending; got {output.name!r}; leave it out.")
+        raise OptionError(f"--output must be a folder, whose name has no ending; got {output.name!r}; leave it out.")
     if output.exists() and not (output / "model.json").exists() and (not output.is_dir() or any(output.iterdir())):
-        raise Refusal(f"--output must be new or a model folder; {output} is something else; choose another.")
+        raise OptionError(f"--output must be new or a model folder; {output} is something else; choose another.")
     if not output.absolute().parent.is_dir():
-        raise Refusal(f"--output must lie in a folder that exists; {output.absolute().parent} does not; make it first.")
+        raise OptionError(
+            f"--output must lie in a folder that exists; {output.absolute().parent} does not; make it first."
+        )
     return output
 
 
-def _target(items: pd.DataFrame, wish: Wish) -> Target | None:
-    if wish.target is None:
-        if wish.task is not None:
-            raise Refusal("--task says what the target is; no --target is given; name a column.")
+def _target(items: pd.DataFrame, options: FitOptions) -> Target | None:
+    if options.target is None:
+        if options.task is not None:
+            raise OptionError("--task says what the target is; no --target is given; name a column.")
         return None
-    return read_target(items, wish.target, wish.task)
+    return read_target(items, options.target, options.task)
 
 
-def _with_pictures(loaded: Loaded, wish: Wish) -> tuple[Any, Thumbnails | None]:
+def _with_pictures(loaded: Loaded, options: FitOptions) -> tuple[Any, Thumbnails | None]:
     """Return the data with pictures in place of the names of their files, and thumbnails of the first such column."""
-    columns = [column for column, role in wish.roles.items() if role == "image"]
+    columns = [column for column, role in options.roles.items() if role == "image"]
     if not columns or not loaded.is_table:
         return loaded.X, None
     frame, thumbnails = loaded.X.copy(), None
     for column in columns:
         if column not in frame.columns:
-            raise Refusal(f"--image must name a column; {column!r} is none; correct the name.")
-        images = pictures_of(frame[column], wish.pictures or wish.data.absolute().parent)
+            raise OptionError(f"--image must name a column; {column!r} is none; correct the name.")
+        images = pictures_of(frame[column], options.pictures or options.data.absolute().parent)
         frame[column] = pd.Series(images, dtype=object)
         thumbnails = thumbnails or Thumbnails.of(images)
     return frame, thumbnails
 
 
-def _reader(wish: Wish) -> TableViews:
-    if wish.others not in (None, "infer", "drop"):
-        raise Refusal(f"--others must be infer or drop; got {wish.others!r}; choose one of them.")
-    given = any(role != "drop" for role in wish.roles.values())
-    remainder: Any = wish.others or ("drop" if given else "infer")
-    return TableViews(wish.roles, remainder)
+def _reader(options: FitOptions) -> TableViews:
+    if options.others not in (None, "infer", "drop"):
+        raise OptionError(f"--others must be infer or drop; got {options.others!r}; choose one of them.")
+    has_roles = any(role != "drop" for role in options.roles.values())
+    remainder: Any = options.others or ("drop" if has_roles else "infer")
+    return TableViews(options.roles, remainder)
 
 
 def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tuple[pd.DataFrame, TableViews]:
@@ -226,7 +232,7 @@ def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tupl
         Console(stderr=True).print(shown(used, "Columns", most=100))
         if left_out:
             names = ", ".join(left_out[:12]) + (", …" if len(left_out) > 12 else "")
-            say(f"Not used: {names}. Give a column a role (--text, --number, …), or --others infer, to use it.")
+            echo(f"Not used: {names}. Give a column a role (--text, --number, …), or --others infer, to use it.")
     roles = {name: role for name, role in learned["role"].items() if name not in left_out}
     return _without_unread(frame.drop(columns=left_out), reader), TableViews(roles, reader.remainder)
 
@@ -246,26 +252,26 @@ def _without_unread(frame: pd.DataFrame, reader: TableViews) -> pd.DataFrame:
     return frame.assign(**emptied)
 
 
-def _tell(folder: ModelFolder, wish: Wish) -> None:
-    """Print what came of a fit, and what to do next."""
+def _print_result(folder: ModelFolder, options: FitOptions) -> None:
+    """Print the scores of a fit, and what to do next."""
     console, model = Console(stderr=True), folder.model
     console.print()
     if folder.scores is not None:
         console.print(score_table(folder.scores))
         if "n_linear" in folder.scores:
-            say(
+            echo(
                 f"The linear model learned from {folder.scores['n_linear']:,} of {folder.scores['n_learned']:,} rows, "
                 "as it takes all of them into memory."
             )
     if model.fitted_.account is not None:
-        say(model.fitted_.account)
-    say(f"{model.n_topics_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
-    asks = [f"predict {folder.path} NEW_DATA"] if wish.target is not None else []
-    asks.append(f"topics {folder.path}")
-    asks.append(f'search {folder.path} "…"' if folder.has_words else f"search {folder.path} --like 0")
-    asks += [f"report {folder.path}", f"explore {folder.path}"]
-    for ask in asks:
-        say(f"  harmonium {ask}")
+        echo(model.fitted_.account)
+    echo(f"{model.n_topics_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
+    commands = [f"predict {folder.path} NEW_DATA"] if options.target is not None else []
+    commands.append(f"topics {folder.path}")
+    commands.append(f'search {folder.path} "…"' if folder.has_words else f"search {folder.path} --like 0")
+    commands += [f"report {folder.path}", f"explore {folder.path}"]
+    for command in commands:
+        echo(f"  harmonium {command}")
 
 
 def score_table(scores: dict[str, Any]) -> Table:
@@ -277,8 +283,8 @@ def score_table(scores: dict[str, Any]) -> Table:
         table.add_column(
             measure["measure"] + ("" if measure["higher_is_better"] else " (less is better)"), justify="right"
         )
-    for place, entry in enumerate(scores["measures"][0]["models"]):
-        cells = [measure["models"][place] for measure in scores["measures"]]
+    for number, entry in enumerate(scores["measures"][0]["models"]):
+        cells = [measure["models"][number] for measure in scores["measures"]]
         values = [f"{cell['value']:.3f}  ({cell['lower']:.3f} to {cell['upper']:.3f})" for cell in cells]
         table.add_row(_NAMES.get(entry["name"], entry["name"]), *values)
     return table

@@ -1,4 +1,4 @@
-"""Tables that come in parts, written to a file as they come; the file is there when all of it is."""
+"""Files of tables that come in parts, written as they come; a file is there when all of it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from harmonium.cli.refusing import Refusal
+from harmonium.cli.errors import OptionError
 from harmonium.extras import require
 from harmonium.model_folder.json_values import json_records
 from harmonium.storage.replacing import replace_file
@@ -33,7 +33,7 @@ def write_frames(frames: Iterable[pd.DataFrame], output: Path) -> int:
     writers = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
     ending = output.suffix.lower()
     if ending not in writers:
-        raise Refusal(f"--output must end in .csv, .jsonl or .parquet; got {output.name!r}; choose one of them.")
+        raise OptionError(f"--output must end in .csv, .jsonl or .parquet; got {output.name!r}; choose one of them.")
     counted = _Counted(frames)
     replace_file(output, writers[ending](counted))
     return counted.n_rows
