@@ -1,4 +1,4 @@
-"""What can be imported from `harmonium` itself, and where it comes from; `__init__.py` reads this file."""
+"""Public names of `harmonium` and their modules; `__init__.py` reads this file."""
 
 from harmonium import recipes, weak
 from harmonium._version import __version__

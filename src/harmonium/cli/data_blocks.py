@@ -13,7 +13,7 @@ import pandas as pd
 
 from harmonium.cli.errors import OptionError
 from harmonium.exceptions import HarmoniumWarning
-from harmonium.files import TableFile, in_blocks, read_data
+from harmonium.files import TableFile, is_streamable, read_data
 from harmonium.files.pictures import pictures_of
 from harmonium.notices import notice
 
@@ -40,7 +40,7 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
         Columns of a table that the model knows, with pictures in place of their files, or views.
     """
     table = getattr(model, "fitted_", None) and model.fitted_.table
-    if table is None or not in_blocks(data):
+    if table is None or not is_streamable(data):
         loaded = read_data(data)
         if table is not None and loaded.is_table:
             yield _columns(table, loaded.X, data, pictures)

@@ -19,7 +19,7 @@ from harmonium.cli.console import echo, put_json, shown
 from harmonium.cli.errors import OptionError
 from harmonium.cli.model_names import check_model_name, make_model
 from harmonium.cli.target_column import Target, read_target
-from harmonium.files import Loaded, endings, in_blocks, is_large, read_data
+from harmonium.files import Loaded, endings, is_large, is_streamable, read_data
 from harmonium.files.pictures import pictures_of
 from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
 from harmonium.model_folder.streaming import StreamedTable
@@ -135,7 +135,7 @@ def _streams(options: FitOptions) -> bool:
     has_pictures = "image" in options.roles.values()
     if options.stream is None:
         return is_large(options.data) and not has_pictures
-    if options.stream and not in_blocks(options.data):
+    if options.stream and not is_streamable(options.data):
         raise OptionError(
             f"--stream takes .csv, .jsonl and .parquet, or a folder of .parquet files; {options.data} is none of them; "
             "leave it out."

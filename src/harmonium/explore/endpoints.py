@@ -61,7 +61,7 @@ def endpoints(handlers: Handlers) -> list[Endpoint]:
 
 
 def _about(handlers: Handlers) -> list[Endpoint]:
-    """What is there, whoever asks."""
+    """Return endpoints about the folder itself."""
     n_items, n_topics = len(handlers.folder), handlers.folder.model.n_topics_
     topic = fields.number_of("topic", n_topics, "Number of a topic.")
     row = fields.number_of("row", n_items, "Number of an item.")
@@ -112,7 +112,7 @@ def _about(handlers: Handlers) -> list[Endpoint]:
 
 
 def _questions(handlers: Handlers) -> list[Endpoint]:
-    """What a person asks in the address of a page."""
+    """Return endpoints whose fields a person gives in the address of a page."""
     n_items = len(handlers.folder)
     columns = {
         f"{COLUMN}{name}": fields.text(name, _MOST_LETTERS, description=f"Value of the column {name}.")
@@ -142,7 +142,7 @@ def _questions(handlers: Handlers) -> list[Endpoint]:
 
 
 def _computations(handlers: Handlers) -> list[Endpoint]:
-    """What a program asks, for many items at once."""
+    """Return endpoints for programs, which take many items at once."""
     items = fields.items(handlers.columns)
     top = fields.whole("top", 1, _MOST_FOUND, 5, description="Number of annotations of each item.")
     view = fields.one_of(

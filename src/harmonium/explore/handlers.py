@@ -71,7 +71,7 @@ class Handlers:
 
     @cached_property
     def colourings(self) -> list[dict[str, str]]:
-        """What the map can be coloured by."""
+        """Everything that the map can be coloured by."""
         return colourings(self.folder, self.labels)
 
     @cached_property
@@ -82,7 +82,7 @@ class Handlers:
     # ---- about the folder ----------------------------------------------------------------------------------------
     @cached_property
     def about(self) -> dict[str, Any]:
-        """What the folder holds."""
+        """The summary of the folder."""
         summary = self.folder.summary(1, 1)
         kept = ("model", "items", "columns", "views", "target", "scores")
         return {
@@ -97,7 +97,7 @@ class Handlers:
 
     @cached_property
     def map(self) -> dict[str, Any]:
-        """Where all items lie."""
+        """Locations of all items on the map."""
         lacking = [row for row in range(len(self.folder)) if self.cards.picture(row) is None]
         has_pictures = self.folder.thumbnails is not None
         return {

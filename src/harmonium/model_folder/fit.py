@@ -169,19 +169,19 @@ def fit_folder(
     return folder
 
 
-def _resamples(model: Harmonium, asked: int | None, predicts: bool) -> int:
+def _resamples(model: Harmonium, n_resamples: int | None, predicts: bool) -> int:
     """Return how often topics are learned again; refuse models that cannot do so before anything is computed."""
     layer = model._layer()
     is_composed = layer.predictors is not layer
-    if asked is None:
+    if n_resamples is None:
         return _RESAMPLES if is_composed else 0
-    check_whole("fit_folder", "n_resamples", asked, lower=0, remedy="3 is usual")
-    if asked and predicts and not is_composed:
+    check_whole("fit_folder", "n_resamples", n_resamples, lower=0, remedy="3 is usual")
+    if n_resamples and predicts and not is_composed:
         raise ValueError(
             f"n_resamples needs topics that no loss moves; got {layer}, which learns by the target; pass 0, or a model "
             "with ComposedUnits()."
         )
-    return asked
+    return n_resamples
 
 
 def unfinished_path(path: str | os.PathLike[str]) -> Path:
@@ -201,7 +201,7 @@ def unfinished_path(path: str | os.PathLike[str]) -> Path:
 
 
 class _Unfinished:
-    """What a fit has done so far, in a folder beside the one that it makes."""
+    """The work of an unfinished fit, in a folder beside the one that it makes."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = unfinished_path(path)

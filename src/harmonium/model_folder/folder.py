@@ -60,7 +60,7 @@ class ModelFolder:
     thumbnails : Thumbnails or None
         Small pictures of the items, if a column has pictures.
     held_out : HeldOut or None
-        Predictions for rows that the model which made them had not seen, and what they are worth.
+        Predictions for rows that the model which made them had not seen, and their scores.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class ModelFolder:
 
     @property
     def scores(self) -> dict[str, Any] | None:
-        """What predictions for held-out rows are worth, beside those of simpler models.
+        """Scores of the predictions for held-out rows, beside those of simpler models.
 
         None if no rows were held out.
         """
@@ -228,7 +228,7 @@ class ModelFolder:
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What was kept beside the model: where data came from, how it was fitted."""
+        """Notes kept beside the model: where data came from, how it was fitted."""
         return self._contents.notes
 
     def summary(self, n_features: int = 10, n_items: int = 5) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _TITLE, _EXCERPT = 80, 200
 
 
 class Cards:
-    """What is shown of the items of a folder.
+    """Cards of the items of a folder.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def topic_means(model: Harmonium, X: Any) -> np.ndarray:
 
 @dataclass
 class UnitUse:
-    """How items use the topics, in float64.
+    """Use of the topics by items, in float64.
 
     Attributes
     ----------

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from harmonium.files.base import endings, refuse
+from harmonium.files.data_file import endings, refuse
 from harmonium.files.json_tables import jsonl_blocks
-from harmonium.files.parquet import is_parquet_folder, parquet_blocks, parquet_files
+from harmonium.files.parquet_tables import is_parquet_folder, parquet_blocks, parquet_files
 from harmonium.files.text_tables import csv_blocks
 
 #: rows of a block: for memory only
@@ -36,14 +36,14 @@ _FORMATS: dict[str, Blocks] = {
 }
 
 
-def in_blocks(path: Path) -> bool:
+def is_streamable(path: Path) -> bool:
     """Tell whether a file, or folder, is one that can be read some rows at a time."""
     return endings(path)[0] in _FORMATS or is_parquet_folder(path)
 
 
 def is_large(path: Path) -> bool:
     """Tell whether a table takes so much memory that it had better stay in its file."""
-    if not in_blocks(path) or not path.exists():
+    if not is_streamable(path) or not path.exists():
         return False
     files = parquet_files(path) if path.is_dir() else [path]
     size = sum(file.stat().st_size for file in files)
@@ -108,14 +108,14 @@ class TableFile:
         read, rows = _reader(path), rows or BLOCK_ROWS
         n_rows, first = 0, None
         seen: dict[str, set[str]] = {}
-        for number, block in enumerate(read(path, rows, frozenset())):
+        for block_number, block in enumerate(read(path, rows, frozenset())):
             n_rows += len(block)
-            first = block if number == 0 else None  # one block need not be read again
-            for place, name in enumerate(block.columns):
-                seen.setdefault(name, set()).add(_type_of(block.iloc[:, place]))
+            first = block if block_number == 0 else None  # one block need not be read again
+            for number, name in enumerate(block.columns):
+                seen.setdefault(name, set()).add(_type_of(block.iloc[:, number]))
         if not n_rows or not seen:
             refuse(path, "A table must have at least one row and one column", f"has {n_rows} rows", "see to it")
-        types = {name: _common(found) for name, found in seen.items() if name or found != {"nothing"}}
+        types = {name: _common(kinds) for name, kinds in seen.items() if name or kinds != {"nothing"}}
         if "" in types and list(block.columns).count("") > 1:
             refuse(path, "Columns of a table must have different names", "has '' twice", "rename one")
         if first is not None:
@@ -143,21 +143,21 @@ def _type_of(column: pd.Series) -> str:
     kinds = {"i": "whole", "u": "whole", "f": "number", "b": "flag"}
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in kinds:
         return kinds[column.dtype.kind]
-    known = column.dropna()
-    if not len(known):
+    values = column.dropna()
+    if not len(values):
         return "nothing"
-    return "truth" if column.dtype == object and known.map(type).eq(bool).all() else "any"
+    return "truth" if column.dtype == object and values.map(type).eq(bool).all() else "any"
 
 
-def _common(found: set[str]) -> str:
+def _common(kinds: set[str]) -> str:
     """Return what values are that are of several types in different blocks."""
-    types = found - {"nothing"}
+    types = kinds - {"nothing"}
     if types == {"whole"}:
-        return "whole" if "nothing" not in found else "number"
+        return "whole" if "nothing" not in kinds else "number"
     if types <= {"whole", "number"}:
         return "number" if types else "any"
     if types <= {"flag", "truth"}:
-        return "flag" if found == {"flag"} else "truth"
+        return "flag" if kinds == {"flag"} else "truth"
     return "any"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from harmonium.extras import require
-from harmonium.files.base import Loaded, checked_frame, one_line, opened, refuse
+from harmonium.files.data_file import Loaded, checked_frame, one_line, opened, refuse
 
 
 def read_parquet(path: Path) -> Loaded:
@@ -51,20 +51,20 @@ def parquet_files(path: Path) -> list[Path]:
 def _batches(path: Path, rows: int) -> Iterator[Any]:
     arrow, parquet = require("pyarrow", "Reading Parquet"), require("pyarrow.parquet", "Reading Parquet")
     first: list[str] | None = None
-    for place in parquet_files(path):
-        with opened(place) as file:
+    for part in parquet_files(path):
+        with opened(part) as file:
             try:
-                found = parquet.ParquetFile(file)
-                names = list(found.schema_arrow.names)
-                _check_names(place, names, first)
+                table = parquet.ParquetFile(file)
+                names = list(table.schema_arrow.names)
+                _check_names(part, names, first)
                 first = first or names
-                yield from found.iter_batches(rows)
+                yield from table.iter_batches(rows)
             except (arrow.ArrowException, OSError) as error:
-                refuse(place, "A Parquet file must be whole", f"is not ({one_line(error)})", "write it again", error)
+                refuse(part, "A Parquet file must be whole", f"is not ({one_line(error)})", "write it again", error)
 
 
 def _check_names(path: Path, names: list[str], first: list[str] | None) -> None:
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
     if twice is not None:
         refuse(path, "Columns of a table must have different names", f"has {twice[:60]!r} twice", "rename one")
     if first is not None and set(names) != set(first):

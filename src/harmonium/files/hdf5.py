@@ -1,4 +1,4 @@
-"""AnnData and MuData (extra ``scverse``)."""
+"""AnnData and MuData in HDF5 files (extra ``scverse``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from harmonium.extras import require
-from harmonium.files.base import Loaded, one_line, opened, refuse
+from harmonium.files.data_file import Loaded, one_line, opened, refuse
 
 
 def read_h5ad(path: Path) -> Loaded:

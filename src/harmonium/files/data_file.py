@@ -1,4 +1,4 @@
-"""What readers of files have in common: what they return, and how they refuse."""
+"""Content and errors of data files, and what their readers share."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class DataFileError(ValueError):
     >>> read_data("notes.txt")
     Traceback (most recent call last):
     ...
-    harmonium.files.base.DataFileError: A data file must have an ending that says what it is...
+    harmonium.files.data_file.DataFileError: A data file must have an ending that says what it is...
     """
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """What a data file holds.
+    """The content of a data file.
 
     Attributes
     ----------
