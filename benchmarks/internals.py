@@ -4,7 +4,6 @@ Fitted estimators do not offer exact posteriors, known truths and single steps o
 """
 
 from harmonium.batch import Batch, ViewBatch
-from harmonium.collection.contents import Contents
 from harmonium.energy import Energy
 from harmonium.estimators.preparation import prepare
 from harmonium.families.chain_states import chain_states
@@ -15,6 +14,7 @@ from harmonium.inference.naive import naive_log_partition
 from harmonium.inference.perfect import perfect_sample
 from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.kernels.runtime.threads import compute
+from harmonium.model_folder.contents import Contents
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, bias_of

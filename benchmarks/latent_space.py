@@ -39,9 +39,9 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import RIVALS, trivial, tuned
 from harmonium import HarmoniumClassifier, HarmoniumRegressor, Views
-from harmonium.collection import ItemMap
 from harmonium.datasets import load_hotels, load_newsgroups, load_wines
 from harmonium.metrics import topic_coherence, topic_diversity, topic_stability
+from harmonium.model_folder import ItemMap
 
 SETS = ("hotels", "wines", "20 Newsgroups", "Reuters-21578")
 BENCHMARK = Benchmark(

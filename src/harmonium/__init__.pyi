@@ -1,8 +1,7 @@
-"""Names that can be imported from `harmonium` itself, and where they come from; `__init__.py` reads this file."""
+"""Public names of `harmonium` and their modules; `__init__.py` reads this file."""
 
 from harmonium import recipes, weak
 from harmonium._version import __version__
-from harmonium.collection import HeldOut, ModelFolder, Thumbnails, fit_folder
 from harmonium.estimators import (
     Harmonium,
     HarmoniumClassifier,
@@ -10,6 +9,7 @@ from harmonium.estimators import (
     bootstrap_stability,
     merge_duplicates,
 )
+from harmonium.evaluation import HeldOut
 from harmonium.exceptions import (
     DivergenceError,
     HarmoniumWarning,
@@ -42,6 +42,7 @@ from harmonium.hidden import (
     SpikeSlab,
 )
 from harmonium.loading import load
+from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.recipes import (
     BDWH,

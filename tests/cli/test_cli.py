@@ -95,7 +95,7 @@ def test_demo_goes_on_without_matplotlib(tmp_path: Path, monkeypatch: pytest.Mon
     for module in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "harmonium.cli.pictures", raising=False)
+    monkeypatch.delitem(sys.modules, "harmonium.cli.demo_pictures", raising=False)
     result = RUNNER.invoke(app, ["demo", "--quick", "--output", str(tmp_path)], catch_exceptions=False)
     assert result.exit_code == 0
     assert 'pip install "harmonium[plot]"' in result.output

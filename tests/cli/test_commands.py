@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from harmonium import ModelFolder
 from harmonium.cli import app
 from harmonium.cli.commands import COMMANDS
-from harmonium.cli.printing import put_json_list
-from harmonium.cli.writing import write_frames
+from harmonium.cli.console import put_json_list
+from harmonium.cli.frame_files import write_frames
 from tests.cases.bad_input import assert_one_sentence
 
 RUNNER = CliRunner(env={"COLUMNS": "140"})
@@ -176,7 +176,7 @@ def test_a_fault_of_the_library_says_so_and_ends_with_1(monkeypatch: pytest.Monk
     def fail(path: Path) -> None:
         raise RuntimeError("something")
 
-    monkeypatch.setattr("harmonium.collection.ModelFolder.open", fail)
+    monkeypatch.setattr("harmonium.model_folder.ModelFolder.open", fail)
     result = RUNNER.invoke(app, ["topics", str(model)])
     assert result.exit_code == 1 and "RuntimeError: something" in result.stderr
 

@@ -263,7 +263,7 @@ def test_a_service_has_no_pages(folder: ModelFolder) -> None:
 
 
 def test_requests_are_counted_over_processes(folder: ModelFolder, tmp_path: Path) -> None:
-    both = [TestClient(make_app(folder, Settings(counts=tmp_path))) for _ in range(2)]
+    both = [TestClient(make_app(folder, Settings(metrics_folder=tmp_path))) for _ in range(2)]
     for client, number in zip(both, (2, 3), strict=True):
         for _ in range(number):
             client.get("/topics.json")

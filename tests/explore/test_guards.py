@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from harmonium import ModelFolder
 from harmonium.explore import Settings, make_app, settings_for
-from harmonium.explore.guards import Rates
-from harmonium.explore.serving import _address
+from harmonium.explore.middleware import RateLimiter
+from harmonium.explore.server import _address
 from tests.cases.repository import ROOT
 
 
@@ -66,7 +66,7 @@ def test_a_client_that_asks_too_often_has_to_wait(folder: ModelFolder) -> None:
 
 
 def test_supplies_grow_again_and_old_clients_are_forgotten() -> None:
-    rates = Rates(2.0, 4)
+    rates = RateLimiter(2.0, 4)
     assert [rates.wait("one", now=10.0) for _ in range(5)] == [0, 0, 0, 0, 1]
     assert rates.wait("other", now=10.0) == 0
     assert [rates.wait("one", now=11.0) for _ in range(3)] == [0, 0, 1]

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from harmonium import ModelFolder
 from harmonium.cli import app
 from harmonium.explore import Settings
-from harmonium.explore.serving import run
+from harmonium.explore.server import run
 
 
 def start(*arguments: str) -> tuple[subprocess.Popen, str]:

@@ -19,8 +19,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import DataFileError, read_data
-from harmonium.files.blocks import TableFile
 from harmonium.files.pictures import pictures_of
+from harmonium.files.table_file import TableFile
 from tests.cases.bad_input import assert_one_sentence
 
 FRAME = pd.DataFrame({"name": ["Ann", "Bo", None], "note": ['said "no"', "a;b,c", "line\nbreak"], "age": [31, 45, 27]})

@@ -24,14 +24,13 @@ CROSS_CUTTING = {
 }
 # tests that already lie where the rooms of a package are to be
 ROOMS = {
-    "collection": {"model_folder", "evaluation"},
     "training": {
         f"training/{concern}"
         for concern in ("drivers", "posterior", "supervised", "growth", "checkpoint", "distributed", "finalize")
     },
 }
 # modules beside the packages that are tested through all that use them
-USED_BY_ALL = {"bars", "batch", "energy", "exceptions", "given", "loading", "targets"}
+USED_BY_ALL = {"progress_bar", "batch", "energy", "exceptions", "raw_target", "loading", "targets"}
 
 
 def folders(root: Path) -> dict[str, Path]:

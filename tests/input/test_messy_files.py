@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 
 from harmonium import HarmoniumRegressor, ModelFolder, Stochastic, TableViews, fit_folder
 from harmonium.cli import app
-from harmonium.cli.asking import answered, found_items, new_blocks
-from harmonium.cli.writing import write_frames
-from harmonium.collection.choosing import target_of
+from harmonium.cli.data_blocks import answer_blocks, new_blocks
+from harmonium.cli.frame_files import write_frames
+from harmonium.cli.item_search import search_items
+from harmonium.cli.target_column import read_target
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import TableFile, read_data
 from harmonium.report.summary.cards import Cards
@@ -76,15 +77,15 @@ def test_items_of_a_folder_go_by_name(tmp_path: Path) -> None:
 def test_classes_may_be_spelled_like_missing_values(classes: list[str]) -> None:
     cells = [*classes * 10, " ", None, "?"]
     with pytest.warns(HarmoniumWarning, match="are classes of their own"):
-        target = target_of(pd.DataFrame({"class": cells}), "class")
+        target = read_target(pd.DataFrame({"class": cells}), "class")
     assert target.task == "class" and target.y.tolist() == [*classes * 10, None, None, None]
 
 
 def test_a_gap_between_whole_numbers_is_no_class() -> None:
-    target = target_of(pd.DataFrame({"ill": ["0", "1", "NA", "1", "-"] * 4}), "ill")
+    target = read_target(pd.DataFrame({"ill": ["0", "1", "NA", "1", "-"] * 4}), "ill")
     assert target.task == "class" and target.y.tolist() == ["0", "1", None, "1", None] * 4
     with pytest.raises(ValueError, match="is empty"):
-        target_of(pd.DataFrame({"ill": ["", " ", None]}), "ill")
+        read_target(pd.DataFrame({"ill": ["", " ", None]}), "ill")
 
 
 def test_a_class_called_none_is_predicted_from_a_file(tmp_path: Path) -> None:
@@ -154,11 +155,11 @@ def test_columns_that_are_an_index_in_parquet_are_kept(tmp_path: Path) -> None:
 def test_a_search_tells_its_own_score_from_a_column_called_so(tmp_path: Path) -> None:
     frame = pd.DataFrame({"text": TEXTS, "score": RNG.integers(1, 6, N_ROWS), "row": NUMBERS, "row_": NUMBERS + 1})
     folder = fitted(frame, tmp_path, "--text", "text")
-    found = found_items(folder, "oak", [], None, 5, "score,text,row")
+    found = search_items(folder, "oak", [], None, 5, "score,text,row")
     assert found.columns.tolist() == ["row", "score", "score_", "text", "row__"]
     assert found["score_"].tolist() == frame["score"][found["row"]].tolist()
     assert found["row__"].tolist() == frame["row"][found["row"]].tolist()
-    assert "row_" in found_items(folder, "oak", [], None, 5, None).columns
+    assert "row_" in search_items(folder, "oak", [], None, 5, None).columns
 
 
 def test_the_fit_uses_the_roles_that_were_shown(tmp_path: Path) -> None:
@@ -232,7 +233,7 @@ def test_what_counts_as_missing_is_counted_over_all_blocks(tmp_path: Path) -> No
     (tmp_path / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     def asked() -> Iterator[pd.DataFrame]:
-        yield from answered(lambda block: pd.DataFrame({"y": model.predict(block)}), blocks)
+        yield from answer_blocks(lambda block: pd.DataFrame({"y": model.predict(block)}), blocks)
 
     blocks = list(new_blocks(model, tmp_path / "new.jsonl", None))
     assert len(blocks) == 2

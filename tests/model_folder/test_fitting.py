@@ -20,12 +20,13 @@ from harmonium import (
     TableViews,
     fit_folder,
 )
-from harmonium.collection import fitting
-from harmonium.collection.choosing import MODELS, model_for, target_of
-from harmonium.collection.judging import split_rows
+from harmonium.cli.model_names import MODELS, make_model
+from harmonium.cli.target_column import read_target
 from harmonium.estimators.labels import read_classes
-from harmonium.given import read_given
+from harmonium.evaluation.split import split_rows
+from harmonium.model_folder import fit as folder_fit
 from harmonium.notices import notice
+from harmonium.raw_target import read_raw_target
 from harmonium.views import Views
 from tests.cases.folders import FRAME, KIND, READER, N
 
@@ -94,7 +95,7 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_result(
     with monkeypatch.context() as patch:
         patch.setattr(HarmoniumRegressor, "fit", fit)
         if after == "final":
-            patch.setattr(fitting.ModelFolder, "create", create)
+            patch.setattr(folder_fit.ModelFolder, "create", create)
         with pytest.raises(Stop):
             fit_folder(tmp_path / "stars", regressor(), X, "stars", items=FRAME)
     assert not (tmp_path / "stars").exists() and len(fits) == (1 if after == "trial" else 2)
@@ -125,14 +126,16 @@ def test_another_share_of_rows_is_learned_from_anew(tmp_path: Path) -> None:
 
 
 def test_other_data_do_not_go_on_from_it() -> None:
-    first, second = (fitting._key(regressor(), FRAME, FRAME["stars"] + shift) for shift in (0, 1))
-    assert first != second and first == fitting._key(regressor(), FRAME.copy(), FRAME["stars"])
-    assert first != fitting._key(regressor(n_jobs=2), FRAME, FRAME["stars"])
-    assert first != fitting._key(regressor(), FRAME.rename(columns={"price": "cost"}), FRAME["stars"])
+    first, second = (folder_fit._key(regressor(), FRAME, FRAME["stars"] + shift) for shift in (0, 1))
+    assert first != second and first == folder_fit._key(regressor(), FRAME.copy(), FRAME["stars"])
+    assert first != folder_fit._key(regressor(n_jobs=2), FRAME, FRAME["stars"])
+    assert first != folder_fit._key(regressor(), FRAME.rename(columns={"price": "cost"}), FRAME["stars"])
     matrix = np.eye(3)
-    one, same, other = (fitting._key(regressor(), Views({"x": x}), None) for x in (matrix, matrix.copy(), matrix[::-1]))
+    one, same, other = (
+        folder_fit._key(regressor(), Views({"x": x}), None) for x in (matrix, matrix.copy(), matrix[::-1])
+    )
     assert one == same != other
-    assert fitting._key(regressor(), object(), None) != fitting._key(regressor(), object(), None)
+    assert folder_fit._key(regressor(), object(), None) != folder_fit._key(regressor(), object(), None)
 
 
 # ---- choosing --------------------------------------------------------------------------------------------------------
@@ -140,32 +143,32 @@ def test_other_data_do_not_go_on_from_it() -> None:
     ("name", "task"), [("stars", "number"), ("class", "class"), ("tags", "labels"), ("price", "number")]
 )
 def test_the_data_tell_what_a_target_is(name: str, task: str) -> None:
-    assert target_of(FRAME, name).task == task
+    assert read_target(FRAME, name).task == task
 
 
 def test_targets_are_what_they_stand_for() -> None:
     frame = pd.DataFrame({"share": ["13%", "7.5%", "20%"], "kind": ["a", "?", "b"], "code": [1, 2, 1]})
-    assert target_of(frame, "share").y.tolist() == [13, 7.5, 20]
-    assert target_of(frame, "kind").y.tolist() == ["a", None, "b"]
-    assert target_of(frame, "code", "class").y.tolist() == [1, 2, 1]
-    assert target_of(FRAME, "tags").y.columns.tolist() == ["bad", "cheap", "dear", "good"]
+    assert read_target(frame, "share").y.tolist() == [13, 7.5, 20]
+    assert read_target(frame, "kind").y.tolist() == ["a", None, "b"]
+    assert read_target(frame, "code", "class").y.tolist() == [1, 2, 1]
+    assert read_target(FRAME, "tags").y.columns.tolist() == ["bad", "cheap", "dear", "good"]
     with pytest.raises(ValueError, match="correct the name"):
-        target_of(frame, "colour")
+        read_target(frame, "colour")
     with pytest.raises(ValueError, match="must have numbers"):
-        target_of(frame, "kind", "number")
+        read_target(frame, "kind", "number")
 
 
 @pytest.mark.parametrize("name", ["auto", *MODELS])
 def test_every_model_is_made_by_its_word_or_refused(name: str) -> None:
     for task in (None, "number", "class"):
         try:
-            made = model_for(name, task, 7, seed=3)  # type: ignore[arg-type]
+            made = make_model(name, task, 7, seed=3)  # type: ignore[arg-type]
         except ValueError as error:
             assert "choose" in str(error)
             continue
         assert made.random_state == 3
         assert bool(made.kinds) == (task is not None)
-    assert model_for("auto", "class", 7).n_components == 7
+    assert make_model("auto", "class", 7).n_components == 7
 
 
 @pytest.mark.parametrize("form", ["dict", "list", "sparse", "array", "polars", "anndata"])
@@ -183,7 +186,7 @@ def test_whatever_a_model_takes_can_be_held_out_and_recognised(form: str, tmp_pa
     )
     folder = fit_folder(tmp_path / "made", model, rows, FRAME["stars"].to_numpy(), refit=False)
     assert folder.scores["n_rows"] == 32 and len(folder) == N  # type: ignore[index]
-    keys = {fitting._key(model, fitting._as_rows(rows), None) for _ in range(2)}
+    keys = {folder_fit._key(model, folder_fit._as_rows(rows), None) for _ in range(2)}
     assert len(keys) == 1
 
 
@@ -200,16 +203,16 @@ def test_an_interrupt_says_nothing_of_models_that_nobody_gets(tmp_path: Path, re
 
 
 def test_a_model_in_closed_form_is_kept_like_others(tmp_path: Path) -> None:
-    model = model_for("clusters", None, 2, views=TableViews({"text": "words"}))
+    model = make_model("clusters", None, 2, views=TableViews({"text": "words"}))
     assert fit_folder(tmp_path / "spaces", model, FRAME[["text"]]).coordinates.shape == (N, 2)
 
 
 def test_sparse_labels_stay_small_on_their_way() -> None:
     tags = ["a|b", "b|c", "a|c", "a|b|c"] * 40
-    known = target_of(pd.DataFrame({"t": tags}), "t", "labels").y
-    some = target_of(pd.DataFrame({"t": [None, *tags[1:]]}), "t", "labels").y
+    known = read_target(pd.DataFrame({"t": tags}), "t", "labels").y
+    some = read_target(pd.DataFrame({"t": [None, *tags[1:]]}), "t", "labels").y
     assert isinstance(known.dtypes.iloc[0], pd.SparseDtype) and some.dtypes.iloc[0].itemsize == 2
-    assert read_given(known).values.dtype == np.int8
+    assert read_raw_target(known).values.dtype == np.int8
     for y, n_unknown in ((known, 0), (some, 3)):
         targets = read_classes(y, None).targets
         assert targets.stored.dtype == np.int8 and np.isnan(targets.values).sum() == n_unknown

@@ -115,7 +115,7 @@ def test_nearest_leaves_out_the_item_and_is_the_search_by_its_row(folder: ModelF
 
 def test_an_item_on_the_map_lies_where_it_is_placed(folder: ModelFolder, frame: pd.DataFrame) -> None:
     assert np.abs(folder.map).max() == 1
-    place = folder.place(frame.iloc[[3]].drop(columns=["seen", "parts"]))[0]
+    place = folder.locate(frame.iloc[[3]].drop(columns=["seen", "parts"]))[0]
     alike = cosine_similarity(folder.search_coordinates)[3]
     near = folder.map[alike >= np.sort(alike)[-5] - 1e-6]  # the five most alike, and whoever is as alike as the fifth
     assert (place >= near.min(axis=0) - 1e-6).all() and (place <= near.max(axis=0) + 1e-6).all()

@@ -13,11 +13,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import NearestNeighbors
 
 from harmonium import HarmoniumClassifier, ModelFolder, Stochastic
-from harmonium.collection import ItemMap, item_map
-from harmonium.collection.item_map import _middle
+from harmonium.model_folder import ItemMap, item_map
+from harmonium.model_folder.item_map import _middle
 from harmonium.report import MapDisplay
 from harmonium.report.summary.cards import Cards
-from harmonium.report.summary.places import map_summary
+from harmonium.report.summary.item_map import map_summary
 
 WORDS = {"good": "clean quiet friendly lovely bright", "bad": "dirty rude noisy broken smelly"}
 
@@ -46,7 +46,7 @@ def test_report_explorer_folder_and_display_have_the_same_map(tmp_path: Path) ->
     np.testing.assert_array_equal(MapDisplay.from_estimator(opened.model, frame).map[["x", "y"]], opened.map)
     summary = map_summary(opened, Cards(opened))
     np.testing.assert_allclose(2 * np.stack([summary["x"], summary["y"]], axis=1) - 1, made.map, atol=2e-4)
-    np.testing.assert_allclose(opened.place(frame), made.map, atol=0.02)
+    np.testing.assert_allclose(opened.locate(frame), made.map, atol=0.02)
 
 
 def test_items_of_the_map_keep_their_places() -> None:

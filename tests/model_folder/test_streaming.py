@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from harmonium import ModelFolder, load
 from harmonium.cli import app
-from harmonium.collection.streaming import StreamedTable
 from harmonium.files import DataFileError, TableFile, is_large, read_data
+from harmonium.model_folder.streaming import StreamedTable
 from harmonium.storage import replacing
 
 RNG = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def written(folder: Path, way: str) -> Path:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harmonium.files.blocks.BLOCK_ROWS", 50)
+    monkeypatch.setattr("harmonium.files.table_file.BLOCK_ROWS", 50)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -109,7 +109,7 @@ def streamed(tmp_path_factory: pytest.TempPathFactory) -> tuple[ModelFolder, Mod
     place = tmp_path_factory.mktemp("streams")
     path = written(place, "csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harmonium.files.blocks.BLOCK_ROWS", 50)
+        patch.setattr("harmonium.files.table_file.BLOCK_ROWS", 50)
         run("fit", path, *OPTIONS, "--stream", "-o", place / "streamed")
         run("fit", path, *OPTIONS, "-o", place / "whole")
     assert sorted(entry.name for entry in place.iterdir()) == ["streamed", "table.csv", "whole"]
@@ -136,9 +136,9 @@ def test_what_is_chosen_and_learned_from_all_rows(
     tmp_path: Path, small_blocks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder keeps some rows, and knows where they come from; the model has seen all of them."""
-    monkeypatch.setattr("harmonium.collection.streaming.KEPT_ROWS", 100)
-    monkeypatch.setattr("harmonium.collection.fitting._MOST_HELD_OUT", 40)
-    monkeypatch.setattr("harmonium.collection.fitting._MOST_COMPARED", 60)
+    monkeypatch.setattr("harmonium.model_folder.streaming.KEPT_ROWS", 100)
+    monkeypatch.setattr("harmonium.model_folder.fit._MOST_HELD_OUT", 40)
+    monkeypatch.setattr("harmonium.model_folder.fit._MOST_COMPARED", 60)
     path = written(tmp_path, "parquet")
     run("fit", path, *OPTIONS, "--stream", "-o", tmp_path / "m")
     folder = ModelFolder.open(tmp_path / "m")
@@ -158,12 +158,12 @@ def test_answers_in_blocks_are_those_of_the_whole_table(
     for ask in (("predict",), ("transform",), ("annotate", "--view", "text", "--top", "2")):
         found = []
         for rows in (40, 10_000):
-            monkeypatch.setattr("harmonium.files.blocks.BLOCK_ROWS", rows)
+            monkeypatch.setattr("harmonium.files.table_file.BLOCK_ROWS", rows)
             output = tmp_path / f"{rows}.{ending}"
             run(ask[0], folder.path, path, *ask[1:], "-o", output)
             found.append(read_data(output).X)
         pd.testing.assert_frame_equal(*found)
-    monkeypatch.setattr("harmonium.files.blocks.BLOCK_ROWS", 40)
+    monkeypatch.setattr("harmonium.files.table_file.BLOCK_ROWS", 40)
     listed = json.loads(run("annotate", folder.path, path, "--view", "text", "--top", "2", "--json"))
     assert [entry["row"] for entry in listed] == np.repeat(np.arange(N), 2).tolist()
     direct = load(folder.path).predict(FRAME[["text", "price", "rooms"]])
@@ -193,9 +193,9 @@ def test_an_answer_that_fails_half_way_leaves_the_old_file(
 def test_large_files_stream_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "csv")
     assert not is_large(path) and not is_large(tmp_path / "none.csv") and not is_large(tmp_path)
-    monkeypatch.setattr("harmonium.files.blocks.STREAMED_FROM", 4 * path.stat().st_size)
+    monkeypatch.setattr("harmonium.files.table_file.STREAMED_FROM", 4 * path.stat().st_size)
     assert not is_large(path)
-    monkeypatch.setattr("harmonium.files.blocks.STREAMED_FROM", path.stat().st_size)
+    monkeypatch.setattr("harmonium.files.table_file.STREAMED_FROM", path.stat().st_size)
     assert is_large(path)
     said = CliRunner().invoke(app, ["fit", str(path), *OPTIONS[:-1], "--holdout", "0", "-o", str(tmp_path / "m")])
     assert "Streaming table.csv: 230 rows in blocks of 10,000" in " ".join(said.output.split())

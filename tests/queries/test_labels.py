@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from harmonium import Harmonium, ModelFolder, Stochastic, TableViews
 from harmonium.cli import app
-from harmonium.explore.answers import Answers
+from harmonium.explore.handlers import Handlers
 from harmonium.features._function_words import FUNCTION_WORDS, are_function_words
 from harmonium.queries.topics import function_words
 from harmonium.report import summarise, topic_labels, topic_table
@@ -131,7 +131,7 @@ def test_labels_are_the_same_everywhere(tmp_path: Path) -> None:
     labels = topic_labels(folder.model).to_dict()
     assert {topic["topic"]: topic["label"] for topic in folder.summary()["topics"]} == labels
     assert {topic["topic"]: topic["label"] for topic in summarise(folder)["topics"]} == labels
-    answers = Answers(ModelFolder.open(folder.path))
+    answers = Handlers(ModelFolder.open(folder.path))
     assert {topic["topic"]: topic["label"] for topic in answers.topics()["topics"]} == labels
     assert {topic["topic"]: topic["label"] for topic in answers.item(0)["explanation"]["topics"]} == labels
     told = CliRunner().invoke(app, ["topics", str(folder.path), "--json"])

@@ -112,7 +112,7 @@ def test_a_folder_keeps_it_and_reports_say_it(tmp_path: Path) -> None:
     frame = pd.DataFrame({"text": texts, "kind": kind})
     asked = HarmoniumClassifier(2, views=TableViews({"text": "words"}), driver=Stochastic(max_iter=3), random_state=0)
     said: list[str] = []
-    made = fit_folder(tmp_path / "hotels", asked, frame, "kind", tell=said.append)
+    made = fit_folder(tmp_path / "hotels", asked, frame, "kind", callback=said.append)
     assert any("stable" in words for words in said)
     opened = ModelFolder.open(tmp_path / "hotels")
     assert made.stability is not None and opened.stability is not None

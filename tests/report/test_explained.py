@@ -25,7 +25,7 @@ from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.problem import Problem
 from harmonium.parts import registered
 from harmonium.report import explained_table, latent_means
-from harmonium.report.explained import saturated_loss
+from harmonium.report.tables.explained import saturated_loss
 from harmonium.training.monitor import loss_of_view, reconstruct, view_losses
 from tests.cases.models import SIZE, make_family
 from tests.cases.report import N_ROWS, fit_case, fit_gaussian, make_classifier
@@ -125,7 +125,7 @@ def test_explained_shares_of_sparse_and_dense_views_are_the_same(family, monkeyp
     model = Harmonium(3, views=[family], driver=Stochastic(max_iter=5), random_state=0).fit([counts])
     dense = explained_table(model, [counts])
     np.testing.assert_allclose(explained_table(model, [scipy.sparse.csr_array(counts)]), dense, rtol=1e-4, atol=1e-6)
-    monkeypatch.setattr("harmonium.report.explained._BLOCK_CELLS", 56)  # seven rows a block
+    monkeypatch.setattr("harmonium.report.tables.explained._BLOCK_CELLS", 56)  # seven rows a block
     np.testing.assert_allclose(explained_table(model, [counts]), dense, rtol=1e-9, atol=1e-12)
 
 

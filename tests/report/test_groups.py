@@ -24,7 +24,7 @@ from harmonium.report import (
     topic_table,
     usage_table,
 )
-from harmonium.report.groups import read_groups, read_labels
+from harmonium.report.tables.groups import read_groups, read_labels
 from tests.cases.bad_input import assert_one_sentence
 
 N_ROWS = 300
@@ -148,7 +148,7 @@ def test_groups_are_few_and_every_known_item_is_in_one(values: list[Any]) -> Non
             assert_one_sentence(str(refusal))
             continue
         assert len(groups.names) <= 100
-        np.testing.assert_array_equal(np.flatnonzero(groups.known), groups.items)
-        assert not any(known and value is None for known, value in zip(groups.known, values, strict=True))
+        np.testing.assert_array_equal(np.flatnonzero(groups.labelled), groups.items)
+        assert not any(known and value is None for known, value in zip(groups.labelled, values, strict=True))
         assert ((groups.numbers >= 0) & (groups.numbers < len(groups.names))).all()
         assert len(groups.means(np.ones((len(values), 2)))) <= len(groups.names)

@@ -18,7 +18,7 @@ from harmonium.report.page import render_report, write_report
 from harmonium.report.page.rendering import environment
 from harmonium.report.summary import summarise
 from harmonium.report.summary.curves import calibration, number_calibration, precision_recall
-from harmonium.report.summary.places import colouring
+from harmonium.report.summary.item_map import colouring
 from harmonium.report.summary.topics import same_topics
 from tests.cases.explore import SCRIPT, WORDS
 

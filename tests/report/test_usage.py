@@ -81,7 +81,7 @@ def test_classes_may_have_the_names_of_columns(case):
 def test_feature_examples_by_hand(case, form, monkeypatch):
     words = case.X["words"] * 3  # how often does not matter
     model = Harmonium(3, views=[Poisson()], driver=Stochastic(max_iter=20), random_state=0).fit([words])
-    monkeypatch.setattr("harmonium.report.usage._BLOCK_ROWS", 7)
+    monkeypatch.setattr("harmonium.report.tables.usage._BLOCK_ROWS", 7)
     monkeypatch.delattr("harmonium.kernels.sparse.csr.SparseRows.toarray")  # never needed
     table = feature_examples(model, [form(words)], y=case.y, n_features=2, n_items=7)
     means = latent_means(model, [words]).astype(float)

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from harmonium.cli.commands import COMMANDS
-from harmonium.cli.refusing import in_one_sentence
+from harmonium.cli.errors import one_line_errors
 
 app = typer.Typer(
     help="One predictive, readable latent space from several kinds of data at once.",
@@ -41,7 +41,7 @@ def options(
 
 def main() -> None:
     """Run the ``harmonium`` command."""
-    with in_one_sentence():
+    with one_line_errors():
         try:
             app()
         finally:

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from harmonium.cli.refusing import Refusal
+from harmonium.cli.errors import OptionError
 from harmonium.datasets import load_digits_views
 from harmonium.estimators import Harmonium
 from harmonium.extras import require
@@ -82,7 +82,7 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
     except ImportError as missing:
         console.print(str(missing), markup=False, soft_wrap=True)
         return
-    from harmonium.cli.pictures import draw_map, draw_topics
+    from harmonium.cli.demo_pictures import draw_map, draw_topics
 
     # a weight matters as much as its pixel varies: there is hardly any ink at the edge
     draw_topics(model.loadings("pixels").to_numpy() * train["pixels"].std(axis=0)[:, None], output / "topics.png")
@@ -94,7 +94,7 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
 def _check_seed(seed: int) -> None:
     """Refuse what scikit-learn takes for no seed."""
     if not 0 <= seed < 2**32:
-        raise Refusal(f"--seed must be a whole number from 0 to {2**32 - 1}; got {seed}; 0 is usual.")
+        raise OptionError(f"--seed must be a whole number from 0 to {2**32 - 1}; got {seed}; 0 is usual.")
 
 
 def _make_folder(output: Path) -> None:
@@ -104,7 +104,7 @@ def _make_folder(output: Path) -> None:
         with TemporaryFile(dir=output):
             pass
     except OSError as error:
-        raise Refusal(
+        raise OptionError(
             f"--output must be a folder that can be written to; {output} cannot ({str(error.strerror).lower()}); "
             "choose another."
         ) from error

@@ -1,14 +1,15 @@
-"""Options that several commands share."""
+"""Options that several commands share, and roles of columns as options give them."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from harmonium.cli.refusing import Refusal, in_one_sentence
+from harmonium.cli.errors import OptionError, one_line_errors
 
 ModelPath = Annotated[Path, typer.Argument(help="Model folder, as fit wrote it.", show_default=False)]
 DataPath = Annotated[
@@ -21,6 +22,17 @@ PicturesPath = Annotated[
     Path | None, typer.Option(help="Folder or .zip of the pictures. Default: the folder of the data.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+#: options that give columns a role, and the role in the words of `harmonium.tables`
+ROLE_OPTIONS = {
+    "text": "words",
+    "tags": "tags",
+    "number": "number",
+    "category": "category",
+    "image": "image",
+    "sequence": "sequence",
+    "drop": "drop",
+}
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -40,19 +52,19 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """
     if path is None:
         return None
-    with in_one_sentence():
+    with one_line_errors():
         try:
             with path.open("rb") as file:
-                given = tomllib.load(file)
+                settings = tomllib.load(file)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise Refusal(f"--config must be a TOML file; {path} is none ({error}); correct it.") from error
+            raise OptionError(f"--config must be a TOML file; {path} is none ({error}); correct it.") from error
         options = {param.name for param in context.command.params if param.param_type_name == "option"}
-        known = options - {"config", "help"}
-        values = {key.replace("-", "_"): _listed(context, key, value) for key, value in given.items()}
-        unknown = sorted(set(values) - known)
+        allowed = options - {"config", "help"}
+        values = {key.replace("-", "_"): _listed(context, key, value) for key, value in settings.items()}
+        unknown = sorted(set(values) - allowed)
         if unknown:
-            raise Refusal(
-                f"--config may name options of the command ({', '.join(sorted(map(str, known)))}); {path} has "
+            raise OptionError(
+                f"--config may name options of the command ({', '.join(sorted(map(str, allowed)))}); {path} has "
                 f"{unknown[0]!r}; correct it."
             )
         context.default_map = {**(context.default_map or {}), **values}
@@ -74,3 +86,43 @@ Config = Annotated[
     Path | None,
     typer.Option(callback=read_config, is_eager=True, help="TOML file with values of these options, by their names."),
 ]
+
+
+def read_roles(by_option: Mapping[str, Iterable[str] | None], pairs: Iterable[str] | None) -> dict[str, str]:
+    """Return the role of each column that is given one.
+
+    Parameters
+    ----------
+    by_option : mapping of str to iterable of str
+        Columns of each option of `ROLE_OPTIONS`; an entry may name several, separated by commas.
+    pairs : iterable of str
+        What ``--role column=role`` was given.
+
+    Returns
+    -------
+    dict of str to str
+        Roles by column, in order.
+
+    Examples
+    --------
+    >>> read_roles({"number": ["price,area"], "text": ["review"]}, ["year=category"])
+    {'price': 'number', 'area': 'number', 'review': 'words', 'year': 'category'}
+    """
+    roles: dict[str, str] = {}
+    column_roles = [
+        (column.strip(), ROLE_OPTIONS[option])
+        for option, entries in by_option.items()
+        for entry in entries or ()
+        for column in entry.split(",")
+    ]
+    for pair in pairs or ():
+        column, mark, role = pair.rpartition("=")
+        if not mark or not column or not role:
+            raise OptionError(f"--role takes COLUMN=ROLE, as in year=category; got {pair!r}; correct it.")
+        column_roles.append((column, role))
+    for column, role in column_roles:
+        if roles.setdefault(column, role) != role:
+            raise OptionError(
+                f"A column has one role; {column!r} is given {roles[column]} and {role}; choose one of them."
+            )
+    return roles

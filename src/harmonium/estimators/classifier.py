@@ -17,12 +17,12 @@ from harmonium.estimators.lazily import lazily
 from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
-from harmonium.estimators.target_columns import apart
+from harmonium.estimators.target_columns import split_target
 from harmonium.estimators.waiting import NO_ROWS, WaitingRows
-from harmonium.given import plain
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.parts import as_part
 from harmonium.persist import saveable
+from harmonium.raw_target import plain
 from harmonium.targets import KINDS, Kind, Labels
 from harmonium.training import FittedModel
 from harmonium.validation import check_whole
@@ -196,7 +196,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         HarmoniumClassifier
             The fitted estimator.
         """
-        X, y = apart(X, y, is_fit=True)
+        X, y = split_target(X, y, is_fit=True)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         return self._fit(X, read_classes(y, sample_weight))
 
@@ -231,7 +231,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         else:
             self._check_named(classes)
             known = self._meaning.classes
-        X, y = apart(X, y, is_fit=True)
+        X, y = split_target(X, y, is_fit=True)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         labels = read_classes(y, sample_weight, known)
         with unchanged_if_refused(self):

@@ -30,7 +30,7 @@ from harmonium.estimators.preparation import (
     unchanged_if_refused,
     with_some_view,
 )
-from harmonium.estimators.target_columns import apart_by_name
+from harmonium.estimators.target_columns import split_target_by_name
 from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.runtime.threads import compute
@@ -70,7 +70,7 @@ def _without_columns(X: Any, y: Any) -> tuple[Any, tuple[str, ...]]:
     """Return X without the columns that y names, and their names; anything else that y holds is not used."""
     if y is None:
         return X, ()
-    rest, _, names = apart_by_name(X, y)
+    rest, _, names = split_target_by_name(X, y)
     return rest, names
 
 

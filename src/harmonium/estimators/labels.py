@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from narwhals import to_native
 
-from harmonium.given import check_finite, of_one_kind, plain, read_given
 from harmonium.notices import notice
+from harmonium.raw_target import check_finite, of_one_kind, plain, read_raw_target
 from harmonium.targets import Labels, Meaning, Targets
 from harmonium.views.index import counts_rows, is_shuffled_count, names_of_items, row_names, rows_in_order
 
@@ -22,7 +22,7 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
 
     ``known`` holds the classes that a model already has.
     """
-    given = read_given(y)
+    given = read_raw_target(y)
     values = given.values
     weight = _weights(sample_weight, len(values))
     are_labels = known is not None and values.ndim == 2 and _may_be_labels(known)
@@ -53,7 +53,7 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
 
 def read_numbers(y: Any, sample_weight: Any) -> Labels:
     """Return numbers, one or several columns, as `Labels`; NaN is unknown."""
-    given = read_given(y)
+    given = read_raw_target(y)
     values = given.values
     if values.dtype.kind not in "biuf":
         try:
@@ -92,7 +92,7 @@ def without_unknown(y: Any, sample_weight: Any, classes: list[np.ndarray] | None
 
     Of classes, -1 is missing where training takes it for that.
     """
-    values = read_given(y).values
+    values = read_raw_target(y).values
     table = values.reshape(len(values), -1)
     gone = np.asarray(pd.isna(table))
     if classes is not None and len(classes) in (1, table.shape[1]):

@@ -13,7 +13,7 @@ from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import in_order_of, read_numbers
 from harmonium.estimators.lazily import lazily
 from harmonium.estimators.supervised import Supervised
-from harmonium.estimators.target_columns import apart
+from harmonium.estimators.target_columns import split_target
 from harmonium.heads import EpsilonInsensitive, Head
 from harmonium.persist import saveable
 from harmonium.targets import Kind, Labels
@@ -194,7 +194,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         HarmoniumRegressor
             The fitted estimator.
         """
-        X, y = apart(X, y, is_fit=True)
+        X, y = split_target(X, y, is_fit=True)
         return self._fit(X, self._numbers(X, y, sample_weight))
 
     @available_if(trains_by_batches)
@@ -217,7 +217,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         HarmoniumRegressor
             The estimator, as far as it has learned.
         """
-        X, y = apart(X, y, is_fit=True)
+        X, y = split_target(X, y, is_fit=True)
         return self._partial_fit(X, self._numbers(X, y, sample_weight))
 
     def _numbers(self, X: Any, y: Any, sample_weight: Any) -> Labels:

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.labels import check_length, check_names, in_order_of, without_unknown
 from harmonium.estimators.preparation import known_views
-from harmonium.estimators.target_columns import apart
+from harmonium.estimators.target_columns import split_target
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.runtime.threads import compute
@@ -213,7 +213,7 @@ class Supervised(Beside):
         float
             At most 1; for labels, the share of rows that have all of them right.
         """
-        X, y = apart(X, y)
+        X, y = split_target(X, y)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
         y, sample_weight = without_unknown(y, sample_weight, self._meaning.classes or None)
         return super().score(X, y, sample_weight)  # type: ignore[call-arg]  # that of scikit-learn stands between

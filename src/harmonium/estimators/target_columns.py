@@ -14,7 +14,7 @@ from harmonium.views.sharding.lazy import is_dask
 from harmonium.views.shards import as_shards
 
 
-def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
+def split_target(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
     """Return X without the columns that y names, and these columns; both as they are if y names none.
 
     Parameters
@@ -34,20 +34,20 @@ def apart(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
     Examples
     --------
     >>> import pandas as pd
-    >>> X, y = apart(pd.DataFrame({"price": [3, 4], "stars": [1, 5]}), "stars")
+    >>> X, y = split_target(pd.DataFrame({"price": [3, 4], "stars": [1, 5]}), "stars")
     >>> list(X.columns), y.tolist()
     (['price'], [1, 5])
     """
-    return apart_by_name(X, y, is_fit)[:2]
+    return split_target_by_name(X, y, is_fit)[:2]
 
 
-def apart_by_name(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[str, ...]]:
-    """Return what `apart` returns, and the names of the columns that were set apart, as texts.
+def split_target_by_name(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return what `split_target` returns, and the names of the columns that were set apart, as texts.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> apart_by_name(pd.DataFrame({"price": [3, 4], "stars": [1, 5]}), "stars")[2]
+    >>> split_target_by_name(pd.DataFrame({"price": [3, 4], "stars": [1, 5]}), "stars")[2]
     ('stars',)
     """
     shards = as_shards(X)

@@ -1,4 +1,4 @@
-"""The web application: endpoints as JSON and as pages, pictures, static files, health and counts."""
+"""The web application: endpoints as JSON and as pages, pictures, static files, health and metrics."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harmonium.collection import ModelFolder
-from harmonium.explore.answers import Answers
-from harmonium.explore.counting import Counters
 from harmonium.explore.endpoints import Endpoint, endpoints
-from harmonium.explore.guards import Guards
-from harmonium.explore.openapi import description
-from harmonium.explore.reading import BadRequest, parsed, values_of
+from harmonium.explore.errors import BadRequest
+from harmonium.explore.fields import parse_body, read_fields
+from harmonium.explore.handlers import Handlers
+from harmonium.explore.metrics import RequestMetrics
+from harmonium.explore.middleware import AccessMiddleware
+from harmonium.explore.openapi import openapi_description
 from harmonium.extras import require
+from harmonium.model_folder import ModelFolder
 from harmonium.report.page.rendering import environment, style_sheet
 
 _HERE = Path(__file__).parent
@@ -40,8 +41,8 @@ class Settings:
         Longest body of a request.
     rate : float, default=0
         Requests a second of a client; 0 sets no limit.
-    counts : Path, optional
-        Folder in which the processes of a service count.
+    metrics_folder : Path, optional
+        Folder in which the processes of a service count requests.
     """
 
     pages: bool = True
@@ -49,7 +50,7 @@ class Settings:
     hosts: frozenset[str] | None = None
     most_bytes: int = 2_000_000
     rate: float = 0.0
-    counts: Path | None = None
+    metrics_folder: Path | None = None
 
 
 def make_app(folder: ModelFolder, settings: Settings | None = None) -> Any:
@@ -73,52 +74,54 @@ def make_app(folder: ModelFolder, settings: Settings | None = None) -> Any:
     >>> app = make_app(ModelFolder.open("wines"))  # doctest: +SKIP
     """
     require("starlette", "The explorer")
-    return _Application(Answers(folder), settings or Settings()).guarded()
+    return _Application(Handlers(folder), settings or Settings()).with_middleware()
 
 
 class _Application:
     """Routes and what they have in common."""
 
-    def __init__(self, answers: Answers, settings: Settings) -> None:
+    def __init__(self, handlers: Handlers, settings: Settings) -> None:
         from anyio import CapacityLimiter
 
-        self.answers, self.settings = answers, settings
-        self.endpoints = endpoints(answers)
+        self.handlers, self.settings = handlers, settings
+        self.endpoints = endpoints(handlers)
         # models compute with all that a process has: one request at a time is the fastest for all
         self.limiter = CapacityLimiter(1)
 
-    def guarded(self) -> Any:
+    def with_middleware(self) -> Any:
         from starlette.applications import Starlette
         from starlette.middleware import Middleware
         from starlette.middleware.gzip import GZipMiddleware
 
         names = sorted({endpoint.path for endpoint in self.endpoints} | {e.page_path for e in self.endpoints if e.page})
-        self.counters = Counters([*names, "/pictures/{row}.png", "/static/{name}"], self.settings.counts)
+        self.request_metrics = RequestMetrics(
+            [*names, "/pictures/{row}.png", "/static/{name}"], self.settings.metrics_folder
+        )
         app = Starlette(
             routes=self.routes(),
             middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
             exception_handlers={405: self.other_method},
         )
         hosts = self.settings.hosts
-        return Guards(
-            app, self.counters, self.settings.token, None if hosts is None else set(hosts), self.settings.rate
+        return AccessMiddleware(
+            app, self.request_metrics, self.settings.token, None if hosts is None else set(hosts), self.settings.rate
         )
 
     def routes(self) -> list[Any]:
         from starlette.routing import Route
 
-        found = [self.route(endpoint) for endpoint in self.endpoints]
-        found += [
+        routes = [self.route(endpoint) for endpoint in self.endpoints]
+        routes += [
             Route("/openapi.json", self.openapi),
             Route("/healthz", self.health),
             Route("/metrics", self.metrics),
-            Route("/pictures/{row:int}.png", named("/pictures/{row}.png", self.picture)),
+            Route("/pictures/{row:int}.png", counted_as("/pictures/{row}.png", self.picture)),
         ]
         if self.settings.pages:
             self.templates = environment(_HERE / "templates", purpose="The explorer")
-            found += [self.page_route(endpoint) for endpoint in self.endpoints if endpoint.page]
-            found.append(Route("/static/{name}", named("/static/{name}", self.static)))
-        return [*found, Route("/{path:path}", self.nothing)]
+            routes += [self.page_route(endpoint) for endpoint in self.endpoints if endpoint.page]
+            routes.append(Route("/static/{name}", counted_as("/static/{name}", self.static)))
+        return [*routes, Route("/{path:path}", self.nothing)]
 
     # ---- JSON ----------------------------------------------------------------------------------------------------
     def route(self, endpoint: Endpoint) -> Any:
@@ -126,18 +129,18 @@ class _Application:
 
         async def handle(request: Any) -> Any:
             try:
-                values = values_of(await self.given(request, endpoint), endpoint.fields)
-                return _json(await self.computed(lambda: _encoded(endpoint.answer(values))))
+                values = read_fields(await self.parameters(request, endpoint), endpoint.fields)
+                return _json(await self.computed(lambda: _encoded(endpoint.handler(values))))
             except BadRequest as refusal:
                 return _json(_encoded({"error": str(refusal)}), refusal.status)
 
-        return Route(endpoint.path, named(endpoint.path, handle), methods=[endpoint.method])
+        return Route(endpoint.path, counted_as(endpoint.path, handle), methods=[endpoint.method])
 
-    async def given(self, request: Any, endpoint: Endpoint) -> dict[str, Any]:
+    async def parameters(self, request: Any, endpoint: Endpoint) -> dict[str, Any]:
         """Return what a request says: its path and address, or its body."""
         if endpoint.method == "POST":
-            return parsed(await self.body(request))
-        return _said(request, endpoint)
+            return parse_body(await self.body(request))
+        return _url_parameters(request, endpoint)
 
     async def body(self, request: Any) -> bytes:
         """Return the body of a request; refuse long ones before they are read."""
@@ -162,11 +165,11 @@ class _Application:
         from starlette.routing import Route
 
         async def handle(request: Any) -> Any:
-            status, asked, template = 200, dict(request.query_params), endpoint.page
+            status, parameters, template = 200, dict(request.query_params), endpoint.page
             try:
-                asked = _said(request, endpoint)
-                values = values_of(asked, endpoint.fields)
-                content = await self.computed(lambda: endpoint.answer(values))
+                parameters = _url_parameters(request, endpoint)
+                values = read_fields(parameters, endpoint.fields)
+                content = await self.computed(lambda: endpoint.handler(values))
             except BadRequest as refusal:
                 status, content = refusal.status, {"error": str(refusal)}
                 if "{" in endpoint.path:  # there is no form on the page to correct it in
@@ -174,37 +177,37 @@ class _Application:
             query = f"?{request.url.query}" if request.url.query else ""
             twin = f"{'/index' if endpoint.path == '/index.json' else request.url.path}.json{query}"
             page = self.templates.get_template(template).render(
-                about=self.answers.about, asked=asked, answer=content, twin=twin, path=endpoint.page_path
+                about=self.handlers.about, parameters=parameters, answer=content, twin=twin, path=endpoint.page_path
             )
             return HTMLResponse(page, status)
 
-        return Route(endpoint.page_path, named(endpoint.page_path, handle))
+        return Route(endpoint.page_path, counted_as(endpoint.page_path, handle))
 
     # ---- the rest ------------------------------------------------------------------------------------------------
     async def openapi(self, request: Any) -> Any:
         """Return the description of all endpoints."""
-        about = self.answers.about["title"]
-        return _json(_encoded(description(about, self.endpoints, self.answers.columns)))
+        about = self.handlers.about["title"]
+        return _json(_encoded(openapi_description(about, self.endpoints, self.handlers.columns)))
 
     async def health(self, request: Any) -> Any:
         """Tell that requests are answered."""
         return _json(_encoded({"status": "ok"}))
 
     async def metrics(self, request: Any) -> Any:
-        """Return counts of requests."""
+        """Return metrics of requests."""
         from starlette.responses import PlainTextResponse
 
-        return PlainTextResponse(self.counters.text(), media_type="text/plain; version=0.0.4")
+        return PlainTextResponse(self.request_metrics.text(), media_type="text/plain; version=0.0.4")
 
     async def picture(self, request: Any) -> Any:
         """Return the small picture of an item."""
         from starlette.responses import Response
 
         row = request.path_params["row"]
-        found = self.answers.cards.picture(row) if row < len(self.answers.folder) else None
-        if found is None:
+        picture = self.handlers.cards.picture(row) if row < len(self.handlers.folder) else None
+        if picture is None:
             return _json(_encoded({"error": "There is no such picture."}), 404)
-        return Response(found, media_type="image/png", headers={"cache-control": "max-age=3600"})
+        return Response(picture, media_type="image/png", headers={"cache-control": "max-age=3600"})
 
     async def static(self, request: Any) -> Any:
         """Return a script or style sheet."""
@@ -230,23 +233,23 @@ class _Application:
         return _json(_encoded({"error": "There is nothing at this address; see /openapi.json."}), 404)
 
 
-def named(name: str, handle: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a handler that tells by which name its requests are counted."""
+def counted_as(name: str, handle: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a handler whose requests are counted by a name."""
 
-    async def handle_named(request: Any) -> Any:
+    async def handle_counted(request: Any) -> Any:
         request.scope["endpoint_name"] = name
         return await handle(request)
 
-    return handle_named
+    return handle_counted
 
 
-def _said(request: Any, endpoint: Endpoint) -> dict[str, Any]:
+def _url_parameters(request: Any, endpoint: Endpoint) -> dict[str, Any]:
     """Return the parameters of an address; refuse one that is there twice."""
     pairs: Sequence[tuple[str, str]] = request.query_params.multi_items()
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    parameters = dict(pairs)
+    if len(parameters) < len(pairs):
         raise BadRequest("A parameter may be given once; one is there several times; leave the others out.")
-    return {**found, **request.path_params}
+    return {**parameters, **request.path_params}
 
 
 def _encoded(answer: Any) -> bytes:

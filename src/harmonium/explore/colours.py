@@ -1,4 +1,4 @@
-"""What the map can be coloured by, and the colour of each item in a byte."""
+"""Colourings of the map: what it can be coloured by, and the colour of each item in a byte."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harmonium.collection import ModelFolder
-from harmonium.report.summary.places import colouring
+from harmonium.model_folder import ModelFolder
+from harmonium.report.summary.item_map import colouring
 
 #: the byte of items without a colour
 UNKNOWN = 255
@@ -63,19 +63,19 @@ def colours_of(folder: ModelFolder, by: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``kind``; for classes ``names``, for numbers ``low`` and ``high``; and ``values``: for classes the place among
+        ``kind``; for classes ``names``, for numbers ``low`` and ``high``; and ``values``: for classes the number among
         the names, for numbers from 0 to 254, and 255 where there is none.
     """
     group, _, name = by.partition(":")
     values = pd.Series(folder.coordinates[:, int(name)]) if group == "topic" else folder.items[name]
-    found = colouring(values)
-    steps = 1 if found["kind"] == "class" else 254
-    bytes_ = [UNKNOWN if value is None else round(value * steps) for value in found.pop("values")]
-    return {**found, "by": by, "values": bytes_}
+    colours = colouring(values)
+    steps = 1 if colours["kind"] == "class" else 254
+    bytes_ = [UNKNOWN if value is None else round(value * steps) for value in colours.pop("values")]
+    return {**colours, "by": by, "values": bytes_}
 
 
-def pixel_places(embedding: np.ndarray) -> dict[str, list[int]]:
+def pixel_coordinates(embedding: np.ndarray) -> dict[str, list[int]]:
     """Return ``x`` and ``y`` of items on the map as whole numbers from 0 to 65535, y growing downwards."""
-    places = np.clip(embedding.astype(np.float64), -1, 1)
-    x, y = np.rint((places[:, 0] + 1) / 2 * 65535), np.rint((1 - places[:, 1]) / 2 * 65535)
+    points = np.clip(embedding.astype(np.float64), -1, 1)
+    x, y = np.rint((points[:, 0] + 1) / 2 * 65535), np.rint((1 - points[:, 1]) / 2 * 65535)
     return {"x": x.astype(int).tolist(), "y": y.astype(int).tolist()}

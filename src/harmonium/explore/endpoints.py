@@ -1,4 +1,4 @@
-"""The list of everything that can be asked, in one place: addresses, what they take, and what answers them.
+"""The list of all endpoints: addresses, fields, and handlers.
 
 Routes, pages and the OpenAPI description are all made from this list.
 """
@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harmonium.explore import reading, schemas
-from harmonium.explore.answers import Answers
-from harmonium.explore.reading import COLUMN, BadRequest, Field
+from harmonium.explore import fields, schemas
+from harmonium.explore.errors import BadRequest
+from harmonium.explore.fields import COLUMN, Field
+from harmonium.explore.handlers import Handlers
 
 # letters of a question, neighbours and annotations that one may ask for
 _MOST_LETTERS = 40_000
@@ -28,8 +29,8 @@ class Endpoint:
         Its address, with names of parameters in braces.
     summary : str
         What it answers, in a line.
-    answer : function of dict to dict
-        The answer to the values of its fields.
+    handler : function of dict to dict
+        Returns the answer to the values of its fields.
     response : dict
         JSON schema of the answer.
     method : {"GET", "POST"}, default="GET"
@@ -42,7 +43,7 @@ class Endpoint:
 
     path: str
     summary: str
-    answer: Callable[[dict[str, Any]], Any]
+    handler: Callable[[dict[str, Any]], Any]
     response: dict[str, Any]
     method: str = "GET"
     fields: Mapping[str, Field] = field(default_factory=dict)
@@ -54,40 +55,40 @@ class Endpoint:
         return "/" if self.path == "/index.json" else self.path.removesuffix(".json")
 
 
-def endpoints(answers: Answers) -> list[Endpoint]:
+def endpoints(handlers: Handlers) -> list[Endpoint]:
     """Return everything that can be asked about a folder."""
-    return [*_about(answers), *_questions(answers), *_computations(answers)]
+    return [*_about(handlers), *_questions(handlers), *_computations(handlers)]
 
 
-def _about(answers: Answers) -> list[Endpoint]:
-    """What is there, whoever asks."""
-    n_items, n_topics = len(answers.folder), answers.folder.model.n_topics_
-    topic = reading.number_of("topic", n_topics, "Number of a topic.")
-    row = reading.number_of("row", n_items, "Number of an item.")
-    by = reading.one_of(
-        "by", [entry["by"] for entry in answers.colourings], True, "One of the colourings of /index.json."
+def _about(handlers: Handlers) -> list[Endpoint]:
+    """Return endpoints about the folder itself."""
+    n_items, n_topics = len(handlers.folder), handlers.folder.model.n_topics_
+    topic = fields.number_of("topic", n_topics, "Number of a topic.")
+    row = fields.number_of("row", n_items, "Number of an item.")
+    by = fields.one_of(
+        "by", [entry["by"] for entry in handlers.colourings], True, "One of the colourings of /index.json."
     )
     return [
-        Endpoint("/index.json", "What the folder holds", lambda _: answers.about, schemas.ABOUT, page="index.html"),
-        Endpoint("/map.json", "Where all items lie", lambda _: answers.map, schemas.MAP),
+        Endpoint("/index.json", "What the folder holds", lambda _: handlers.about, schemas.ABOUT, page="index.html"),
+        Endpoint("/map.json", "Where all items lie", lambda _: handlers.map, schemas.MAP),
         Endpoint(
             "/colours.json",
             "Colours of all items",
-            lambda values: answers.colours(values["by"]),
+            lambda values: handlers.colours(values["by"]),
             schemas.COLOURS,
             fields={"by": by},
         ),
         Endpoint(
             "/topics.json",
             "All topics, the most used first",
-            lambda _: answers.topics(),
+            lambda _: handlers.topics(),
             schemas.TOPICS,
             page="topics.html",
         ),
         Endpoint(
             "/topics/{topic}.json",
             "What a topic is about",
-            lambda values: answers.topic(values["topic"]),
+            lambda values: handlers.topic(values["topic"]),
             schemas.TOPIC,
             fields={"topic": topic},
             page="topic.html",
@@ -95,7 +96,7 @@ def _about(answers: Answers) -> list[Endpoint]:
         Endpoint(
             "/items/{row}.json",
             "An item, its topics, prediction and neighbours",
-            lambda values: answers.item(values["row"]),
+            lambda values: handlers.item(values["row"]),
             schemas.ITEM,
             fields={"row": row},
             page="item.html",
@@ -103,28 +104,28 @@ def _about(answers: Answers) -> list[Endpoint]:
         Endpoint(
             "/cards/{row}.json",
             "What is shown of an item where there is little room",
-            lambda values: answers.cards.card(values["row"]),
+            lambda values: handlers.cards.card(values["row"]),
             schemas.CARD,
             fields={"row": row},
         ),
     ]
 
 
-def _questions(answers: Answers) -> list[Endpoint]:
-    """What a person asks in the address of a page."""
-    n_items = len(answers.folder)
+def _questions(handlers: Handlers) -> list[Endpoint]:
+    """Return endpoints whose fields a person gives in the address of a page."""
+    n_items = len(handlers.folder)
     columns = {
-        f"{COLUMN}{name}": reading.text(name, _MOST_LETTERS, description=f"Value of the column {name}.")
-        for name in answers.columns
+        f"{COLUMN}{name}": fields.text(name, _MOST_LETTERS, description=f"Value of the column {name}.")
+        for name in handlers.columns
     }
-    q = reading.text("q", _MOST_LETTERS, description="Words to search for.", examples=["quiet room"])
-    like = reading.whole("like", 0, n_items - 1, description="Number of an item that others are to be like.")
-    n = reading.whole("n", 1, _MOST_FOUND, 20, description="Number of items to find.")
+    q = fields.text("q", _MOST_LETTERS, description="Words to search for.", examples=["quiet room"])
+    like = fields.whole("like", 0, n_items - 1, description="Number of an item that others are to be like.")
+    n = fields.whole("n", 1, _MOST_FOUND, 20, description="Number of items to find.")
     return [
         Endpoint(
             "/search.json",
             "Items that go with words, with values of columns, or with another item",
-            lambda values: _search(answers, values),
+            lambda values: _search(handlers, values),
             schemas.SEARCH,
             fields={"q": q, "like": like, "n": n, **columns},
             page="search.html",
@@ -132,7 +133,7 @@ def _questions(answers: Answers) -> list[Endpoint]:
         Endpoint(
             "/annotate.json",
             "What an item with these values would be: prediction, topics, annotations, neighbours and place",
-            lambda values: answers.describe(_values(answers, values)),
+            lambda values: handlers.describe(_values(handlers, values)),
             schemas.DESCRIBED,
             fields=columns,
             page="annotate.html",
@@ -140,70 +141,72 @@ def _questions(answers: Answers) -> list[Endpoint]:
     ]
 
 
-def _computations(answers: Answers) -> list[Endpoint]:
-    """What a program asks, for many items at once."""
-    items = reading.items(answers.columns)
-    top = reading.whole("top", 1, _MOST_FOUND, 5, description="Number of annotations of each item.")
-    view = reading.one_of(
-        "view", answers.folder.model.input_names_, description="View to annotate with; by default the target, or tags."
+def _computations(handlers: Handlers) -> list[Endpoint]:
+    """Return endpoints for programs, which take many items at once."""
+    items = fields.items(handlers.columns)
+    top = fields.whole("top", 1, _MOST_FOUND, 5, description="Number of annotations of each item.")
+    view = fields.one_of(
+        "view", handlers.folder.model.input_names_, description="View to annotate with; by default the target, or tags."
     )
-    n = reading.whole("n", 1, _MOST_FOUND, 10, description="Number of items to find.")
-    query = reading.query(answers.columns, _MOST_LETTERS)
+    n = fields.whole("n", 1, _MOST_FOUND, 10, description="Number of items to find.")
+    query = fields.query(handlers.columns, _MOST_LETTERS)
 
-    def post(path: str, summary: str, answer: Callable[..., Any], response: Any, fields: Any) -> Endpoint:
-        return Endpoint(path, summary, lambda values: answer(**values), response, "POST", fields)
+    def post(path: str, summary: str, handler: Callable[..., Any], response: Any, taken: Any) -> Endpoint:
+        return Endpoint(path, summary, lambda values: handler(**values), response, "POST", taken)
 
     return [
-        post("/predict.json", "Predictions for items", answers.predict, schemas.PREDICTIONS, {"items": items}),
+        post("/predict.json", "Predictions for items", handlers.predict, schemas.PREDICTIONS, {"items": items}),
         post(
             "/transform.json",
             "Topics of items, and their places",
-            answers.transform,
+            handlers.transform,
             schemas.COORDINATES,
             {"items": items},
         ),
         post(
             "/annotate.json",
             "Classes, labels or features that go best with items",
-            answers.annotate,
+            handlers.annotate,
             schemas.ANNOTATIONS,
             {"items": items, "view": view, "top": top},
         ),
-        post("/explain.json", "What moved the predictions", answers.explain, schemas.EXPLANATIONS, {"items": items}),
+        post("/explain.json", "What moved the predictions", handlers.explain, schemas.EXPLANATIONS, {"items": items}),
         post(
             "/search.json",
             "Items that go with words or values of columns",
-            answers.search,
+            handlers.search,
             schemas.SEARCH,
             {"query": query, "n": n},
         ),
         post(
             "/selection.json",
             "What is special about some items",
-            answers.selection,
+            handlers.selection,
             schemas.SELECTION,
-            {"rows": reading.rows(len(answers.folder))},
+            {"rows": fields.rows(len(handlers.folder))},
         ),
     ]
 
 
-def _values(answers: Answers, values: Mapping[str, Any]) -> dict[str, Any]:
+def _values(handlers: Handlers, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of columns in the parameters of an address; empty ones are not given."""
-    given = {name: values[f"{COLUMN}{name}"] for name in answers.columns}
-    return {name: answers.read(name, value) for name, value in given.items() if value is not None and value.strip()}
+    texts = {name: values[f"{COLUMN}{name}"] for name in handlers.columns}
+    return {
+        name: handlers.parse_cell(name, value) for name, value in texts.items() if value is not None and value.strip()
+    }
 
 
-def _search(answers: Answers, values: Mapping[str, Any]) -> dict[str, Any]:
+def _search(handlers: Handlers, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an address searches for; nothing if it does not say."""
-    columns = _values(answers, values)
+    columns = _values(handlers, values)
     words = (values["q"] or "").strip()
-    asked: list[Any] = [words] * bool(words) + [columns] * bool(columns)
-    if len(asked) + (values["like"] is not None) > 1:
+    queries: list[Any] = [words] * bool(words) + [columns] * bool(columns)
+    if len(queries) + (values["like"] is not None) > 1:
         raise BadRequest(
             "A search takes words, values of columns, or an item; got several of them; leave all but one out."
         )
     if values["like"] is not None:
-        return answers.like(values["like"], values["n"])
-    if not asked:
+        return handlers.like(values["like"], values["n"])
+    if not queries:
         return {"query": None, "items": [], "notices": []}
-    return answers.search(asked[0], values["n"])
+    return handlers.search(queries[0], values["n"])

@@ -1,4 +1,4 @@
-"""The description of all endpoints in the OpenAPI form, for people who write programs and for tools."""
+"""The OpenAPI description of all endpoints, for people who write programs and for tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from harmonium._version import __version__
 from harmonium.explore import schemas
 from harmonium.explore.endpoints import Endpoint
-from harmonium.explore.reading import Field, item_schema
+from harmonium.explore.fields import Field, item_schema
 
 _REFUSALS = {
     "400": "The body is no JSON.",
@@ -20,7 +20,7 @@ _REFUSALS = {
 }
 
 
-def description(title: str, endpoints: Sequence[Endpoint], columns: Sequence[str]) -> dict[str, Any]:
+def openapi_description(title: str, endpoints: Sequence[Endpoint], columns: Sequence[str]) -> dict[str, Any]:
     """Return the OpenAPI description.
 
     Parameters
@@ -57,7 +57,7 @@ def description(title: str, endpoints: Sequence[Endpoint], columns: Sequence[str
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     page = f" The page {endpoint.page_path} shows it." if endpoint.page else ""
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": f"{endpoint.method.lower()} {endpoint.path}",
         "summary": endpoint.summary,
         "description": f"{endpoint.summary}.{page}",
@@ -70,10 +70,10 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         },
     }
     if endpoint.method == "POST":
-        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": _body(endpoint)}}}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": _body(endpoint)}}}
     else:
-        found["parameters"] = [_parameter(endpoint.path, name, entry) for name, entry in endpoint.fields.items()]
-    return found
+        operation["parameters"] = [_parameter(endpoint.path, name, entry) for name, entry in endpoint.fields.items()]
+    return operation
 
 
 def _body(endpoint: Endpoint) -> dict[str, Any]:

@@ -67,8 +67,8 @@ ABOUT = record(
     has_pictures=FLAG,
     colourings=listed(record(by=TEXT, name=TEXT, group=TEXT)),
 )
-PLACES = {"x": listed(WHOLE), "y": listed(WHOLE)}
-MAP = record(n=WHOLE, **PLACES, has_pictures=FLAG, without_pictures=listed(WHOLE))
+PIXELS = {"x": listed(WHOLE), "y": listed(WHOLE)}
+MAP = record(n=WHOLE, **PIXELS, has_pictures=FLAG, without_pictures=listed(WHOLE))
 COLOURS = record(kind={"enum": ["class", "number"]}, by=TEXT, values=listed(WHOLE))
 _TOPIC = {
     "topic": WHOLE,
@@ -98,7 +98,7 @@ ITEM = record(
 )
 SEARCH = record(query=ANYTHING, items=listed(FOUND), notices=NOTICES)
 PREDICTIONS = record(predictions=listed(by_name(ANYTHING)), notices=NOTICES)
-COORDINATES = record(coordinates=listed(listed(NUMBER)), map=record(**PLACES), notices=NOTICES)
+COORDINATES = record(coordinates=listed(listed(NUMBER)), map=record(**PIXELS), notices=NOTICES)
 ANNOTATION = record(label=ANYTHING, probability=maybe(NUMBER))
 ANNOTATIONS = record(annotations=listed(listed(ANNOTATION)), notices=NOTICES)
 EXPLANATIONS = record(explanations=listed(EXPLANATION), notices=NOTICES)
@@ -108,7 +108,7 @@ DESCRIBED = record(
     annotations=by_name(listed(ANNOTATION)),
     topics=STRONGEST,
     similar=listed(FOUND),
-    map=record(**PLACES),
+    map=record(**PIXELS),
     explanation=maybe(EXPLANATION),
     notices=NOTICES,
 )

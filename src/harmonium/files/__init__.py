@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from harmonium.files.annotated import read_h5ad, read_h5mu
-from harmonium.files.base import DataFileError, Loaded, endings
-from harmonium.files.blocks import BLOCK_ROWS, TableFile, in_blocks, is_large
+from harmonium.files.data_file import DataFileError, Loaded, endings
+from harmonium.files.hdf5 import read_h5ad, read_h5mu
 from harmonium.files.json_tables import read_json, read_jsonl
 from harmonium.files.matrices import read_lda_c, read_npz, read_svmlight
 from harmonium.files.matrix_market import read_matrix_market
-from harmonium.files.parquet import is_parquet_folder, read_parquet
+from harmonium.files.parquet_tables import is_parquet_folder, read_parquet
+from harmonium.files.table_file import BLOCK_ROWS, TableFile, is_large, is_streamable
 from harmonium.files.text_tables import read_csv
 
 __all__ = [
@@ -25,8 +25,8 @@ __all__ = [
     "Loaded",
     "TableFile",
     "endings",
-    "in_blocks",
     "is_large",
+    "is_streamable",
     "read_data",
 ]
 
@@ -49,7 +49,7 @@ FORMATS: dict[str, Callable[[Path], Loaded]] = {
 
 
 def read_data(path: str | os.PathLike[str]) -> Loaded:
-    """Return what a data file holds.
+    """Return the content of a data file.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def read_data(path: str | os.PathLike[str]) -> Loaded:
     ...     read_data(path).X["price"].tolist()
     [12, 9]
     """
-    place = Path(path)
-    if is_parquet_folder(place):
-        return read_parquet(place)
-    reader = FORMATS.get(endings(place)[0])
+    file = Path(path)
+    if is_parquet_folder(file):
+        return read_parquet(file)
+    reader = FORMATS.get(endings(file)[0])
     if reader is None:
         raise DataFileError(
-            f"A data file must have an ending that says what it is ({', '.join(FORMATS)}); got {place.name!r}; rename "
+            f"A data file must have an ending that says what it is ({', '.join(FORMATS)}); got {file.name!r}; rename "
             "or convert it."
         )
-    return reader(place)
+    return reader(file)

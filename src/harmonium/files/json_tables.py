@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from harmonium.files.base import Loaded, checked_frame, one_line, opened, refuse
+from harmonium.files.data_file import Loaded, checked_frame, one_line, opened, refuse
 
 # whole numbers of more digits fit no column of numbers, and become texts
 _LARGEST = 2**63 - 1
@@ -80,11 +80,11 @@ def _value(path: Path, content: bytes, where: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    row = dict(pairs)
+    if len(row) < len(pairs):
         names = [name for name, _ in pairs]
         raise _Twice(repr(next(name for name in names if names.count(name) > 1)[:60]))
-    return found
+    return row
 
 
 def _cell(value: Any) -> Any:

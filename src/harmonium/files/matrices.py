@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from harmonium.files.base import Loaded, endings, one_line, opened, refuse
+from harmonium.files.data_file import Loaded, endings, one_line, opened, refuse
 from harmonium.views import Views
 
 # what readers of matrices raise when a file is none
@@ -102,8 +102,8 @@ def read_lda_c(path: Path) -> Loaded:
 
 
 def _vocabulary(path: Path) -> list[str] | None:
-    place = path.parent / f"{_stem(path)}.vocab"
-    return place.read_text("utf-8", "replace").splitlines() if place.is_file() else None
+    file = path.parent / f"{_stem(path)}.vocab"
+    return file.read_text("utf-8", "replace").splitlines() if file.is_file() else None
 
 
 def one_view(

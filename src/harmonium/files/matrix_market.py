@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 import scipy.sparse
 
-from harmonium.files.base import Loaded, one_line, opened, refuse
+from harmonium.files.data_file import Loaded, one_line, opened, refuse
 from harmonium.files.matrices import FAULTS, one_view
 
 _FORMS, _FIELDS = ("coordinate", "array"), ("real", "integer", "pattern", "double")
@@ -54,11 +54,13 @@ def _sparse(file: IO[bytes], sizes: list[int], is_pattern: bool, mirrored: float
     cells = np.loadtxt(file, ndmin=2) if n_entries else np.zeros((0, 3 - is_pattern))
     if cells.shape != (n_entries, 3 - is_pattern):
         raise ValueError(f"{len(cells)} entries in place of {n_entries}")
-    places = cells[:, :2].astype(np.int64)
-    if (places != cells[:, :2]).any() or (len(places) and ((places < 1) | (places > [n_rows, n_columns])).any()):
+    positions = cells[:, :2].astype(np.int64)
+    if (positions != cells[:, :2]).any() or (
+        len(positions) and ((positions < 1) | (positions > [n_rows, n_columns])).any()
+    ):
         raise ValueError("entries outside the matrix")
     values = np.ones(n_entries) if is_pattern else cells[:, 2]
-    rows, columns = (places - 1).T
+    rows, columns = (positions - 1).T
     matrix = scipy.sparse.coo_array((values, (rows, columns)), shape=(n_rows, n_columns))
     if mirrored:
         off = rows != columns

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harmonium.features.images import decoded_image
-from harmonium.files.base import DataFileError
+from harmonium.files.data_file import DataFileError
 
 # tried in turn where the name of a file has no ending
 _ENDINGS = ("", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
@@ -37,19 +37,20 @@ def pictures_of(names: Iterable[Any], root: str | os.PathLike[str]) -> list[np.n
     DataFileError
         If a file is not there, lies outside, or is no picture.
     """
-    place = Path(root)
-    if zipfile.is_zipfile(place):
-        with zipfile.ZipFile(place) as archive:
-            known = set(archive.namelist())
+    folder = Path(root)
+    if zipfile.is_zipfile(folder):
+        with zipfile.ZipFile(folder) as archive:
+            entries = set(archive.namelist())
             return [
-                _picture(name, lambda entry: archive.read(entry) if entry in known else None, place) for name in names
+                _picture(name, lambda entry: archive.read(entry) if entry in entries else None, folder)
+                for name in names
             ]
-    if not place.is_dir():
-        raise DataFileError(f"Pictures lie in a folder or a .zip archive; {place} is neither; correct the path.")
-    return [_picture(name, lambda entry: _inside(place, entry), place) for name in names]
+    if not folder.is_dir():
+        raise DataFileError(f"Pictures lie in a folder or a .zip archive; {folder} is neither; correct the path.")
+    return [_picture(name, lambda entry: _inside(folder, entry), folder) for name in names]
 
 
-def _picture(name: Any, read: Any, place: Path) -> np.ndarray | None:
+def _picture(name: Any, read: Any, folder: Path) -> np.ndarray | None:
     if name is None or name != name or not str(name).strip():
         return None
     for ending in _ENDINGS:
@@ -58,9 +59,9 @@ def _picture(name: Any, read: Any, place: Path) -> np.ndarray | None:
             try:
                 return decoded_image(content)
             except ValueError as error:
-                raise DataFileError(f"{place}: {str(name)[:80]!r}: {error}") from error
+                raise DataFileError(f"{folder}: {str(name)[:80]!r}: {error}") from error
     raise DataFileError(
-        f"Every picture must be there; {place} has none called {str(name)[:80]!r}; add it, or leave the cell empty."
+        f"Every picture must be there; {folder} has none called {str(name)[:80]!r}; add it, or leave the cell empty."
     )
 
 

@@ -13,16 +13,16 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from harmonium.files.base import Loaded, checked_frame, one_line, opened, refuse
+from harmonium.files.data_file import Loaded, checked_frame, one_line, opened, refuse
 from harmonium.notices import notice
 
-# What is looked at to find encoding and separator: a convention.
+# Bytes that are looked at to find encoding and separator: a convention.
 _SAMPLE = 1 << 20
 _SEPARATORS = ",;\t|"
-# What the mark of UTF-8 looks like where the rest of a file is none.
-_MARK_AS_LETTERS = codecs.BOM_UTF8.decode("cp1252")
-# Encodings by the mark at the beginning of a file.
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+# The byte-order mark of UTF-8 as it looks where the rest of a file is none.
+_BOM_AS_LETTERS = codecs.BOM_UTF8.decode("cp1252")
+# Encodings by their byte-order marks.
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 def read_csv(path: Path) -> Loaded:
@@ -33,21 +33,19 @@ def read_csv(path: Path) -> Loaded:
     longer than the first are refused. Empty cells alone are missing: what else stands for a missing value is decided
     where columns get their roles.
     """
-    parts = list(_blocks_or_legacy(path, None, frozenset()))
+    parts = list(csv_blocks(path, None, frozenset()))
     # a line that ends in a separator has a last column without a name, which is empty
     frame = parts[0] if parts else pd.DataFrame()
-    kept = [place for place, name in enumerate(frame.columns) if name or not frame.iloc[:, place].isna().all()]
+    kept = [number for number, name in enumerate(frame.columns) if name or not frame.iloc[:, number].isna().all()]
     frame = checked_frame(path, frame.iloc[:, kept])
     return Loaded(frame, frame)
 
 
-def csv_blocks(path: Path, rows: int, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
-    """Yield the rows of a table, at most so many at a time; some columns are texts whatever they look like."""
-    yield from _blocks_or_legacy(path, rows, texts)
+def csv_blocks(path: Path, rows: int | None, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a table, at most so many at a time, or all; some columns are texts whatever they look like.
 
-
-def _blocks_or_legacy(path: Path, rows: int | None, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
-    """Yield blocks of a table; one that is found not to be UTF-8 is read as Windows-1252, from its beginning."""
+    A file that is not UTF-8 is read as Windows-1252.
+    """
     encoding = _encoding_of(path)
     if encoding == "cp1252":
         notice(f"{path} is not UTF-8 and is read as Windows-1252; save it as UTF-8 if letters look wrong.")
@@ -72,7 +70,7 @@ def _encoding_of(path: Path) -> str:
 
 def _encoding(sample: bytes) -> str:
     """Return the encoding that the mark of a file tells, UTF-8 if there is none."""
-    return next((encoding for mark, encoding in _MARKS.items() if sample.startswith(mark)), "utf-8")
+    return next((encoding for mark, encoding in _BYTE_ORDER_MARKS.items() if sample.startswith(mark)), "utf-8")
 
 
 def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
@@ -87,8 +85,8 @@ def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) 
         text.seek(0)
         heading = next(_read(path, text, separator, nrows=1, header=None, dtype=str))
         names = heading.iloc[0].fillna("").tolist()
-        names[0] = names[0].removeprefix(_MARK_AS_LETTERS)
-        twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
+        names[0] = names[0].removeprefix(_BOM_AS_LETTERS)
+        twice = next((name for number, name in enumerate(names) if name and name in names[:number]), None)
         if twice is not None:
             refuse(path, "Columns of a table must have different names", f"has {twice[:60]!r} twice", "rename one")
         text.seek(0)
@@ -96,7 +94,7 @@ def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) 
         options: dict[str, Any] = {"header": 0}
         if rows is not None:
             # pandas cuts rows that are too long at the beginning of a block; one more column shows what they have
-            types = {place: str for place, name in enumerate(names) if name in texts}
+            types = {number: str for number, name in enumerate(names) if name in texts}
             options = {"header": None, "skiprows": 1, "names": range(width + 1), "chunksize": rows, "dtype": types}
         # an empty line of a single column is a missing value, that of several is nothing
         parts = _read(path, text, separator, skip_blank_lines=width > 1, **options)
@@ -111,9 +109,9 @@ def _without_empty_end(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Yield parts of a table of one column, without the empty lines at its end."""
     waiting: list[pd.DataFrame] = []
     for part in parts:
-        known = np.flatnonzero(part.iloc[:, 0].notna())
-        if len(known):
-            end = int(known[-1]) + 1
+        filled = np.flatnonzero(part.iloc[:, 0].notna())
+        if len(filled):
+            end = int(filled[-1]) + 1
             yield pd.concat([*waiting, part.iloc[:end]], ignore_index=True) if waiting else part.iloc[:end]
             waiting, part = [], part.iloc[end:]
         waiting += [part] if len(part) else []
@@ -123,9 +121,9 @@ def _read(path: Path, text: IO[str], separator: str, **options: Any) -> Iterator
     """Yield what pandas reads, in one piece or, with a ``chunksize``, in several; refuse what it cannot."""
     parts: Iterator[pd.DataFrame] | None = None
     while True:
-        with _refusing(path):
+        with _parser_errors(path):
             if parts is None:
-                found = pd.read_csv(
+                table = pd.read_csv(
                     text,
                     sep=separator,
                     index_col=False,
@@ -134,7 +132,7 @@ def _read(path: Path, text: IO[str], separator: str, **options: Any) -> Iterator
                     low_memory=False,
                     **options,
                 )
-                parts = iter([found] if isinstance(found, pd.DataFrame) else found)
+                parts = iter([table] if isinstance(table, pd.DataFrame) else table)
             part = next(parts, None)
         if part is None:
             return
@@ -142,7 +140,7 @@ def _read(path: Path, text: IO[str], separator: str, **options: Any) -> Iterator
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def _parser_errors(path: Path) -> Iterator[None]:
     """Give a context in which what pandas cannot read is refused in one sentence."""
     try:
         with warnings.catch_warnings():
@@ -154,8 +152,8 @@ def _refusing(path: Path) -> Iterator[None]:
     except pd.errors.ParserWarning as error:
         refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them", error)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OverflowError, MemoryError) as error:
-        said = ValueError(str(error).replace("Error tokenizing data. C error: ", ""))  # which says where
-        refuse(path, "A table must be one that can be read", f"cannot ({one_line(said)})", "correct it", error)
+        reason = ValueError(str(error).replace("Error tokenizing data. C error: ", ""))  # which says where
+        refuse(path, "A table must be one that can be read", f"cannot ({one_line(reason)})", "correct it", error)
 
 
 def _outside_quotes(line: str) -> str:

@@ -17,9 +17,9 @@ from harmonium.families import Bernoulli, Categorical, Gaussian
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
 from harmonium.tables.formats import dates_in
-from harmonium.tables.marks import MARKS, mark_of, tags_in, tags_of
 from harmonium.tables.naming import is_code_name
 from harmonium.tables.numbers import NUMBERS
+from harmonium.tables.separators import SEPARATORS, separator_of, tags_in, tags_of
 from harmonium.validation import IsInstance, Whole
 
 CATEGORIES = "categories"
@@ -167,12 +167,12 @@ class Tags(Reader):
         """Tell whether the values are lists, or texts that separate repeated words."""
         if column.kind != "text" or column.numbers is not None:
             return column.kind == "list"
-        return mark_of(column) is not None
+        return separator_of(column) is not None
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows mark and tags."""
-        found = "" if column.kind == "list" else mark_of(column)
-        mark = self.separator or (next(iter(MARKS)) if found is None else found)
+        found = "" if column.kind == "list" else separator_of(column)
+        mark = self.separator or (next(iter(SEPARATORS)) if found is None else found)
         counts = Counter(tag for tags in _split(column, mark) if tags is not None for tag in tags)
         kept = sorted(tag for tag, count in counts.most_common(self.max_features) if count >= self.min_rows)
         if not kept:

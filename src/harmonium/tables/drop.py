@@ -8,8 +8,8 @@ import numpy as np
 
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.tables.marks import mark_of
 from harmonium.tables.naming import is_id_name
+from harmonium.tables.separators import separator_of
 
 # Below this many rows nothing is taken for an identifier: a convention.
 _FEWEST_ROWS = 20
@@ -80,7 +80,7 @@ def _is_identifier(column: Column) -> bool:
         # numbers of rows; years in a row do not begin at zero or one
         in_a_row = known[0] in (0, 1) and known[-1] - known[0] + 1 <= _ROWS_A_VALUE * len(known)
         return bool(in_a_row) or is_id_name(column.name)
-    if column.kind != "text" or column.times is not None or mark_of(column) is not None:
+    if column.kind != "text" or column.times is not None or separator_of(column) is not None:
         return False
     if column.numbers is not None:
         return is_id_name(column.name)

@@ -62,7 +62,7 @@ class Cluster:
         Data in memory are cut into as many parts as there are lanes.
         """
         if self._parts is None:
-            cut = data.apart(rows, n_parts)
+            cut = data.partition(rows, n_parts)
             self._parts = [self.keep(part) for part in cut], [len(part) for part in cut]
         return self._parts
 

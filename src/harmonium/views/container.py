@@ -412,7 +412,7 @@ class Views:
         check(self, "")
         return self
 
-    def apart(self, items: np.ndarray, n_parts: int) -> list[tuple[np.ndarray, Views]]:
+    def partition(self, items: np.ndarray, n_parts: int) -> list[tuple[np.ndarray, Views]]:
         """Return some items in parts that can be sent to other processes one by one.
 
         Parameters

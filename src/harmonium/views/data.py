@@ -64,9 +64,9 @@ class Data:
         order = self.views.shuffled(rows, rng)
         return [order[first : first + size] for first in range(0, len(order), size)]
 
-    def apart(self, rows: np.ndarray, n_parts: int) -> list[Data]:
+    def partition(self, rows: np.ndarray, n_parts: int) -> list[Data]:
         """Return rows, whose numbers rise, in parts that can be sent to other processes; a part for each shard."""
-        parts = self.views.apart(rows, n_parts)
+        parts = self.views.partition(rows, n_parts)
         targets = self.targets
         return [Data(views, None if targets is None else targets.take(items)) for items, views in parts]
 

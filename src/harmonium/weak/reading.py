@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harmonium.given import of_one_kind, read_given
+from harmonium.raw_target import of_one_kind, read_raw_target
 from harmonium.weak.bags import Bags
 from harmonium.weak.enumerated import Definition, EnumeratedProblem
 from harmonium.weak.losses import Candidates, Loss
@@ -75,7 +75,7 @@ def read_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _labels(y: Any, n_samples: int) -> np.ndarray:
     """Return one label for each sample, all known and of one kind."""
-    values = read_given(y).values
+    values = read_raw_target(y).values
     if values.shape != (n_samples,):
         raise ValueError(
             f"y must have one label for each of {n_samples} samples; got shape {values.shape}; pass a flat array."

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson, DataPath, ModelPath, OutputPath, PicturesPath
-from harmonium.cli.refusing import in_one_sentence
 
 
 def command(
@@ -22,12 +22,12 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Find the classes, labels, tags or words that go best with each row."""
-    with in_one_sentence():
-        from harmonium.cli.asking import answered, new_blocks
-        from harmonium.cli.printing import put_frames
-        from harmonium.collection.answers import annotated
+    with one_line_errors():
+        from harmonium.cli.console import put_frames
+        from harmonium.cli.data_blocks import answer_blocks, new_blocks
+        from harmonium.model_folder.predictions import annotation_table
         from harmonium.persist import load_model
 
         fitted = load_model(model)
         blocks = new_blocks(fitted, data, pictures)
-        put_frames(answered(lambda rows: annotated(fitted, rows, view, top), blocks), output, as_json)
+        put_frames(answer_blocks(lambda rows: annotation_table(fitted, rows, view, top), blocks), output, as_json)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from harmonium.cli.refusing import in_one_sentence
+from harmonium.cli.errors import one_line_errors
 
 
 def command(
@@ -17,7 +17,7 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="Few epochs and a small map, to see that it runs.")] = False,
 ) -> None:
     """Train a two-view model on scikit-learn's digits, compare it with baselines, and draw what it learned."""
-    with in_one_sentence():
+    with one_line_errors():
         from harmonium.cli.demo import run_demo
 
         run_demo(output, seed, quick, Console())

@@ -1,4 +1,4 @@
-"""``harmonium explain``: what moved a prediction, and by how much."""
+"""``harmonium explain``: topics and features that moved a prediction, and by how much."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson, ModelPath, PicturesPath
-from harmonium.cli.refusing import in_one_sentence
 
 
 def command(
@@ -25,7 +25,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Tell which topics, and which words or columns, moved the prediction of a row, and by how much."""
-    with in_one_sentence():
-        from harmonium.cli.asking import print_explanation
+    with one_line_errors():
+        from harmonium.cli.explanation import print_explanation
 
         print_explanation(model, data, row, output, n, pictures, as_json)

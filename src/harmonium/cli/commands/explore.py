@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from harmonium.cli.console import echo
+from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import ModelPath
-from harmonium.cli.printing import say
-from harmonium.cli.refusing import in_one_sentence
 
 # requests a second of one client: more than a person makes, and less than keeps a laptop from its work
 _RATE = 100.0
@@ -23,11 +23,11 @@ def command(
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Serve a page with the map, topics, search and explanations of a model, until Ctrl-C."""
-    with in_one_sentence():
-        from harmonium.explore.serving import run, settings_for
+    with one_line_errors():
+        from harmonium.explore.server import run, settings_for
 
         def ready(address: str) -> None:
-            say(f"Explore {model} at {address} (Ctrl-C ends it).")
+            echo(f"Explore {model} at {address} (Ctrl-C ends it).")
             if browser:
                 typer.launch(address)
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from harmonium.cli.options import AsJson, Config, DataPath
-from harmonium.cli.refusing import in_one_sentence
+from harmonium.cli.errors import one_line_errors
+from harmonium.cli.options import ROLE_OPTIONS, AsJson, Config, DataPath, read_roles
 
 _AGAIN = "the same command goes on where it was"
 
@@ -75,11 +75,10 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Fit a model to a table, and keep it with its items in a folder."""
-    with in_one_sentence(_AGAIN):
-        from harmonium.cli.fitting import Wish, run_fit
-        from harmonium.cli.roles import ROLE_OPTIONS, roles_given
+    with one_line_errors(_AGAIN):
+        from harmonium.cli.run_fit import FitOptions, run_fit
 
-        given = locals()
-        roles = roles_given({name: given[name] for name in ROLE_OPTIONS}, role)
+        options = locals()
+        roles = read_roles({name: options[name] for name in ROLE_OPTIONS}, role)
         kinds = (data, output, target, task, roles, others, pictures)
-        run_fit(Wish(*kinds, model, topics, epochs, holdout, refit, seed, stream, resamples), as_json, quiet)
+        run_fit(FitOptions(*kinds, model, topics, epochs, holdout, refit, seed, stream, resamples), as_json, quiet)

@@ -1,4 +1,4 @@
-"""``harmonium info``: what a saved model or a model folder holds."""
+"""``harmonium info``: summary of a saved model or a model folder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson
-from harmonium.cli.refusing import in_one_sentence
 
 
 def command(
@@ -19,10 +19,10 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Print the views, families, sizes and scores of a saved model, and the top features of each topic."""
-    with in_one_sentence():
-        from harmonium.cli.inside import show_model, summary_json
+    with one_line_errors():
+        from harmonium.cli.model_info import print_summary_json, show_model
 
         if as_json:
-            summary_json(model, features)
+            print_summary_json(model, features)
         else:
             show_model(model, features, topics, Console())

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from harmonium.cli.console import echo, put_json
+from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson, ModelPath
-from harmonium.cli.printing import put_json, say
-from harmonium.cli.refusing import in_one_sentence
 
 
 def command(
@@ -18,8 +18,8 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML page that needs nothing else: scores, topics, map, curves, mistakes; or the same as JSON."""
-    with in_one_sentence():
-        from harmonium.collection import ModelFolder
+    with one_line_errors():
+        from harmonium.model_folder import ModelFolder
         from harmonium.report.page import write_report
         from harmonium.report.summary import summarise
 
@@ -28,4 +28,4 @@ def command(
             put_json(summary)
         else:
             write_report(summary, output)
-            say(f"The report is in {output}.")
+            echo(f"The report is in {output}.")

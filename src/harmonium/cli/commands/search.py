@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson, ModelPath
-from harmonium.cli.refusing import in_one_sentence
 
 
 def command(
@@ -22,9 +22,9 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Find the items that go best with some words, with values of columns, or with another item."""
-    with in_one_sentence():
-        from harmonium.cli.asking import found_items
-        from harmonium.cli.printing import put_found
-        from harmonium.collection import ModelFolder
+    with one_line_errors():
+        from harmonium.cli.console import put_items
+        from harmonium.cli.item_search import search_items
+        from harmonium.model_folder import ModelFolder
 
-        put_found(found_items(ModelFolder.open(model), words, where or [], like, n, columns), as_json)
+        put_items(search_items(ModelFolder.open(model), words, where or [], like, n, columns), as_json)

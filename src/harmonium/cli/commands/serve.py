@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from harmonium.cli.console import echo
+from harmonium.cli.errors import OptionError, one_line_errors
 from harmonium.cli.options import ModelPath
-from harmonium.cli.printing import say
-from harmonium.cli.refusing import Refusal, in_one_sentence
 
 
 def command(
@@ -32,13 +32,13 @@ def command(
     ] = 0.0,
 ) -> None:
     """Serve the JSON endpoints of the explorer, with /healthz, /metrics and /openapi.json, until it is stopped."""
-    with in_one_sentence():
+    with one_line_errors():
         if token is not None and open_to_all:
-            raise Refusal("--no-token lets everyone in; got a token as well; leave one of them out.")
-        from harmonium.explore.serving import run, settings_for
+            raise OptionError("--no-token lets everyone in; got a token as well; leave one of them out.")
+        from harmonium.explore.server import run, settings_for
 
         def ready(address: str) -> None:
-            say(f"Serving {model} at {address}")
+            echo(f"Serving {model} at {address}")
 
         settings = settings_for(host, token, pages=False, rate=rate, open_to_all=open_to_all)
         run(model, settings, host, port, workers, ready)

@@ -1,4 +1,4 @@
-"""``harmonium topics``: what each topic of a model folder is about."""
+"""``harmonium topics``: the topics of a model folder."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson, ModelPath
-from harmonium.cli.refusing import in_one_sentence
 
 
 def command(
@@ -18,8 +18,8 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Print what each topic is about: its words, tags and columns, what it speaks for, and typical items."""
-    with in_one_sentence():
-        from harmonium.cli.inside import print_topics
-        from harmonium.collection import ModelFolder
+    with one_line_errors():
+        from harmonium.cli.model_info import print_topics
+        from harmonium.model_folder import ModelFolder
 
         print_topics(ModelFolder.open(model), features, items, topics, as_json)

@@ -1,4 +1,4 @@
-"""``harmonium transform``: how much the rows of a file have of each topic."""
+"""``harmonium transform``: latent coordinates of the rows of a file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson, DataPath, ModelPath, OutputPath, PicturesPath
-from harmonium.cli.refusing import in_one_sentence
 
 
 def command(
@@ -21,12 +21,12 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Write how much each row has of each topic: its latent coordinates."""
-    with in_one_sentence():
+    with one_line_errors():
         import pandas as pd
 
-        from harmonium.cli.asking import answered, new_blocks
-        from harmonium.cli.printing import put_frames
-        from harmonium.collection import ModelFolder
+        from harmonium.cli.console import put_frames
+        from harmonium.cli.data_blocks import answer_blocks, new_blocks
+        from harmonium.model_folder import ModelFolder
         from harmonium.persist import load_model
 
         folder = ModelFolder.open(model) if with_map else None
@@ -34,9 +34,9 @@ def command(
 
         def topics(rows: Any) -> pd.DataFrame:
             views = fitted.as_views(rows)
-            found = pd.DataFrame(fitted.transform(views), columns=fitted.get_feature_names_out())
+            table = pd.DataFrame(fitted.transform(views), columns=fitted.get_feature_names_out())
             if folder is not None:
-                found[["map_x", "map_y"]] = folder.place(views)
-            return found
+                table[["map_x", "map_y"]] = folder.locate(views)
+            return table
 
-        put_frames(answered(topics, new_blocks(fitted, data, pictures)), output, as_json)
+        put_frames(answer_blocks(topics, new_blocks(fitted, data, pictures)), output, as_json)

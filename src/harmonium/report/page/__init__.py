@@ -1,4 +1,4 @@
-"""From the summary of a model folder to a page: one HTML file that loads nothing and runs no script."""
+"""The page of a report: one HTML file that loads nothing and runs no script, made of the summary."""
 
 from harmonium.report.page.rendering import render_report, write_report
 

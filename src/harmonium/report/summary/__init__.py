@@ -3,6 +3,55 @@
 Whoever wants another page, a slide or a dashboard builds on the dict alone; nothing of the page is decided here.
 """
 
-from harmonium.report.summary.building import summarise
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
+from harmonium.report.summary.cards import Cards
+from harmonium.report.summary.explained import explained_summary
+from harmonium.report.summary.held_out import held_out_summary
+from harmonium.report.summary.item_map import map_summary
+from harmonium.report.summary.topics import topics_summary
 
 __all__ = ["summarise"]
+
+
+def summarise(folder: ModelFolder, n_features: int = 10, n_items: int = 4) -> dict[str, Any]:
+    """Return everything that a report says about a model and its items.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        The folder.
+    n_features : int, default=10
+        Number of features of each topic and view.
+    n_items : int, default=4
+        Number of typical items of each topic; at least eight if items have pictures.
+
+    Returns
+    -------
+    dict
+        What JSON can hold. Beside the entries of `ModelFolder.summary`: ``title``; ``made``, the day; ``held_out``,
+        precision and recall, calibration and mistakes; ``map``; and ``explained``, shares of deviance by view and
+        topic. ``topics`` also have labels, shares, classes, and cards of typical items with their pictures.
+
+    Examples
+    --------
+    >>> from harmonium import ModelFolder
+    >>> summary = summarise(ModelFolder.open("wines"))  # doctest: +SKIP
+    >>> summary["topics"][0]["label"]  # doctest: +SKIP
+    'tannins, cassis, cabernet'
+    """
+    cards = Cards(folder)
+    return {
+        **json_value(folder.summary(n_features, n_items)),
+        "title": folder.path.name,
+        "made": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "held_out": held_out_summary(folder, cards),
+        "topics": topics_summary(folder, cards, n_features, n_items),
+        "map": map_summary(folder, cards),
+        "explained": explained_summary(folder),
+    }

@@ -1,4 +1,4 @@
-"""What is shown of an item where there is little room: a title, the beginning of its text, and its target."""
+"""Cards of items, for where there is little room: a title, the beginning of the text, and the target."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 
 # names of columns that hold titles, in small letters; the first that is there is taken
 _TITLES = ("title", "name", "headline", "subject", "label")
@@ -18,7 +18,7 @@ _TITLE, _EXCERPT = 80, 200
 
 
 class Cards:
-    """What is shown of the items of a folder.
+    """Cards of the items of a folder.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Cards:
             "row": int(row),
             "title": title,
             "excerpt": None if text is None else shortened(text, _EXCERPT),
-            "target": {name: plain(self._cells[name][row]) for name in self.targets},
+            "target": {name: json_value(self._cells[name][row]) for name in self.targets},
             "has_picture": self.picture(row) is not None,
         }
 
@@ -90,7 +90,7 @@ class Cards:
         return {name: self.folder.items[name].to_numpy() for name in shown if name is not None}
 
     def _text(self, row: int, column: str | None) -> str | None:
-        value = None if column is None else plain(self._cells[column][row])
+        value = None if column is None else json_value(self._cells[column][row])
         return None if value is None else str(value).strip() or None
 
     def picture(self, row: int) -> bytes | None:

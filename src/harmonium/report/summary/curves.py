@@ -1,4 +1,4 @@
-"""How predictions for held-out rows go with the truth: precision and recall, calibration, and the largest mistakes."""
+"""Curves of predictions against the truth: precision over recall, and calibration."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def calibration(confidence: np.ndarray, right: np.ndarray) -> dict[str, Any]:
 
     Examples
     --------
-    >>> found = calibration(np.array([0.8, 0.8, 0.8, 0.8, 0.8]), np.array([True, True, True, True, False]))
-    >>> found["bins"], round(found["error"], 6)
+    >>> curve = calibration(np.array([0.8, 0.8, 0.8, 0.8, 0.8]), np.array([True, True, True, True, False]))
+    >>> curve["bins"], round(curve["error"], 6)
     ([{'confidence': 0.8, 'right': 0.8, 'n': 5}], 0.0)
     """
     edges = np.linspace(0, 1, _BINS + 1)[1:-1]

@@ -1,4 +1,4 @@
-"""How much of each view topics explain, over some of the items of a folder."""
+"""Shares of views that topics explain, over some of the items of a folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
-from harmonium.report.explained import explained_table
-from harmonium.report.summary.rows import views_of_items
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
+from harmonium.report.summary.item_views import views_of_items
+from harmonium.report.tables.explained import explained_table
 
 # items that shares are taken over, and topics shown: conventions, for time and room
 _ITEMS = 300
@@ -40,7 +40,7 @@ def explained_summary(folder: ModelFolder) -> dict[str, Any]:
     alone = table.drop(columns="all")
     order = alone.max().sort_values(ascending=False, kind="stable").index[:_TOPICS].tolist()
     shown = [
-        {"view": str(view), "all": plain(row["all"]), "shares": [plain(row[topic]) for topic in order]}
+        {"view": str(view), "all": json_value(row["all"]), "shares": [json_value(row[topic]) for topic in order]}
         for view, row in table.iterrows()
     ]
     return {"n": len(rows), "topics": [int(topic) for topic in order], "views": shown, "reason": None}

@@ -1,4 +1,4 @@
-"""What predictions for held-out rows show: curves, calibration, and the mistakes that the model was surest of."""
+"""Summary of the predictions for held-out rows: curves, calibration, and the mistakes the model was surest of."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.collection import HeldOut, ModelFolder
-from harmonium.collection.columns import plain
+from harmonium.evaluation import HeldOut
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.curves import calibration, number_calibration, precision_recall
 
@@ -39,29 +40,29 @@ def held_out_summary(folder: ModelFolder, cards: Cards) -> dict[str, Any] | None
         return _labels(held_out, [str(name) for name in meaning.names or range(meaning.n_columns)])
     if meaning.n_columns != 1:
         return None
-    known = np.flatnonzero(
+    labelled = np.flatnonzero(
         np.isfinite(held_out.truth[:, 0]) & (held_out.truth[:, 0] >= 0 if meaning.kind == "class" else True)
     )
-    rows, truth, predicted = held_out.rows[known], held_out.truth[known, 0], held_out.predicted[known]
+    rows, truth, predicted = held_out.rows[labelled], held_out.truth[labelled, 0], held_out.predicted[labelled]
     if not len(rows):
         return None
     if meaning.kind == "number":
         return _numbers(rows, truth, predicted[:, 0], cards)
-    return _classes(rows, truth.astype(int), predicted, [plain(name) for name in meaning.classes[0]], cards)
+    return _classes(rows, truth.astype(int), predicted, [json_value(name) for name in meaning.classes[0]], cards)
 
 
 def _classes(rows: np.ndarray, truth: np.ndarray, shares: np.ndarray, names: list[Any], cards: Cards) -> dict[str, Any]:
     best = shares.argmax(axis=1)
     confidence, right = shares.max(axis=1), best == truth
-    worst = [place for place in np.argsort(-confidence, kind="stable") if not right[place]][:_MISTAKES]
+    worst = [row for row in np.argsort(-confidence, kind="stable") if not right[row]][:_MISTAKES]
     mistakes = [
         {
-            "card": cards.with_picture(int(rows[place])),
-            "truth": names[truth[place]],
-            "predicted": names[best[place]],
-            "probability": float(confidence[place]),
+            "card": cards.with_picture(int(rows[row])),
+            "truth": names[truth[row]],
+            "predicted": names[best[row]],
+            "probability": float(confidence[row]),
         }
-        for place in worst
+        for row in worst
     ]
     return {
         "kind": "class",
@@ -77,12 +78,12 @@ def _numbers(rows: np.ndarray, truth: np.ndarray, predicted: np.ndarray, cards: 
     worst = np.argsort(-np.abs(truth - predicted), kind="stable")[:_MISTAKES]
     mistakes = [
         {
-            "card": cards.with_picture(int(rows[place])),
-            "truth": float(truth[place]),
-            "predicted": float(predicted[place]),
+            "card": cards.with_picture(int(rows[row])),
+            "truth": float(truth[row]),
+            "predicted": float(predicted[row]),
             "probability": None,
         }
-        for place in worst
+        for row in worst
     ]
     return {
         "kind": "number",
@@ -95,8 +96,8 @@ def _numbers(rows: np.ndarray, truth: np.ndarray, predicted: np.ndarray, cards: 
 
 
 def _labels(held_out: HeldOut, names: list[str]) -> dict[str, Any] | None:
-    known = np.isfinite(held_out.truth).all(axis=1)
-    truth, shares = held_out.truth[known].astype(int), held_out.predicted[known]
+    labelled = np.isfinite(held_out.truth).all(axis=1)
+    truth, shares = held_out.truth[labelled].astype(int), held_out.predicted[labelled]
     if not len(truth):
         return None
     return {

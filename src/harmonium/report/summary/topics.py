@@ -1,4 +1,4 @@
-"""What each topic is about: its label and features, its share, its classes and its most typical items."""
+"""Summaries of topics: label and features, share, classes and most typical items."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from harmonium.collection import ModelFolder
-from harmonium.collection.columns import plain
 from harmonium.metrics import topic_distribution
-from harmonium.report.groups import read_groups
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.json_values import json_value
 from harmonium.report.summary.cards import Cards
+from harmonium.report.tables.groups import read_groups
 from harmonium.tables.column import Column
-from harmonium.tables.marks import mark_of, tags_in, tags_of
+from harmonium.tables.separators import separator_of, tags_in, tags_of
 
 # items whose pictures show what a topic looks like
 _PICTURES = 8
@@ -53,9 +53,9 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     same_as = same_topics(coordinates, [topic for topic in order if not idle[topic]])
     profiles = _profiles(folder)
     number = max(n_items, _PICTURES if folder.thumbnails is not None else 0)
-    found = [
+    summaries = [
         {
-            **plain(topic),
+            **json_value(topic),
             "share": float(shares[topic["topic"]]),
             "is_idle": bool(idle[topic["topic"]]),
             "same_as": same_as[topic["topic"]],
@@ -64,7 +64,7 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
         }
         for topic in folder.summary(n_features, number)["topics"]
     ]
-    return [found[topic] for topic in order]
+    return [summaries[topic] for topic in order]
 
 
 def same_topics(coordinates: np.ndarray, order: list[int]) -> dict[int, int | None]:
@@ -87,19 +87,19 @@ def same_topics(coordinates: np.ndarray, order: list[int]) -> dict[int, int | No
     >>> same_topics(np.array([[0.0, 1.0, 0.1], [1.0, 0.0, 0.9], [0.0, 0.9, 0.0]]), [0, 1, 2])
     {0: None, 1: None, 2: 0}
     """
-    found: dict[int, int | None] = dict.fromkeys(range(coordinates.shape[1]))
+    same_as: dict[int, int | None] = dict.fromkeys(range(coordinates.shape[1]))
     if len(coordinates) < 2:
-        return found
+        return same_as
     values = coordinates.astype(np.float64) - coordinates.mean(axis=0, dtype=np.float64)
     values /= np.maximum(np.linalg.norm(values, axis=0), 1e-12)
     firsts: list[int] = []
     for topic in order:
         alike = values[:, firsts].T @ values[:, topic]
         if len(firsts) and alike.max() >= _ALIKE:
-            found[topic] = firsts[int(alike.argmax())]
+            same_as[topic] = firsts[int(alike.argmax())]
         else:
             firsts.append(topic)
-    return found
+    return same_as
 
 
 def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
@@ -122,7 +122,7 @@ def _profiles(folder: ModelFolder) -> list[list[dict[str, Any]]] | None:
     table = read_groups(None, _with_gaps(y), len(folder)).means(ahead)
     return [
         [
-            {"name": str(plain(name)), "ahead": float(value)}
+            {"name": str(json_value(name)), "ahead": float(value)}
             for name, value in column.sort_values(ascending=False).items()
         ]
         for _, column in table.items()
@@ -134,14 +134,14 @@ def _indicator(column: Column, names: list[str]) -> pd.DataFrame:
 
     Labels are in lists, or in texts that separate them; rows whose labels are unknown are NaN.
     """
-    mark = "" if column.kind == "list" else mark_of(column) or ""
+    separator = "" if column.kind == "list" else separator_of(column) or ""
     indicator = np.zeros((len(column), len(names)))
     indicator[~column.is_there] = np.nan
-    places = {name: place for place, name in enumerate(names)}
+    codes = {name: code for code, name in enumerate(names)}
     for row in np.flatnonzero(column.is_there):
         value = column.values[row]
-        tags = tags_in(value, mark) if isinstance(value, str) else tags_of(column.lists[row] or [])
-        indicator[row, [places[tag] for tag in tags if tag in places]] = 1
+        tags = tags_in(value, separator) if isinstance(value, str) else tags_of(column.lists[row] or [])
+        indicator[row, [codes[tag] for tag in tags if tag in codes]] = 1
     return pd.DataFrame(indicator, columns=names)
 
 

@@ -243,7 +243,7 @@ class ShardedViews(Views):
         empty()
         return np.concatenate(order) if order else items
 
-    def apart(self, items: np.ndarray, n_parts: int) -> list[tuple[np.ndarray, Views]]:
+    def partition(self, items: np.ndarray, n_parts: int) -> list[tuple[np.ndarray, Views]]:
         """Return some items, whose numbers rise, in a part for each shard."""
         rows = self._rows_of_shards(items)
         shards = self._shards_of(rows)

@@ -1,0 +1,190 @@
+"""Summaries of saved models and model folders, for ``harmonium info`` and ``harmonium topics``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from harmonium.cli.console import cell, echo, put_json
+from harmonium.cli.run_fit import score_table
+from harmonium.exceptions import ModelFileError
+from harmonium.model_folder import ModelFolder
+from harmonium.model_folder.contents import FORMAT
+from harmonium.model_folder.folder_summary import model_summary, topic_summaries
+from harmonium.persist import load_model
+from harmonium.queries.explain import output_names
+from harmonium.report.summary.topics import same_topics
+from harmonium.targets import KINDS
+
+
+def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> None:
+    """Print the views, families and sizes of a saved model, and the top features of each topic.
+
+    A model that selected its units also gets their number and the share of training rows that use each, most used
+    first.
+
+    Parameters
+    ----------
+    path : Path
+        File or folder of the model.
+    n_features : int
+        Number of features printed for each topic.
+    n_topics : int
+        Number of topics printed.
+    console : Console
+        Where to print.
+    """
+    model = load_model(path)
+    _check_views(path, model)
+    layer = escape(repr(model.energy_.hidden))
+    console.print(
+        f"[bold]{type(model).__name__}[/bold] with {model.n_topics_} topics of {layer}, {model.n_iter_} epochs"
+    )
+    meaning = model.fitted_.meaning
+    if meaning is not None:
+        names = f": {', '.join(meaning.names)}" if meaning.names else ""
+        console.print(f"Predicts {KINDS[meaning.kind]}{names}", markup=False, highlight=False)
+    if model.fitted_.account is not None:
+        console.print(model.fitted_.account, markup=False, highlight=False)
+    # only models whose layer selects units know how much each is used
+    usage = getattr(model, "unit_usage_", None)
+    order = range(model.n_topics_) if usage is None else np.argsort(-usage, kind="stable")
+    if usage is not None:
+        more = "; there may be more to find" if model.truncation_reached_ else ""
+        layer, size = model.energy_.hidden, model.n_components
+        truncation = layer.bind(layer.usual_size(None) if size == "auto" else size).n_units_  # some may be gone
+        console.print(f"{model.n_topics_} of truncation {truncation} units in use{more}")
+    views = Table(title="Views", title_justify="left")
+    for column in ("view", "family", "columns", "features"):
+        views.add_column(column, justify="right" if column in ("columns", "features") else "left")
+    for name, family in model.families_.items():
+        views.add_row(escape(name), escape(repr(family)), str(family.n_columns), str(family.n_features_))
+    console.print(views)
+    if is_model_folder(path):
+        _print_items(path, console)
+    for name in model.families_:
+        if name not in model.feature_names_:
+            console.print(f"View {name!r} was saved without names of its features.", markup=False)
+            continue
+        shown = Table(title=f"Top features of view {escape(name)}", title_justify="left")
+        shown.add_column("topic", justify="right")
+        if usage is not None:
+            shown.add_column("usage", justify="right")
+        shown.add_column("features, strongest first")
+        for topic, features in list(model.topics(name, n_features).loc[order].iterrows())[:n_topics]:
+            used = [] if usage is None else [f"{usage[topic]:.0%}"]
+            shown.add_row(str(topic), *used, escape(", ".join(map(str, features))))
+        if model.n_topics_ > n_topics:
+            shown.caption = f"{n_topics} of {model.n_topics_} topics; ask for more with --topics."
+        console.print(shown)
+
+
+def _print_items(path: Path, console: Console) -> None:
+    """Print what a folder holds beside the model: items and scores."""
+    folder = ModelFolder.open(path)
+    console.print(f"{len(folder):,} items with the columns {', '.join(folder.items.columns)}", markup=False)
+    if folder.scores is not None:
+        console.print(score_table(folder.scores))
+
+
+def _check_views(path: Path, model: Any) -> None:
+    """Refuse a model that has no views to show."""
+    if not hasattr(model, "families_"):
+        raise ModelFileError(
+            f"{path}: a model that is shown must have views; this one is {type(model).__name__}; use harmonium.load."
+        )
+
+
+def is_model_folder(path: Path) -> bool:
+    """Tell whether a path is a model with its items, and not a model alone; whatever cannot be read is neither."""
+    try:
+        return bool(json.loads((path / "model.json").read_text())["format"] == FORMAT)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def print_summary_json(path: Path, n_features: int) -> None:
+    """Print what a model, or a model with its items, holds as JSON.
+
+    Parameters
+    ----------
+    path : Path
+        File or folder.
+    n_features : int
+        Number of features of each topic.
+    """
+    if is_model_folder(path):
+        put_json(ModelFolder.open(path).summary(n_features))
+        return
+    model = load_model(path)
+    _check_views(path, model)
+    put_json(model_summary(model))
+
+
+def print_topics(folder: ModelFolder, n_features: int, n_items: int, n_topics: int, as_json: bool) -> None:
+    """Print what each topic is about.
+
+    Parameters
+    ----------
+    folder : ModelFolder
+        The folder.
+    n_features : int
+        Number of features of each view.
+    n_items : int
+        Number of typical items.
+    n_topics : int
+        Number of topics, those that differ most between items first; people see those that say the same once.
+    as_json : bool
+        Whether to print JSON.
+    """
+    topics = topic_summaries(folder, n_features, n_items)
+    order = sorted(range(len(topics)), key=lambda number: -topics[number]["spread"])
+    same_as = same_topics(folder.topic_coordinates, order)
+    if as_json:
+        put_json([{**topics[number], "same_as": same_as[number]} for number in order[:n_topics]])
+        return
+    outputs = output_names(folder.model.fitted_) if folder.model.fitted_.meaning is not None else []
+    different = [number for number in order if same_as[number] is None]
+    for number in different[:n_topics]:
+        others = [str(other) for other in order if same_as[other] == number]
+        lines = _topic_lines(folder, topics[number], outputs)
+        if others:
+            lines += f"\n  [dim]{len(others)} more say the same: {', '.join(others)}[/dim]"
+        Console().print(lines, soft_wrap=True, highlight=False)
+    if len(different) > n_topics:
+        echo(f"{n_topics} of {len(different)} topics, those that differ most between items; ask for more with -n.")
+    if folder.stability is not None:
+        echo("Stability says how well a topic comes again from resampled items: 1 is always, 0 never.")
+
+
+def _topic_lines(folder: ModelFolder, topic: dict[str, Any], outputs: list[str]) -> str:
+    """Return a topic in a few lines."""
+    stable = "" if topic["stability"] is None else f", stability {topic['stability']:.2f}"
+    heading = f"[bold]topic {topic['topic']}: {cell(topic['label'])}[/bold]"
+    lines = [f"{heading}{_speaks_for(topic['effects'], outputs)}{stable}"]
+    several = len(topic["features"]) > 1
+    for view, names in topic["features"].items():
+        lines.append(
+            f"  {escape(view)}: {cell(', '.join(names), 200)}" if several else f"  {cell(', '.join(names), 200)}"
+        )
+    for item in topic["items"]:
+        texts = [str(value) for value in folder.items.loc[item] if isinstance(value, str)]
+        excerpt = f": {cell(max(texts, key=len), 100)}" if texts else ""
+        lines.append(f"  [dim]item {item}{excerpt}[/dim]")
+    return "\n".join(lines)
+
+
+def _speaks_for(effects: list[float] | None, outputs: list[str]) -> str:
+    """Return which score a topic moves most, and which way."""
+    if not effects or len(effects) != len(outputs):
+        return ""
+    most = max(range(len(effects)), key=lambda number: abs(effects[number]))
+    if not effects[most]:  # topics have no say
+        return ""
+    return f", {'for' if effects[most] > 0 else 'against'} {escape(outputs[most])} ({effects[most]:+.2g})"

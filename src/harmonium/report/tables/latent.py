@@ -1,0 +1,82 @@
+"""Latent coordinates and use of units by items, for tables and displays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harmonium.estimators import Harmonium
+from harmonium.estimators.checking import check_model as check_model
+from harmonium.kernels.runtime.threads import compute
+from harmonium.queries.latent import encode
+
+
+def latent_means(model: Harmonium, X: Any) -> np.ndarray:
+    """Return E[h | x] of each item.
+
+    Unlike ``transform``, it does not depend on the ``output`` of the model.
+
+    Parameters
+    ----------
+    model : Harmonium
+        A fitted model of any kind.
+    X : dict, Views, matrix, …
+        Items, with any subset of the views.
+
+    Returns
+    -------
+    ndarray of float32 of shape (n_items, n_components_)
+        Means of the hidden units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> words = np.tile(np.eye(3), (4, 1))
+    >>> model = Harmonium(n_components=2, driver=Stochastic(max_iter=2), output="coordinates").fit(words)
+    >>> means = latent_means(model, words)  # binary units
+    >>> means.shape, bool(((means > 0) & (means < 1)).all())
+    ((12, 2), True)
+    """
+    check_model(model)
+    views = model.as_views(X)
+    with compute(model.n_jobs):
+        return encode(model.fitted_, views)
+
+
+def topic_means(model: Harmonium, X: Any) -> np.ndarray:
+    """Return E[h] of the topics of each item; other units, which a model may have to predict, are left out."""
+    return latent_means(model, X)[:, : model.n_topics_]
+
+
+@dataclass
+class UnitUse:
+    """Use of the topics by items, in float64.
+
+    Attributes
+    ----------
+    natural : ndarray of shape (items, units)
+        Natural parameters, which still differ where means are rounded to 1.
+    mean : ndarray of shape (items, units)
+        E[h], or E[z h] for units that an item may lack.
+    presence : ndarray of shape (items, units)
+        E[z], the probability that the item has the unit; for layers whose units every item has, the mean.
+    """
+
+    natural: np.ndarray
+    mean: np.ndarray
+    presence: np.ndarray
+
+
+def unit_use(model: Harmonium, X: Any) -> UnitUse:
+    """Return naturals, means and presences of the topics for each item."""
+    check_model(model)
+    views = model.as_views(X)
+    with compute(model.n_jobs):
+        natural = encode(model.fitted_, views, "natural").astype(np.float64)
+    layer = model.energy_.layer(model.parameters_)
+    mean = layer.mean(natural)
+    parts = (part[:, : model.n_topics_] for part in (natural, mean, layer.presence(natural, mean)))
+    return UnitUse(*parts)
