@@ -15,7 +15,7 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import Distributed, Harmonium, Shards, Stochastic, Views
 from harmonium.datasets import load_newsgroups
-from harmonium.training.monitor import reconstruct
+from harmonium.training.drivers.monitor import reconstruct
 
 BENCHMARK = Benchmark(
     title="A cluster of two workers, and of a thousand on paper",

@@ -27,7 +27,7 @@ from harmonium import (
     PersistentCD,
     Stochastic,
 )
-from harmonium.training import checkpoint
+from harmonium.training.checkpoint import file as checkpoint
 
 from .posterior_cases import two_views
 from .supervised_cases import X, Y, two_numbers

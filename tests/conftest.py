@@ -25,7 +25,7 @@ from harmonium.families import Binomial, Family
 from harmonium.hidden import BernoulliUnits, BinomialUnits, ComposedUnits, HiddenLayer, SpikeSlab
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.parts import registered
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 
 # pytest explains a failed assertion of tests by itself, of the modules that several of them share only if asked
 pytest.register_assert_rewrite(*(f"tests.{path.stem}" for path in Path(__file__).parent.glob("*_cases.py")))

@@ -38,7 +38,7 @@ from harmonium.inference.gibbs import gibbs_step
 from harmonium.objectives import Objective
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.report import explained_table, feature_examples, topic_table
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 
 from .bad_input_cases import refuse, refuse_fit
 from .persist_cases import refused, rewritten, tensor

@@ -20,8 +20,9 @@ from sklearn.base import clone
 
 import harmonium
 from harmonium import Harmonium, IncompatiblePartsError, Langevin, ModelFileError, SampledCD, Stochastic
-from harmonium.training import checkpoint, growing
-from harmonium.training.state import pack, unpack
+from harmonium.training.checkpoint import file as checkpoint
+from harmonium.training.checkpoint.packing import pack, unpack
+from harmonium.training.growth import grow
 
 from .checkpoint_cases import CASES, CLASSES, FEW, VIEWS, WORDS, Killed, assert_same_bits, ended_after, fitted, made
 
@@ -86,7 +87,7 @@ def test_births_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.Monke
         levels.append(set(self._levels))
         write(self)
 
-    monkeypatch.setattr(growing, "_STRONG", 2.0)
+    monkeypatch.setattr(grow, "_STRONG", 2.0)
     with patch.object(checkpoint.Checkpoint, "write", noting), ended_after(10**9) as count:
         whole = clone(model).fit(words)
     during = [kept for kept in levels if kept]
@@ -118,7 +119,7 @@ SCRIPT = """
 import sys, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, {root!r})
-from harmonium.training import checkpoint
+from harmonium.training.checkpoint import file as checkpoint
 checkpoint._SECONDS = -1.0
 from tests.checkpoint_cases import fitted
 from pathlib import Path

@@ -8,7 +8,7 @@ import scipy.sparse
 from scipy.special import expit
 
 from harmonium import Bernoulli, BernoulliUnits, Harmonium, ReplicatedSoftmax
-from harmonium.training.completing import Completion
+from harmonium.training.growth.held_out_reconstruction import Completion
 from harmonium.views.container import Views
 from harmonium.views.data import Data
 

@@ -31,7 +31,7 @@ from harmonium.energy import Energy
 from harmonium.metrics import topic_stability
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 
 from .conftest import make_family, make_parameters, random_batch
 from .head_cases import bound, statistics_of

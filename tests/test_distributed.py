@@ -21,8 +21,8 @@ from harmonium import (
     Shards,
     Stochastic,
 )
-from harmonium.training.cluster import Cluster, check_workers, facts
-from harmonium.training.lanes import add_in_pairs, bundle_size, rounds_of
+from harmonium.training.distributed.client import Cluster, check_workers, facts
+from harmonium.training.distributed.worker import add_in_pairs, bundle_size, rounds_of
 from tests.shard_cases import in_shards, two_views
 
 VIEWS, Y = two_views()
@@ -86,7 +86,7 @@ def alone(monkeypatch):
         finally:
             cluster.release()
 
-    monkeypatch.setattr("harmonium.training.distributed.session", session)
+    monkeypatch.setattr("harmonium.training.distributed.driver.session", session)
     return clusters
 
 
@@ -164,7 +164,7 @@ def test_a_head_is_trained_and_data_in_memory_are_cut_into_parts(alone):
 
 
 def test_a_fit_that_was_killed_goes_on_to_the_same_bits(alone, tmp_path, monkeypatch):
-    monkeypatch.setattr("harmonium.training.checkpoint._SECONDS", -1.0)
+    monkeypatch.setattr("harmonium.training.checkpoint.file._SECONDS", -1.0)
     local = Stochastic(max_iter=6, batch_size=10, learning_rate=0.02)
     whole = fitted(Distributed(local, n_lanes=2, n_steps=2))
     n_tasks = 60

@@ -12,10 +12,10 @@ from sklearn.svm import LinearSVC
 from harmonium import HarmoniumClassifier, Hinge, Stochastic
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.targets import Targets
-from harmonium.training.base import Training
-from harmonium.training.comparing import is_better
-from harmonium.training.finishing import Finish, finish
-from harmonium.training.folds import held_out_folds
+from harmonium.training.one_standard_error import is_better
+from harmonium.training.state import Training
+from harmonium.training.supervised.folds import held_out_folds
+from harmonium.training.supervised.refit_head import Finish, finish
 from harmonium.views import Views
 from harmonium.views.data import Data
 

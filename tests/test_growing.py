@@ -8,7 +8,7 @@ from scipy import stats
 
 from harmonium import IBP, Bernoulli, Gaussian, Harmonium, SpikeSlab
 from harmonium.kernels.sources import independent_rotation
-from harmonium.training.spectrum import components, factors
+from harmonium.training.growth.spectrum import components, factors
 
 from .selection_cases import assert_found
 

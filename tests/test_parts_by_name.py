@@ -31,8 +31,8 @@ from harmonium.objectives import Objective
 from harmonium.parts import Part, as_part, named_parts, registered
 from harmonium.report import SensitivityDisplay
 from harmonium.training import Driver
-from harmonium.training.optimisers import Optimiser
-from harmonium.training.priors import Prior
+from harmonium.training.drivers.optimizers import Optimiser
+from harmonium.training.posterior.priors import Prior
 from harmonium.weak import LatentSVM, Loss
 
 from .bad_input_cases import assert_one_sentence

@@ -39,12 +39,12 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.training import Driver
-from harmonium.training.adjusted import _log_ratio
-from harmonium.training.base import Training
-from harmonium.training.metropolis import _log_of_means
-from harmonium.training.normals import Moments, Normal
-from harmonium.training.posterior import Posterior
-from harmonium.training.progress import Silent
+from harmonium.training.drivers.progress import Silent
+from harmonium.training.posterior.adjusted import _log_ratio
+from harmonium.training.posterior.draws import Posterior
+from harmonium.training.posterior.metropolis import _log_of_means
+from harmonium.training.posterior.normals import Moments, Normal
+from harmonium.training.state import Training
 from harmonium.views import Sequences, Views
 from harmonium.views.data import Data
 

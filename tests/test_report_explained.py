@@ -26,7 +26,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.parts import registered
 from harmonium.report import explained_table, latent_means
 from harmonium.report.explained import saturated_loss
-from harmonium.training.monitor import loss_of_view, reconstruct, view_losses
+from harmonium.training.drivers.monitor import loss_of_view, reconstruct, view_losses
 from tests.conftest import SIZE, make_family
 
 from .report_cases import N_ROWS, fit_case, fit_gaussian, make_classifier

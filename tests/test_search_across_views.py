@@ -33,7 +33,7 @@ from harmonium.params import weights_of
 from harmonium.queries.search import linearised, search_coordinates
 from harmonium.search import NearestNeighbours
 from harmonium.training import FittedModel
-from harmonium.training.base import Training
+from harmonium.training.state import Training
 from harmonium.views import Views
 
 from .bad_input_cases import refuse

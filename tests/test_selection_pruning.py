@@ -14,7 +14,7 @@ from harmonium.hidden import merging
 from harmonium.hidden.selection import Use
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
-from harmonium.training.pruning import prune
+from harmonium.training.growth.prune import prune
 from harmonium.views.data import Data
 
 from .selection_cases import HAS, QUICK, X, evidence_of, features, quick, select

@@ -24,8 +24,8 @@ from harmonium import (
 )
 from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
-from harmonium.training.base import Training
-from harmonium.training.stages import Fold, Search, Stage
+from harmonium.training.state import Training
+from harmonium.training.supervised.trials import Fold, Search, Stage
 
 from .head_cases import labelled
 from .supervised_cases import (

@@ -29,7 +29,7 @@ from harmonium.energy import Energy
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.gibbs import gibbs_step
 from harmonium.params import bias_of, weights_of
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 
 from .conftest import make_parameters
 

@@ -44,9 +44,9 @@ from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.targets import Kind, Labels
 from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
-from harmonium.training.fitting import begin, fit, go_on, update
+from harmonium.training.drivers.progress import reporting
+from harmonium.training.fit import begin, fit, go_on, update
 from harmonium.training.plan import Plan
-from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.views import Views
 from harmonium.views.data import Data

@@ -20,7 +20,7 @@ from harmonium.storage import check_fields, decode, decode_part, decode_settings
 from harmonium.tables.table import Table, TableColumn
 from harmonium.targets import Meaning, Targets
 from harmonium.training import FittedModel
-from harmonium.training.base import Training
+from harmonium.training.state import Training
 
 _FIELDS: dict[str, Any] = {
     "format": str,

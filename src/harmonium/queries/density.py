@@ -20,7 +20,7 @@ from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.queries.blocks import completed_blocks
 from harmonium.queries.latent import typical_sizes
 from harmonium.training import FittedModel
-from harmonium.training.base import Training
+from harmonium.training.state import Training
 from harmonium.views import Views
 from harmonium.views.drawn import as_data
 

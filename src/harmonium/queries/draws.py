@@ -8,7 +8,7 @@ import pandas as pd
 from harmonium.metrics import effective_sample_size, split_r_hat
 from harmonium.params import weights_of
 from harmonium.training import FittedModel
-from harmonium.training.posterior import Posterior
+from harmonium.training.posterior.draws import Posterior
 
 
 def posterior_of(model: FittedModel) -> Posterior:

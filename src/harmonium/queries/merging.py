@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harmonium.training import FittedModel
-from harmonium.training.feature_relevance import feature_relevance
-from harmonium.training.merging import without_duplicates
+from harmonium.training.finalize.relevance import feature_relevance
+from harmonium.training.growth.merging import without_duplicates
 from harmonium.views import Views
 from harmonium.views.data import Data
 

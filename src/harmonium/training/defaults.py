@@ -55,12 +55,13 @@ from __future__ import annotations
 from functools import partial
 
 from harmonium.hidden import HiddenLayer
-from harmonium.training.base import Driver
-from harmonium.training.folds import MANY_ROWS
-from harmonium.training.optimisers import Adam
-from harmonium.training.spectral import Spectral
-from harmonium.training.stochastic import Stochastic
+from harmonium.training.drivers.base import Driver
+from harmonium.training.drivers.optimizers import Adam
+from harmonium.training.drivers.spectral import Spectral
+from harmonium.training.drivers.stochastic import Stochastic
 
+#: labelled rows below which one set of held-out rows is too small to choose by: a convention
+MANY_ROWS = 3000
 # Updates where rows are few: conventions, which the table repeats.
 _FEWEST_UPDATES, _UPDATES_OF_A_UNIT = 500, 15
 

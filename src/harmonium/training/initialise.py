@@ -10,9 +10,9 @@ from harmonium.kernels.products import add_column_totals
 from harmonium.kernels.rows import entries
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
-from harmonium.training.base import Training
 from harmonium.training.clusters import bias_of_activity, cluster_weights
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
+from harmonium.training.state import Training
 from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.summary import Summary

@@ -25,8 +25,8 @@ from harmonium.heads.footing import Features
 from harmonium.heads.linear_models import LinearLoss, Solution
 from harmonium.objectives.problem import Problem
 from harmonium.targets import Targets
-from harmonium.training.comparing import is_better, mean_error
 from harmonium.training.linear_features import Preparation, PreparedViews
+from harmonium.training.one_standard_error import is_better, mean_error
 from harmonium.views.data import Data
 
 # C: where the search begins, its factor, and the most steps in a direction. Conventions; rows have a length of about 1

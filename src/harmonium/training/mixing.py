@@ -16,8 +16,8 @@ from harmonium.heads.direct import DirectPath
 from harmonium.heads.outputs import Outputs
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
-from harmonium.training.comparing import is_better, mean_error
 from harmonium.training.linear_search import LinearModel, LinearSearch
+from harmonium.training.one_standard_error import is_better, mean_error
 
 # Shares of the topics to choose from.
 _SHARES = np.linspace(0, 1, 21)

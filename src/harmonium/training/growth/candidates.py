@@ -1,0 +1,149 @@
+"""The nursery: candidates for a model with some number of units are born, brought up for a while, and judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harmonium.objectives.problem import Problem
+from harmonium.params import HIDDEN_BIAS, Parameters, copy_parameters
+from harmonium.training.checkpoint.file import Checkpoint
+from harmonium.training.checkpoint.packing import resumable
+from harmonium.training.drivers.progress import Silent
+from harmonium.training.growth.held_out_reconstruction import Completion
+from harmonium.training.growth.new_units import Grown, born_from, sources_of, with_units
+from harmonium.training.growth.spectrum import residuals, sampled_rows, standardised, unexplained
+from harmonium.training.one_standard_error import is_better
+from harmonium.training.plan import Plan
+from harmonium.training.state import Training
+from harmonium.views.data import Data
+
+# Epochs between births. Set on development seeds 1 and 2 of the generators of benchmarks/infinite_truth.
+_EPOCHS = 5
+# Strengths of births that are tried: a convention. Of words, 1/8 was best.
+_STRENGTHS = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)
+# Epochs without improvement after which units that are no features have learned enough: a convention.
+_PATIENCE = 3
+
+
+@resumable
+@dataclass(frozen=True)
+class Brood:
+    """A number of units, how strong they are at birth, and what completing each held-out row costs, then or later.
+
+    Parameters are those at birth, and after a few epochs; effects are those of the sources on the statistics.
+    """
+
+    n_units: int
+    strength: float
+    born: Parameters
+    trained: Parameters
+    effects: np.ndarray
+    losses: np.ndarray | None
+
+    @property
+    def cost(self) -> float:
+        """Mean loss of held-out rows; without such rows, more units count as better."""
+        return -float(self.n_units) if self.losses is None else float(self.losses.mean())
+
+    def is_clearly_better(self, other: Brood) -> bool:
+        """Return whether held-out rows are completed better, by more than one standard error."""
+        if self.losses is None or other.losses is None:
+            return False
+        return is_better(self.losses, other.losses, np.ones(len(self.losses)))
+
+
+class Nursery:
+    """Where candidates are born and brought up, from rows to learn from, and judged by others."""
+
+    def __init__(self, problem: Problem, data: Data, plan: Plan, completion: Completion | None) -> None:
+        self._problem, self._data, self._plan, self._completion = problem, data, plan, completion
+        self._rows = sampled_rows(problem, data)
+        self._n_features = sum(family.n_features_ for family in problem.energy.families.values())
+        self.most = min(problem.energy.hidden.n_units_, self._n_features, len(self._rows) - 1)
+        self._without = born_from(problem, data, np.zeros((self._n_features, 1)), np.zeros((len(self._rows), 1)))
+        left = residuals(self._without.problem, self._without.parameters, data, self._rows)
+        self._table, self._deviation = standardised(left)
+
+    def without(self) -> Grown:
+        """Return the model with one unit that has no weights."""
+        return self._without
+
+    def empty(self) -> Brood:
+        """Return the model without units, or rather with one that has no weights."""
+        effects, parameters = np.zeros((self._n_features, 0)), self._without.parameters
+        return Brood(0, 1.0, parameters, parameters, effects, self._losses(parameters))
+
+    def n_standing_out(self, candidate: Brood, rng: np.random.Generator) -> int:
+        """Return how many more units what a candidate leaves unexplained speaks for."""
+        left = self.most - candidate.n_units
+        if left <= 0:
+            return 0
+        of, trained = self._problem_of(candidate.trained), candidate.trained
+        found, chance = unexplained(of, trained, self._data, self._rows, candidate.effects, left, rng)
+        return _n_standing_out(self._problem, found, chance, candidate.n_units, len(self._data))
+
+    def born(self, n_units: int, strength: float, rng: np.random.Generator) -> Grown:
+        """Return the model with new units of a given strength."""
+        effects, sources = sources_of(self._table, self._deviation, n_units, rng)
+        return born_from(self._problem, self._data, strength * effects, strength * sources)
+
+    def candidate(self, n_units: int, rng: np.random.Generator) -> Brood:
+        """Return a candidate with the strength at which held-out rows are completed best, after a few epochs."""
+        n_units = min(n_units, self.most)
+        effects, sources = sources_of(self._table, self._deviation, n_units, rng)
+        strengths = _STRENGTHS if self._completion is not None else _STRENGTHS[:1]
+        births = [born_from(self._problem, self._data, one * effects, one * sources) for one in strengths]
+        by_strength = [self._losses(born.parameters) for born in births]
+        chosen = int(np.argmin([0.0 if losses is None else losses.mean() for losses in by_strength]))
+        born, losses = births[chosen], by_strength[chosen]
+        training = Training(copy_parameters(born.parameters))
+        driver, objective = self._plan.driver, self._plan.objective
+        driver.run(born.problem, objective, self._data, training, rng, Silent(), None, _EPOCHS)
+        later = self._losses(training.result)
+        if losses is None or (later is not None and later.mean() < losses.mean()):
+            losses = later
+        return Brood(n_units, strengths[chosen], born.parameters, training.result, effects, losses)
+
+    def n_epochs(
+        self, training: Training, costs: list[float], rng: np.random.Generator, checkpoint: Checkpoint
+    ) -> int | None:
+        """Return the number of epochs after which held-out rows are completed best; None if there is no epoch.
+
+        ``costs`` are those of the epochs so far, to which more are added.
+        """
+
+        def is_enough(training: Training) -> bool:
+            losses = self._losses(training.result)
+            assert losses is not None
+            costs.append(float(losses.mean()))
+            return len(costs) - 1 - int(np.argmin(costs)) >= _PATIENCE
+
+        driver, objective, problem = self._plan.driver, self._plan.objective, self._problem_of(training.parameters)
+        driver.run(problem, objective, self._data, training, rng, Silent(), is_enough, None, checkpoint)
+        return int(np.argmin(costs)) + 1 if costs else None
+
+    def _problem_of(self, parameters: Parameters) -> Problem:
+        """Return the problem with as many units as there are parameters for."""
+        return with_units(self._problem, len(parameters[HIDDEN_BIAS]))
+
+    def _losses(self, parameters: Parameters) -> np.ndarray | None:
+        """Return what completing each held-out row costs; None if no rows are held out."""
+        return None if self._completion is None else self._completion.losses(self._problem_of(parameters), parameters)
+
+
+def _n_standing_out(problem: Problem, found: np.ndarray, chance: float, n_units: int, n_items: int) -> int:
+    """Return how many leading components have more evidence than chance and the prior against them.
+
+    A component of variance v instead of 1 makes n normal rows more likely by n (v - 1 - log v) / 2 nats.
+    """
+
+    def nats(variance: np.ndarray | float) -> np.ndarray:
+        bounded = np.maximum(variance, 1.0)
+        return np.asarray(n_items / 2 * (bounded - 1 - np.log(bounded)))
+
+    before = n_units + np.arange(len(found))
+    prior = problem.energy.hidden.log_odds_of_another(before, n_items)
+    stands_out = nats(found) - nats(chance) + prior > 0
+    return len(found) if stands_out.all() else int(np.argmin(stands_out))
