@@ -79,12 +79,12 @@ class Ascent(Driver):
     def steps(self, problem: Problem, data: Data, training: Training, rng: Any) -> Iterator[int]:
         """One step after the other."""
         batch = data.batch(np.arange(len(data)), problem.energy.families)
-        optimiser, moving = Adam(), {"x.weights": training.parameters["x.weights"]}
-        slots, statistics = optimiser.start(moving), Statistics.zeros_like(training.parameters)
+        optimizer, moving = Adam(), {"x.weights": training.parameters["x.weights"]}
+        optimizer_state, statistics = optimizer.start(moving), Statistics.zeros_like(training.parameters)
         for step in range(1, self.n_steps + 1):
             statistics.count = 0.0
             SampledCD().accumulate(problem, training.parameters, batch, statistics, rng)
-            optimiser.update(moving, statistics, slots, self.rate, 0.0, step)
+            optimizer.update(moving, statistics, optimizer_state, self.rate, 0.0, step)
             yield step
 
 

@@ -422,7 +422,7 @@ def test_classes_have_a_price_beside_shares() -> None:
         model = HarmoniumClassifier(3, views={"x": family}, head=head, driver=driver, random_state=0)
         model.set_params(validation_fraction=0).fit({"x": shares[:150]}, y[:150])
         assert model.score({"x": shares[150:]}, y[150:]) > 0.9
-        costs.append(model.fitted_.nats)
+        costs.append(model.fitted_.baseline_nll)
     assert costs[0] == pytest.approx(costs[1], rel=0.2)
 
 

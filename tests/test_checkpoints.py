@@ -71,8 +71,8 @@ def test_killed_fits_go_on_to_the_same_bits(
     assert_same_bits(whole[name], again)
 
 
-def test_births_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where births count as weak, held-out rows also say for how many epochs units are trained."""
+def test_growth_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where new units count as weak, held-out rows also say for how many epochs units are trained."""
     rng = np.random.default_rng(1)
     topics = rng.dirichlet(np.full(40, 0.05), 10)
     lengths = 40 * rng.gamma(0.7, size=(80, 1))
@@ -92,7 +92,7 @@ def test_births_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.Monke
         whole = clone(model).fit(words)
     during = [kept for kept in levels if kept]
     assert len(during) == count[0]
-    moments = [during.index({"births"}) + 1, during.index({"births", "epochs"}) + 1]
+    moments = [during.index({"growth"}) + 1, during.index({"growth", "epochs"}) + 1]
     for moment in moments:
         with ended_after(moment), pytest.raises(Killed):
             clone(model).fit(words)

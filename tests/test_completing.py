@@ -8,7 +8,7 @@ import scipy.sparse
 from scipy.special import expit
 
 from harmonium import Bernoulli, BernoulliUnits, Harmonium, ReplicatedSoftmax
-from harmonium.training.growth.held_out_reconstruction import Completion
+from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
 from harmonium.views.container import Views
 from harmonium.views.data import Data
 
@@ -20,8 +20,8 @@ PARAMETERS = {
 }
 
 
-def questions(values: object) -> Completion:
-    found = Completion.of(MODEL.problem, Data(Views({"view0": values})), np.random.default_rng(2))
+def questions(values: object) -> HeldOutReconstruction:
+    found = HeldOutReconstruction.of(MODEL.problem, Data(Views({"view0": values})), np.random.default_rng(2))
     assert found is not None
     return found
 
@@ -31,7 +31,7 @@ def test_losses_are_those_of_a_plain_loop() -> None:
     completion = questions(VALUES)
     (name,) = MODEL.problem.energy.families
     weights, bias = PARAMETERS[f"{name}.weights"], PARAMETERS[f"{name}.bias"]
-    missing = completion.shown[0].views[name].missing
+    missing = completion.observed[0].views[name].missing
     assert missing is not None
     assert missing.any()
     expected = []
@@ -56,7 +56,7 @@ def test_what_is_missing_is_not_asked_for() -> None:
     values[:, 2] = np.nan
     (name,) = MODEL.problem.energy.families
     completion = questions(values)
-    view = completion.asked[0][name]
+    view = completion.masked[0][name]
     assert view.missing is not None
     assert view.missing[:, 2].all()
     assert np.isfinite(completion.losses(MODEL.problem, PARAMETERS)).all()
@@ -65,7 +65,7 @@ def test_what_is_missing_is_not_asked_for() -> None:
 def test_a_row_that_is_one_site_leaves_nothing_to_ask() -> None:
     counts = np.random.default_rng(0).poisson(2.0, (30, 4)) + 1.0
     model = Harmonium(2, hidden=BernoulliUnits(), views=ReplicatedSoftmax(), random_state=0).fit(counts).fitted_
-    assert Completion.of(model.problem, Data(Views({"view0": counts})), np.random.default_rng(0)) is None
+    assert HeldOutReconstruction.of(model.problem, Data(Views({"view0": counts})), np.random.default_rng(0)) is None
 
 
 @pytest.mark.parametrize("n_units", [1, 8])

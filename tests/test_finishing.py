@@ -15,7 +15,7 @@ from harmonium.targets import Targets
 from harmonium.training.one_standard_error import is_better
 from harmonium.training.state import Training
 from harmonium.training.supervised.folds import held_out_folds
-from harmonium.training.supervised.refit_head import Finish, finish
+from harmonium.training.supervised.refit_head import HeadRefit, refit_head
 from harmonium.views import Views
 from harmonium.views.data import Data
 
@@ -59,11 +59,11 @@ def test_weights_of_classes_do_not_count_in_held_out_errors() -> None:
     np.testing.assert_allclose(soft.loss_weight[0] / soft.loss_weight[-1], np.sqrt(1 / 300))
 
 
-def test_a_finished_head_is_the_optimum_for_the_means() -> None:
+def test_a_refitted_head_is_the_optimum_for_the_means() -> None:
     model = model_of(head=Hinge(C=1.0, direct=False)).fit(X, Y)
     problem, views = model.fitted_.problem, Views({"view0": X})
     targets = model.head_.targets(labelled("class", Y[:, None], [len(SIZES)]))
-    done = Finish(0.1, []).of(problem, Data(views, targets), Training(model.parameters_))
+    done = HeadRefit(0.1, []).apply(problem, Data(views, targets), Training(model.parameters_))
     means = model.transform(X).astype(float)
     oracle = LinearSVC(C=0.1, dual=False, tol=1e-6).fit(means, Y)
     found = means @ done.parameters[HEAD_WEIGHTS] + done.parameters[HEAD_BIAS]
@@ -72,14 +72,14 @@ def test_a_finished_head_is_the_optimum_for_the_means() -> None:
         np.testing.assert_array_equal(done.parameters[name], model.parameters_[name])
 
 
-def test_a_head_is_finished_only_if_held_out_rows_say_so() -> None:
+def test_a_head_is_refitted_only_if_held_out_rows_say_so() -> None:
     model = model_of(head=Hinge(C=1.0, direct=False)).fit(X, Y)
     targets = model.head_.targets(labelled("class", Y[:, None], [len(SIZES)]))
     data, rows = Data(Views({"view0": X}), targets), np.arange(len(Y))
     folds = [(rows[::2], rows[1::2])]
     right = np.eye(len(SIZES))[Y[1::2]]
-    assert finish(model.fitted_.problem, data, folds, [model.parameters_], [right]) is None
-    found = finish(model.fitted_.problem, data, folds, [model.parameters_], [1 - right])
+    assert refit_head(model.fitted_.problem, data, folds, [model.parameters_], [right]) is None
+    found = refit_head(model.fitted_.problem, data, folds, [model.parameters_], [1 - right])
     assert found is not None
     errors = model.head_.error(found.scores[0], targets.values[1::2])
     assert is_better(errors, np.ones(len(errors)), np.ones(len(errors)))

@@ -71,7 +71,7 @@ def test_a_binary_unit_is_as_rare_as_its_source() -> None:
     share = np.array([0.1, 0.3, 0.8])
     has = rng.random((50_000, 3)) < share
     sources = (has - share) / np.sqrt(share * (1 - share))
-    weights, found = SpikeSlab().bind(3).births(np.ones((1, 3)), sources)
+    weights, found = SpikeSlab().bind(3).weights_from_sources(np.ones((1, 3)), sources)
     np.testing.assert_allclose(found, [0.1, 0.3, 0.2], atol=0.01)  # the rarer side, so that the last one is turned
     np.testing.assert_allclose(weights[0], [1, 1, -1] / np.sqrt(found * (1 - found)))
 
@@ -79,7 +79,7 @@ def test_a_binary_unit_is_as_rare_as_its_source() -> None:
 def test_real_units_have_the_covariance_of_their_factors() -> None:
     """With all units present, (I - s² W Wᵀ)⁻¹ is the covariance of views with noise 1, here I + L Lᵀ."""
     loadings = np.random.default_rng(0).normal(size=(6, 2))
-    weights, _ = SpikeSlab(kind="real", variance=2.0).bind(2).births(loadings, np.zeros((1, 2)))
+    weights, _ = SpikeSlab(kind="real", variance=2.0).bind(2).weights_from_sources(loadings, np.zeros((1, 2)))
     found = np.linalg.inv(np.eye(6) - 2.0 * weights @ weights.T)
     np.testing.assert_allclose(found, np.eye(6) + loadings @ loadings.T, atol=1e-10)
 

@@ -26,7 +26,13 @@ from harmonium.views.data import Data
 from .selection_cases import FEW, HAS, QUICK, X, classes_of
 
 QUICK_HEAD = Stochastic(
-    max_iter=30, batch_size=0.05, learning_rate=0.06, reach=3.0, schedule="constant", weight_decay=0.08, average=True
+    max_iter=30,
+    batch_size=0.05,
+    learning_rate=0.06,
+    max_update=3.0,
+    schedule="constant",
+    weight_decay=0.08,
+    average=True,
 )
 
 
@@ -76,7 +82,7 @@ def test_batches_without_a_single_label() -> None:
 def test_held_out_rows_judge_what_a_fit_would_keep() -> None:
     y = classes_of(HAS)
     settings: dict[str, Any] = {"hidden": IBP(truncation=8), "head": Hinge(C=1.0), "random_state": 0}
-    driver = Stochastic(max_iter=4, batch_size=0.05, learning_rate=0.06, reach=3.0, schedule="constant")
+    driver = Stochastic(max_iter=4, batch_size=0.05, learning_rate=0.06, max_update=3.0, schedule="constant")
     with patch.object(epoch_search, "prune", wraps=prune) as pruned:
         model = HarmoniumClassifier(driver=driver, **settings).fit(X, y)
     assert pruned.call_count >= len(model.validation_["epoch"])

@@ -25,7 +25,7 @@ from harmonium import (
 from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.state import Training
-from harmonium.training.supervised.trials import Fold, Search, Stage
+from harmonium.training.supervised.trials import EpochSearch, Fold, Trial
 
 from .head_cases import labelled
 from .supervised_cases import (
@@ -55,22 +55,22 @@ def test_choice_of_epochs_is_recorded() -> None:
 def test_what_is_tried() -> None:
     """Even weights of the views first, then those of the linear model, each from the start; then softened classes."""
 
-    def tried(errors: list[float], may_soften: bool = False, may_weigh: bool = False) -> list[Stage]:
-        search = Search([Fold()])
+    def tried(errors: list[float], may_soften: bool = False, may_weigh: bool = False) -> list[Trial]:
+        search = EpochSearch([Fold()])
         for error in errors:
-            stage = search.next_stage(1.6, may_soften, may_weigh)
-            assert stage is not None
+            trial = search.next_trial(1.6, may_soften, may_weigh)
+            assert trial is not None
             search.folds[0] = Fold(Training({}), curve=[error], lowest=error, parameters={}, scores=np.zeros((2, 1)))
-            search.add(stage)
-        assert search.next_stage(1.6, may_soften, may_weigh) is None
+            search.add(trial)
+        assert search.next_trial(1.6, may_soften, may_weigh) is None
         return search.chosen
 
-    assert [stage.error for stage in tried([0.3])] == [0.3]
-    assert [(stage.weighed, stage.error) for stage in tried([0.3, 0.2], may_weigh=True)] == [(True, 0.2)]
+    assert [trial.error for trial in tried([0.3])] == [0.3]
+    assert [(trial.weighed, trial.error) for trial in tried([0.3, 0.2], may_weigh=True)] == [(True, 0.2)]
     # a hundredth is not enough to leave even weights
-    assert [(stage.weighed, stage.error) for stage in tried([0.2, 0.199], may_weigh=True)] == [(False, 0.2)]
+    assert [(trial.weighed, trial.error) for trial in tried([0.2, 0.199], may_weigh=True)] == [(False, 0.2)]
     softened = tried([0.3, 0.2, 0.1], may_soften=True, may_weigh=True)
-    assert [(stage.weighed, stage.softened, stage.error) for stage in softened] == [
+    assert [(trial.weighed, trial.softened, trial.error) for trial in softened] == [
         (True, False, 0.2),
         (True, True, 0.1),
     ]
@@ -78,7 +78,7 @@ def test_what_is_tried() -> None:
 
 
 def test_topics_that_add_nothing_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One stage on the first fold and one on all rows; what is predicted is the linear model."""
+    """One trial on the first fold and one on all rows; what is predicted is the linear model."""
     runs: list[int] = []
     run = Stochastic.run
 
@@ -155,7 +155,7 @@ def test_alternating_head_ends_at_its_optimum(kind: str, driver: Any) -> None:
 
 
 def test_alternating_head_with_early_stopping_and_choice_of_the_weight() -> None:
-    """Rows held out for stopping change from stage to stage: no dual may outlive the rows it belongs to."""
+    """Rows held out for stopping change from trial to trial: no dual may outlive the rows it belongs to."""
     driver = Stochastic(8, 20, 0.1, early_stopping="reconstruction", patience=1)
     model = HarmoniumClassifier(5, head=Hinge(ridge=0.02, solver="alternate"), driver=driver, random_state=0).fit(X, Y)
     assert model.score(FRESH, Y_FRESH) > 0.9
@@ -171,7 +171,7 @@ def test_epochs_that_are_asked_for_are_not_cut(driver: Any) -> None:
 
 def test_the_prior_of_units_goes_on_from_stage_to_stage() -> None:
     begun = []
-    driver = Stochastic(max_iter=6, batch_size=20, learning_rate=0.03, reach=1.5, schedule="constant")
+    driver = Stochastic(max_iter=6, batch_size=20, learning_rate=0.03, max_update=1.5, schedule="constant")
     model = HarmoniumClassifier(hidden=IBP(truncation=6), head=Hinge(direct=False), driver=driver, random_state=0)
     with patch.object(UsefulUnits, "begin", lambda self, parameters: begun.append(1)):
         model.fit(X, Y)

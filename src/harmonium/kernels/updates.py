@@ -1,4 +1,4 @@
-"""Updates of the optimisers: one pass over the memory of each array, which also sets the gradient back to zero.
+"""Updates of the optimizers: one pass over the memory of each array, which also sets the gradient back to zero.
 
 Parameters of real models do not fit into the cache, so that time is spent on passes and not on arithmetic. Ctrl-C does
 not leave an array half updated.

@@ -139,7 +139,7 @@ def with_canonical_signs(model: FittedModel) -> FittedModel:
             for chain in posterior.chains
         ]
         posterior = replace(posterior, chains=chains)
-    training = Training(  # what the optimiser remembers of the old signs would be wrong
+    training = Training(  # what the optimizer remembers of the old signs would be wrong
         parameters,
         n_iter=before.n_iter,
         history=before.history,

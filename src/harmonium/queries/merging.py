@@ -20,7 +20,7 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
         model.training,
         parameters=parameters,
         # what remembers units that are gone
-        slots=None,
+        optimizer_state=None,
         chains=None,
         n_updates=0,
         dual=None,

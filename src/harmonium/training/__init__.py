@@ -1,9 +1,9 @@
-"""Training: the only loops over data. Drivers, optimisers and priors are parts; a fit returns a `FittedModel`."""
+"""Training: the only loops over data. Drivers, optimizers and priors are parts; a fit returns a `FittedModel`."""
 
 from harmonium.training.distributed.driver import Distributed
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.lbfgs import LBFGS
-from harmonium.training.drivers.optimizers import Adam, Momentum, Optimiser
+from harmonium.training.drivers.optimizers import Adam, Momentum, Optimizer
 from harmonium.training.drivers.spectral import Spectral
 from harmonium.training.drivers.stochastic import Stochastic
 from harmonium.training.posterior.adjusted import AdjustedLangevin
@@ -25,7 +25,7 @@ __all__ = [
     "Langevin",
     "Metropolis",
     "Momentum",
-    "Optimiser",
+    "Optimizer",
     "Prior",
     "Spectral",
     "Stochastic",

@@ -12,11 +12,11 @@ from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, copy_parameters
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.monitor import cost_of_description
+from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.finalize.canonical import canonical
 from harmonium.training.finalize.relevance import feature_relevance
-from harmonium.training.growth.grow import grown
+from harmonium.training.growth.grow import grow
 from harmonium.training.growth.new_units import with_units
 from harmonium.training.growth.prune import prune
 from harmonium.training.initialise import initial_training
@@ -39,17 +39,17 @@ def fit(
     checkpoint = plan.checkpoint(problem, data, rng if seeded else None)
     if problem.head is not None:
         model, rng = fit_head(problem, data, plan, rng, reporter, checkpoint)
-        return _ended(model, data, rng, problem.energy.hidden, plan, reporter, checkpoint)
+        return _finalize(model, data, rng, problem.energy.hidden, plan, reporter, checkpoint)
     asked = problem.energy.hidden
     with checkpoint.level("fit", lambda: _begun(problem, data, plan, rng, checkpoint)) as state:
         if asked.grows:
             problem = with_units(problem, len(state.training.parameters[HIDDEN_BIAS]))
         _run(plan, problem, data, state, reporter, checkpoint)
     model = FittedModel(problem, state.training)
-    return _ended(model, data, state.rng, asked, plan, reporter, checkpoint, state.n_born)
+    return _finalize(model, data, state.rng, asked, plan, reporter, checkpoint, state.n_grown)
 
 
-def go_on(
+def resume(
     model: FittedModel,
     asked: HiddenLayer,
     data: Data,
@@ -58,34 +58,34 @@ def go_on(
     reporter: Reporter,
     seeded: bool = True,
 ) -> FittedModel:
-    """Continue a fit from where the last one ended, with an optimiser that starts afresh.
+    """Continue a fit from where the last one ended, with an optimizer that starts afresh.
 
     ``asked`` is the layer that the user asks for, some of whose units an earlier fit may have removed. Interrupts and
     checkpoints are those of `fit`.
     """
-    last = model.training
-    checkpoint = plan.checkpoint(model.problem, data, rng if seeded else None, last)
+    before = model.training
+    checkpoint = plan.checkpoint(model.problem, data, rng if seeded else None, before)
     training = Training(
         copy_parameters(model.parameters),
-        n_iter=last.n_iter,
-        history=deepcopy(last.history),
-        n_items=last.n_items,
-        n_settled=last.n_settled,
+        n_iter=before.n_iter,
+        history=deepcopy(before.history),
+        n_items=before.n_items,
+        n_settled=before.n_settled,
         # chains continue where they stopped; other drivers leave a single set of weights
-        posterior=deepcopy(last.posterior) if plan.driver.keeps_draws else None,
+        posterior=deepcopy(before.posterior) if plan.driver.keeps_draws else None,
     )
     with checkpoint.level("fit", lambda: _Fit(rng, training)) as state:
         _run(plan, model.problem, data, state, reporter, checkpoint)
-    return _ended(replace(model, training=state.training), data, state.rng, asked, plan, reporter, checkpoint)
+    return _finalize(replace(model, training=state.training), data, state.rng, asked, plan, reporter, checkpoint)
 
 
-def begin(problem: Problem, data: Data, rng: np.random.Generator) -> FittedModel:
+def start(problem: Problem, data: Data, rng: np.random.Generator) -> FittedModel:
     """Return a model that has learned nothing yet, to be updated batch by batch."""
     training = initial_training(problem, data, rng)
     if problem.head is None:
         return FittedModel(problem, training)
-    nats, C = cost_of_description(problem, data), problem.head.C
-    return FittedModel(replace(problem, strength=C * nats), training, nats=nats, C=C)
+    baseline_nll, C = marginal_nll(problem, data), problem.head.C
+    return FittedModel(replace(problem, loss_weight=C * baseline_nll), training, baseline_nll=baseline_nll, C=C)
 
 
 def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator) -> FittedModel:
@@ -108,15 +108,15 @@ class _Fit:
         Its random stream.
     training : Training
         The training that all of it consists of.
-    n_born : int, optional
-        How many units were born, if the layer grows.
+    n_grown : int, optional
+        Number of units that were added, if the layer grows.
     n_epochs : int, optional
         Epochs after which training is to end; None if it ends as the driver plans.
     """
 
     rng: np.random.Generator
     training: Training
-    n_born: int | None = None
+    n_grown: int | None = None
     n_epochs: int | None = None
 
 
@@ -124,22 +124,24 @@ def _begun(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, c
     """Return the start of a fit without a head: with units that the data ask for, if the layer grows."""
     if not problem.energy.hidden.grows:
         return _Fit(rng, initial_training(problem, data, rng))
-    born, stream = grown(problem, data, plan, rng, checkpoint)
-    return _Fit(stream, Training(born.parameters), born.n_born, born.n_epochs)
+    grown, stream = grow(problem, data, plan, rng, checkpoint)
+    return _Fit(stream, Training(grown.parameters), grown.n_grown, grown.n_epochs)
 
 
 def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Reporter, checkpoint: Checkpoint) -> None:
     """Run the driver; an interrupt ends it, unless nothing has been learned yet."""
-    last = state.n_epochs
-    reporter.ahead(plan.driver.planned_rows(len(data), last))
+    max_epochs = state.n_epochs
+    reporter.ahead(plan.driver.planned_rows(len(data), max_epochs))
     try:
-        plan.driver.run(problem, plan.objective, data, state.training, state.rng, reporter, None, last, checkpoint)
+        plan.driver.run(
+            problem, plan.objective, data, state.training, state.rng, reporter, None, max_epochs, checkpoint
+        )
     except KeyboardInterrupt as interrupt:
         if is_second(interrupt) or not state.training.interrupted:
             raise
 
 
-def _ended(
+def _finalize(
     model: FittedModel,
     data: Data,
     rng: np.random.Generator,
@@ -147,16 +149,16 @@ def _ended(
     plan: Plan,
     reporter: Reporter,
     checkpoint: Checkpoint,
-    n_born: int | None = None,
+    n_grown: int | None = None,
 ) -> FittedModel:
     """Return the finished model; the first interrupt does not keep it from being finished, but the second does."""
     try:
-        finished = _finished(model, data, rng, asked, n_born)
+        finished = _finished(model, data, rng, asked, n_grown)
     except KeyboardInterrupt:
         if model.training.interrupted:
             raise
         model.training.stopped = INTERRUPTED
-        finished = _finished(model, data, rng, asked, n_born)
+        finished = _finished(model, data, rng, asked, n_grown)
     if finished.training.interrupted:
         return replace(finished, remarks=(plan.interruption(model),))
     reporter.ahead(0)
@@ -165,14 +167,14 @@ def _ended(
 
 
 def _finished(
-    model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer, n_born: int | None
+    model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer, n_grown: int | None
 ) -> FittedModel:
     """Return the model without the units that are not needed, with what the user should know about it."""
-    training, remarks = replace(model.training, stream=rng, marked=None, next_mark=None), []
+    training, remarks = replace(model.training, stream=rng, last_snapshot=None, next_snapshot=None), []
     selected = prune(model.problem, training.parameters, data, training.n_items)
     if selected is not None:
-        training = replace(training, parameters=selected.parameters, slots=None, chains=None)
-        n_found = selected.n_found if n_born is None else min(selected.n_found, n_born)
+        training = replace(training, parameters=selected.parameters, optimizer_state=None, chains=None)
+        n_found = selected.n_found if n_grown is None else min(selected.n_found, n_grown)
         model = replace(
             model, problem=selected.problem, usage=selected.usage, truncation_reached=n_found == asked.n_units_
         )
@@ -181,7 +183,7 @@ def _finished(
         moved = canonical(model.problem, training.result, data)
         if moved is not None:
             problem, parameters = moved
-            training = replace(training, parameters=parameters, average=None, slots=None, chains=None)
+            training = replace(training, parameters=parameters, average=None, optimizer_state=None, chains=None)
             model = replace(model, problem=problem)
     if training.idle_units:
         remarks.append(

@@ -1,4 +1,4 @@
-"""Where training starts: biases from the marginals; weights from clusters, or so small that no unit is saturated."""
+"""Start of training: biases from the marginals; weights from clusters, or so small that no unit is saturated."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from harmonium.views.summary import Summary
 _SPREAD = 0.3
 _LARGEST_SCALE = 0.1
 # Activity at which units that start from clusters begin if something is predicted. A head only moves units where they
-# respond, and clusters are so small that most items would have none: errors on held-out training messages of 20
-# Newsgroups with 50 topics and no direct path are .83, .57, .27 and .30 from 0, 0.1, 0.3 and 0.5 (signed weights: .26).
+# respond, and clusters are so small that most items would have none. It was the best of 0, 0.1, 0.3 and 0.5 on held-out
+# training rows (docs/how_it_works/defaults.md).
 _LEAST_ACTIVITY = 0.3
 # Largest weight of units that start from no cluster: a convention.
 _SMALLEST_START = 0.01

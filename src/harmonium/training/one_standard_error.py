@@ -1,4 +1,4 @@
-"""Comparing errors of the same held-out rows."""
+"""One-standard-error rule: comparison of errors of the same held-out rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a model is to be fitted."""
+"""Plan of a fit: objective, driver, checkpoint, and what is chosen on held-out rows."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class FittedModel:
         Names of the features of each view.
     meaning : Meaning, optional
         What the targets stand for, if something is predicted.
-    nats : float, default=0.0
+    baseline_nll : float, default=0.0
         What an average item costs to describe: the unit of C. 0 if nothing is predicted.
     C : float, optional
         Weight of the head's loss, in that unit.
@@ -71,7 +71,7 @@ class FittedModel:
     training: Training
     feature_names: dict[str, list[str]] = field(default_factory=dict)
     meaning: Meaning | None = None
-    nats: float = 0.0
+    baseline_nll: float = 0.0
     C: float | None = None
     validation: dict[str, list[float]] | None = None
     usage: np.ndarray | None = None

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 #: why training ended, if the user pressed Ctrl-C
 INTERRUPTED = "interrupted"
-# Largest share of the time that marks may take: a convention.
-_SHARE_OF_MARKS = 0.01
+# Largest share of the time that snapshots may take: a convention.
+_SHARE_OF_SNAPSHOTS = 0.01
 
 
 @dataclass(frozen=True)
-class Mark:
+class Snapshot:
     """What had been learned when an epoch was complete.
 
     Attributes
@@ -51,12 +51,12 @@ class Training:
     ----------
     parameters : dict of str to ndarray
         Parameters as they stand.
-    slots : object
-        Memory of the optimiser; None before the first step.
+    optimizer_state : object
+        Memory of the optimizer; None before the first step.
     chains : object
         State of the objective, such as persistent chains; None before the first batch.
     n_updates : int
-        Number of steps of the optimiser.
+        Number of steps of the optimizer.
     n_iter : int
         Number of epochs, iterations or moves, over all fits that continue each other.
     history : dict of str to list of float
@@ -79,14 +79,14 @@ class Training:
         Chains and draws, if the driver samples.
     stream : numpy.random.Generator, optional
         Random numbers from which ``partial_fit`` continues.
-    marked : Mark, optional
+    last_snapshot : Snapshot, optional
         What an interrupted run goes back to.
-    next_mark : float, optional
-        Time before which no mark is set, as marks would take too long.
+    next_snapshot : float, optional
+        Time before which no snapshot is taken, as snapshots would take too long.
     """
 
     parameters: Parameters
-    slots: Any = None
+    optimizer_state: Any = None
     chains: Any = None
     n_updates: int = 0
     n_iter: int = 0
@@ -100,8 +100,8 @@ class Training:
     n_settled: int = 0
     posterior: Posterior | None = None
     stream: np.random.Generator | None = None
-    marked: Mark | None = field(default=None, metadata=SCRATCH)
-    next_mark: float | None = field(default=None, metadata=SCRATCH)
+    last_snapshot: Snapshot | None = field(default=None, metadata=SCRATCH)
+    next_snapshot: float | None = field(default=None, metadata=SCRATCH)
 
     @property
     def result(self) -> Parameters:
@@ -124,31 +124,31 @@ class Training:
         """Whether the user ended training, and what was learned until then is there."""
         return self.stopped == INTERRUPTED
 
-    def mark(self, always: bool = False) -> None:
-        """Take note that an epoch is complete, so that an interrupt later on can go back to it.
+    def snapshot(self, always: bool = False) -> None:
+        """Keep what a complete epoch has learned, so that an interrupt later on can go back to it.
 
         Where copies would take too large a share of the time, some epochs are passed over, unless it is done
         ``always``.
         """
         begin = time.perf_counter()
-        if not always and self.next_mark is not None and begin < self.next_mark:
+        if not always and self.next_snapshot is not None and begin < self.next_snapshot:
             return
         lengths = {name: len(values) for name, values in self.history.items()}
-        self.marked = Mark(copy_parameters(self.result), self.n_iter, self.n_settled, lengths)
+        self.last_snapshot = Snapshot(copy_parameters(self.result), self.n_iter, self.n_settled, lengths)
         end = time.perf_counter()
-        self.next_mark = end + (end - begin) / _SHARE_OF_MARKS
+        self.next_snapshot = end + (end - begin) / _SHARE_OF_SNAPSHOTS
 
-    def rewind(self) -> bool:
-        """Go back to the last mark, as an interrupt can come in the middle of an update; return whether there is one.
+    def restore(self) -> bool:
+        """Go back to the last snapshot, and return whether there is one.
 
-        The optimiser will start afresh.
+        An interrupt can come in the middle of an update. The optimizer will start afresh.
         """
-        if self.marked is None:
+        if self.last_snapshot is None:
             return False
-        self.parameters, self.average, self.n_averaged = dict(self.marked.parameters), None, 0
-        self.slots, self.n_updates = None, 0
-        self.n_iter, self.n_settled = self.marked.n_iter, self.marked.n_settled
-        self.history = {name: self.history[name][:length] for name, length in self.marked.lengths.items()}
+        self.parameters, self.average, self.n_averaged = dict(self.last_snapshot.parameters), None, 0
+        self.optimizer_state, self.n_updates = None, 0
+        self.n_iter, self.n_settled = self.last_snapshot.n_iter, self.last_snapshot.n_settled
+        self.history = {name: self.history[name][:length] for name, length in self.last_snapshot.lengths.items()}
         return True
 
 

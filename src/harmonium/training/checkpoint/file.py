@@ -1,7 +1,7 @@
 """Checkpoints: everything that the rest of a fit depends on, in one sealed file.
 
-A fit consists of levels: the fit itself, which has the parameters and the random stream, or the births before it;
-within it the epochs of a run, or the chains of a posterior and what starts them. Each level describes itself by one
+A fit consists of levels: the fit itself, which has the parameters and the random stream, or the growth of units before
+it; within it the epochs of a run, or the chains of a posterior and what starts them. Each level describes itself by one
 state, a dataclass; a checkpoint writes those of all levels at once, and gives them back to a fit that finds the file.
 """
 
@@ -24,7 +24,7 @@ from harmonium.validation import Setting, shown
 # Seconds between two checkpoints: a convention, without influence on results.
 _SECONDS = 30.0
 # Version of what is written: to be raised whenever a state has other fields, or they mean something else.
-_FORMAT = 5
+_FORMAT = 6
 _State = TypeVar("_State")
 
 

@@ -1,4 +1,4 @@
-"""State as text and arrays: what a checkpoint writes, and makes the same state of again.
+"""Packing of states into text and arrays, as a checkpoint writes them, and back.
 
 A state is a dataclass that is marked as `resumable`, of numbers, texts, arrays, random streams, other states, and lists
 and dicts of these.
@@ -24,7 +24,7 @@ SCRATCH = {"scratch": True}
 
 
 def resumable(kind: _Kind) -> _Kind:
-    """Mark a dataclass as one that checkpoints can hold, by its name, which no other may have."""
+    """Snapshot a dataclass as one that checkpoints can hold, by its name, which no other may have."""
     known = _KINDS.setdefault(kind.__name__, kind)
     if known is not kind:
         raise TypeError(f"A checkpoint would take {kind.__module__}.{kind.__name__} for that of {known.__module__}.")

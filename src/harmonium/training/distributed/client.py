@@ -1,4 +1,4 @@
-"""A cluster of dask: which client, whether its workers can be trusted with a fit, and what lies there during one."""
+"""Client of a dask cluster: its workers, checked before a fit, and what lies there during one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Cluster:
     def parts(self, data: Data, rows: np.ndarray, n_parts: int) -> tuple[list[Any], list[int]]:
         """Return futures of the shards of the rows to train on, and their numbers of rows.
 
-        Data in memory are cut into as many parts as there are lanes.
+        Data in memory are cut into as many parts as there are replicas.
         """
         if self._parts is None:
             cut = data.apart(rows, n_parts)
@@ -68,11 +68,11 @@ class Cluster:
 
     def release(self) -> None:
         """Let go of everything that was put on the cluster."""
-        let_go(self._kept)
+        release(self._kept)
         self._kept, self._parts = [], None
 
 
-def let_go(futures: Iterable[Any]) -> None:
+def release(futures: Iterable[Any]) -> None:
     """Tell the scheduler that nobody wants some results any more, whoever else still knows of them.
 
     Tasks that only they needed are dropped with them. To cancel them by force would make the scheduler give up its
@@ -83,15 +83,15 @@ def let_go(futures: Iterable[Any]) -> None:
 
 
 @contextmanager
-def session(address: str | None, n_lanes: int) -> Iterator[Cluster]:
+def session(address: str | None, n_replicas: int) -> Iterator[Cluster]:
     """Give a cluster whose workers have been checked; at the end, however it comes, nothing is left there.
 
     Parameters
     ----------
     address : str, optional
         Address of the scheduler; None takes the current client.
-    n_lanes : int
-        Number of lanes that workers share.
+    n_replicas : int
+        Number of replicas that workers share.
     """
     distributed = require("distributed", "The Distributed driver")
     client = distributed.Client(address, set_as_default=False) if address is not None else current_client()
@@ -102,7 +102,7 @@ def session(address: str | None, n_lanes: int) -> Iterator[Cluster]:
         )
     cluster = Cluster(client)
     try:
-        check_workers(client.run(facts), n_lanes)
+        check_workers(client.run(facts), n_replicas)
         yield cluster
     finally:
         cluster.release()
@@ -118,7 +118,7 @@ def facts() -> dict[str, str]:
     return {"harmonium": __version__, "numpy": np.__version__, "numba": numba.__version__, "Python": python}
 
 
-def check_workers(found: Mapping[str, Mapping[str, str]], n_lanes: int) -> None:
+def check_workers(found: Mapping[str, Mapping[str, str]], n_replicas: int) -> None:
     """Refuse a cluster without workers, and workers with other versions than this process.
 
     Threads need no check: every task computes on one.
@@ -127,12 +127,12 @@ def check_workers(found: Mapping[str, Mapping[str, str]], n_lanes: int) -> None:
     ----------
     found : mapping of str to mapping of str to str
         Versions by package, by address of the worker.
-    n_lanes : int
-        Number of lanes; a notice tells of workers that have nothing to do.
+    n_replicas : int
+        Number of replicas; a notice tells of workers that have nothing to do.
 
     Examples
     --------
-    >>> check_workers({"tcp://10.0.0.7:40001": facts() | {"numpy": "1.0"}}, n_lanes=1)
+    >>> check_workers({"tcp://10.0.0.7:40001": facts() | {"numpy": "1.0"}}, n_replicas=1)
     Traceback (most recent call last):
     ...
     ValueError: Workers must have the numpy of this process, ...; tcp://10.0.0.7:40001 has 1.0; install the same there.
@@ -147,8 +147,8 @@ def check_workers(found: Mapping[str, Mapping[str, str]], n_lanes: int) -> None:
                     f"Workers must have the {package} of this process, {version}; {worker} has "
                     f"{there.get(package, 'none')}; install the same there."
                 )
-    if len(found) > n_lanes:
+    if len(found) > n_replicas:
         notice(
-            f"The cluster has {len(found)} workers, but only {n_lanes} have something to do at a time; pass n_lanes="
-            f"{len(found)} for another result in less time."
+            f"The cluster has {len(found)} workers, but only {n_replicas} have something to do at a time; pass "
+            f"n_replicas={len(found)} for another result in less time."
         )

@@ -15,22 +15,22 @@ from harmonium.hidden.selection import Selection
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.training.checkpoint.file import NOWHERE, Checkpoint, CheckpointPath
-from harmonium.training.distributed.client import Cluster, let_go, session
+from harmonium.training.distributed.client import Cluster, release, session
 from harmonium.training.distributed.worker import (
-    Piece,
+    Job,
+    RowRange,
     State,
-    Work,
-    add_up,
     bundle_size,
     hold,
-    nothing_of,
+    local_steps,
+    outer_step_of,
     parameters_of,
+    ready,
     rounds_of,
-    step_outwards,
-    step_together,
-    take_steps,
+    sum_statistics,
+    synchronous_step,
 )
-from harmonium.training.drivers.base import Driver, Watch
+from harmonium.training.drivers.base import Callback, Driver
 from harmonium.training.drivers.monitor import check_finite
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.stochastic import Stochastic
@@ -41,15 +41,7 @@ from harmonium.views.data import Data
 # Rounds after which workers give a sign, at most, and signs in an epoch, for whoever waits and for the running average;
 # tasks are handed to the scheduler up to the sign after the next: conventions.
 _MOST_ROUNDS, _TIMES_AN_EPOCH = 64, 10
-# Defaults of rounds go by held-out nats of 20 Newsgroups (2,000 words, 50 units, 8 lanes; other messages than those
-# trained on, test messages not among them). 9,600 messages, 6 epochs: one process 156.6; synchronous 159.3; rounds of 4
-# steps 157.3, of 12 160.9. 4,000 messages, 12 epochs: one process 159.0; synchronous 162.1; rounds of 5 steps with
-# outer step and momentum of 1 and 0.8 160.9, 0.7 and 0.9 163.1, 1 and 0.5 163.0, 1 and 0 166.8; without the factor of
-# the step 166.4, 167.0, -, 170.9. 5,000 words, 8,000 messages, 5 epochs, 500 rows of a lane in a round: one process
-# 212.5; batches of 100 215.6, of 50 213.0 (5 steps in a round 212.2), of 25 212.5; with 1.6 and 2.1 times the step
-# 215.5 and 216.0, with a momentum of 0.9 217.6.
-
-
+# Defaults of rounds go by held-out rows of 20 Newsgroups (docs/how_it_works/defaults.md).
 # a protocol and what it takes, or a host and a port
 _ADDRESS = re.compile(r"\w+://\S+|\S+:\d+")
 
@@ -71,31 +63,31 @@ class Distributed(Driver):
     """Training on a cluster of dask, with the same result on any number of workers.
 
     Rows are in shards, which workers read themselves (`Shards`); data in memory are cut into as many parts as there are
-    lanes and sent to them once. A lane is a place for one shard at a time, and the lanes share the workers. There are
-    two ways to learn: in ``"rounds"``, each lane takes a number of steps of its own, then parameters and moments are
-    averaged and take an outer step with momentum; ``"synchronous"`` steps follow the gradient of the batches of all
-    lanes together, as one machine would with a batch that is as many times as large.
+    replicas and sent to them once. A replica of the model learns from one shard at a time, and the replicas share the
+    workers. There are two ways to learn: in ``"rounds"``, each replica takes a number of steps of its own, then
+    parameters and moments are averaged and take an outer step with momentum; ``"synchronous"`` steps follow the
+    gradient of the batches of all replicas together, as one machine would with a batch that is as many times as large.
 
     Parameters
     ----------
     local : Stochastic, optional
         How steps are taken: batches, step sizes, schedule, early stopping. Default: ``Stochastic()``. Batches are those
-        of a lane; half as many rows as on one machine learn more in an epoch, and take longer.
+        of a replica; half as many rows as on one machine learn more in an epoch, and take longer.
     method : {"rounds", "synchronous"}, default="rounds"
-        How lanes learn together.
-    n_lanes : int, default=8
+        How replicas learn together.
+    n_replicas : int, default=8
         Number of shards that are trained on at a time, and of workers that have something to do. The result depends on
         it.
     n_steps : int, default=5
-        Number of steps that a lane takes in a round, at most. More of them send less over the wire, and learn less in
-        an epoch.
+        Number of steps that a replica takes in a round, at most. More of them send less over the wire, and learn
+        less in an epoch.
     outer_step : float, default=1.0
-        How far parameters move towards the mean of the lanes after a round. 1, with no momentum, is plain averaging.
+        How far parameters move towards the mean of the replicas after a round. 1, with no momentum, is plain averaging.
     outer_momentum : float, default=0.8
         Share of the last move that is kept after a round (Nesterov).
     step_factor : float, optional
-        Factor of the step size. Default: the square root of the number of lanes, as a step together stands for as many
-        batches.
+        Factor of the step size. Default: the square root of the number of replicas, as a step together stands for
+        as many batches.
     client : str, optional
         Address of the scheduler. Default: the current client.
     checkpoint : str or path, optional
@@ -120,8 +112,8 @@ class Distributed(Driver):
 
     Examples
     --------
-    >>> Distributed(Stochastic(max_iter=5), n_lanes=4)
-    Distributed(local=Stochastic(max_iter=5), n_lanes=4)
+    >>> Distributed(Stochastic(max_iter=5), n_replicas=4)
+    Distributed(local=Stochastic(max_iter=5), n_replicas=4)
     """
 
     weighs_views = True
@@ -129,11 +121,11 @@ class Distributed(Driver):
     settings = {
         "local": IsInstance(Stochastic, "Stochastic()"),
         "method": Choice(("rounds", "synchronous"), remedy="'rounds' is usual"),
-        "n_lanes": Whole(remedy="8 is usual"),
+        "n_replicas": Whole(remedy="8 is usual"),
         "n_steps": Whole(remedy="5 is usual"),
         "outer_step": Number(remedy="1 is usual"),
         "outer_momentum": Number(inclusive=True, below=1.0, remedy="0.8 is usual"),
-        "step_factor": Number(remedy="None chooses it by the number of lanes", also=(None,)),
+        "step_factor": Number(remedy="None chooses it by the number of replicas", also=(None,)),
         "client": Address(),
         "checkpoint": CheckpointPath(),
     }
@@ -142,7 +134,7 @@ class Distributed(Driver):
         self,
         local: Stochastic | None = None,
         method: Literal["rounds", "synchronous"] = "rounds",
-        n_lanes: int = 8,
+        n_replicas: int = 8,
         n_steps: int = 5,
         outer_step: float = 1.0,
         outer_momentum: float = 0.8,
@@ -152,7 +144,7 @@ class Distributed(Driver):
     ) -> None:
         self.local = local
         self.method = method
-        self.n_lanes = n_lanes
+        self.n_replicas = n_replicas
         self.n_steps = n_steps
         self.outer_step = outer_step
         self.outer_momentum = outer_momentum
@@ -193,9 +185,9 @@ class Distributed(Driver):
         """Whether ``local`` has a number of epochs."""
         return self._local.epochs_are_given
 
-    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
+    def planned_rows(self, n_rows: int, max_epochs: int | None = None) -> int:
         """Return the number of rows that a run visits at most, that of ``local``."""
-        return self._local.planned_rows(n_rows, last)
+        return self._local.planned_rows(n_rows, max_epochs)
 
     def run(
         self,
@@ -205,14 +197,16 @@ class Distributed(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
-        watch: Watch | None = None,
-        last: int | None = None,
+        callback: Callback | None = None,
+        max_epochs: int | None = None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Train by epochs whose batches the workers of a cluster go through."""
-        with session(self.client, self.n_lanes) as cluster:
+        with session(self.client, self.n_replicas) as cluster:
             epoch = partial(self._epoch, cluster)
-            self._local.run_epochs(epoch, problem, objective, data, training, rng, reporter, watch, last, checkpoint)
+            self._local.run_epochs(
+                epoch, problem, objective, data, training, rng, reporter, callback, max_epochs, checkpoint
+            )
 
     def _epoch(
         self,
@@ -226,28 +220,30 @@ class Distributed(Driver):
         reporter: Reporter,
         selection: Selection,
         position: tuple[int, ...] | None,
-        shares: dict[str, float],
+        learning_rate_scale: dict[str, float],
     ) -> None:
         """Train by one pass over some rows, as `Stochastic.epoch` does."""
         local = self._local.with_numbers(problem, len(rows))
-        parts, sizes = cluster.parts(data, rows, self.n_lanes)
-        lanes = min(self.n_lanes, len(parts))
-        if training.slots is None:
-            training.slots = local.optimiser_for(problem).start(training.parameters)
+        parts, sizes = cluster.parts(data, rows, self.n_replicas)
+        replicas = min(self.n_replicas, len(parts))
+        if training.optimizer_state is None:
+            training.optimizer_state = local.optimizer_for(problem).start(training.parameters)
         together = self.method == "synchronous"
-        factor = self.step_factor or np.sqrt(lanes)
+        factor = self.step_factor or np.sqrt(replicas)
         local.learning_rate = float(factor * local.learning_rate)
-        work = Work(local, problem, objective, shares, len(rows), self.outer_step, self.outer_momentum, lanes)
+        job = Job(
+            local, problem, objective, learning_rate_scale, len(rows), self.outer_step, self.outer_momentum, replicas
+        )
         seed = int(rng.integers(2**63))
         n_rows = local.rows_of_batch(len(rows)) * (1 if together else self.n_steps)
-        rounds = rounds_of(sizes, lanes, n_rows, seed)
-        size = bundle_size(lanes, max(1, cluster.meet()))
+        rounds = rounds_of(sizes, replicas, n_rows, seed)
+        size = bundle_size(replicas, max(1, cluster.meet()))
         every = max(1, min(_MOST_ROUNDS, len(rounds) // _TIMES_AN_EPOCH))
         done, planned = position or (0, 1)
         n, n_batches = len(rounds), -(-len(rows) // local.rows_of_batch(len(rows)))
         horizon = self._local.horizon(n_batches) / n_batches  # in epochs, as on one machine
-        held = cluster.submit(hold, work)
-        state = cluster.submit(hold, State(training.parameters, training.slots, training.n_updates), near=0)
+        held = cluster.submit(hold, job)
+        state = cluster.submit(hold, State(training.parameters, training.optimizer_state, training.n_updates), near=0)
         signs: deque[tuple[Any, int]] = deque()
 
         def await_sign() -> None:
@@ -261,20 +257,20 @@ class Distributed(Driver):
         try:
             for first in range(0, len(rounds), every):
                 some = rounds[first : first + every]
-                for number, pieces in enumerate(some, start=first):
+                for number, ranges in enumerate(some, start=first):
                     place = None if position is None else (done * n + number, planned * n, n)
-                    state = self._round(cluster, held, parts, state, pieces, size, seed, place)
-                sign = cluster.submit(parameters_of if self._local.average else nothing_of, state, near=0)
-                signs.append((sign, sum(piece.last - piece.first for pieces in some for piece in pieces)))
+                    state = self._round(cluster, held, parts, state, ranges, size, seed, place)
+                sign = cluster.submit(parameters_of if self._local.average else ready, state, near=0)
+                signs.append((sign, sum(one.last - one.first for ranges in some for one in ranges)))
                 if len(signs) > 1:  # so many tasks lie ahead, and no more
                     await_sign()
             while signs:
                 await_sign()
             found: State = state.result()
         except BaseException:
-            let_go([held, state, *(sign for sign, _ in signs)])
+            release([held, state, *(sign for sign, _ in signs)])
             raise
-        training.parameters, training.slots = dict(found.parameters), found.slots
+        training.parameters, training.optimizer_state = dict(found.parameters), found.optimizer_state
         training.n_updates = found.n_updates
         check_finite(training.parameters, training.n_iter + 1, local.learning_rate)
         training.n_settled += 1
@@ -282,29 +278,29 @@ class Distributed(Driver):
     def _round(
         self,
         cluster: Cluster,
-        work: Any,
+        job: Any,
         parts: list[Any],
         state: Any,
-        pieces: list[Piece],
+        ranges: list[RowRange],
         size: int,
         seed: int,
         position: tuple[int, ...] | None,
     ) -> Any:
         """Return the future of the state after a round; workers pass states and sums among themselves."""
         together = self.method == "synchronous"
-        n_rows = sum(piece.last - piece.first for piece in pieces)
+        n_rows = sum(one.last - one.first for one in ranges)
         given = cluster.submit(parameters_of, state, near=0) if together else state
         ends = []
-        for number, first in enumerate(range(0, len(pieces), size)):
-            some = pieces[first : first + size]
-            theirs = [parts[piece.shard] for piece in some]
+        for number, first in enumerate(range(0, len(ranges), size)):
+            some = ranges[first : first + size]
+            theirs = [parts[one.shard] for one in some]
             if together:
-                ends.append(cluster.submit(add_up, work, theirs, given, some, seed, near=number))
+                ends.append(cluster.submit(sum_statistics, job, theirs, given, some, seed, near=number))
             else:
-                ends.append(cluster.submit(take_steps, work, theirs, given, some, n_rows, seed, position, near=number))
+                ends.append(cluster.submit(local_steps, job, theirs, given, some, n_rows, seed, position, near=number))
         if together:
-            return cluster.submit(step_together, work, state, position, *ends, near=0)
-        return cluster.submit(step_outwards, work, state, *ends, near=0)
+            return cluster.submit(synchronous_step, job, state, position, *ends, near=0)
+        return cluster.submit(outer_step_of, job, state, *ends, near=0)
 
 
 def on_cluster(driver: Driver, layer: HiddenLayer, objective: Objective) -> Driver:

@@ -1,8 +1,8 @@
-"""What one worker of a cluster does: pure functions of their arguments, so that any worker can do them again.
+"""Tasks of the workers of a cluster: pure functions of their arguments, so that any worker can do them again.
 
-A lane is a place for one shard at a time. In a round, each lane visits some rows of its shard; when it is through, it
-goes on with the next shard that no lane has. Which rows, in which order and with which random numbers depends on the
-seed, the epoch and the shards alone; how many workers share the lanes does not matter.
+A replica of the model learns from one shard at a time. In a round, each replica visits some rows of its shard; when it
+is through, it goes on with the next shard that no replica has. Rows, their order and their random numbers depend on the
+seed, the epoch and the shards alone; how many workers share the replicas does not matter.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, copy_parameters
-from harmonium.training.drivers.optimizers import Slots
+from harmonium.training.drivers.optimizers import OptimizerState
 from harmonium.training.drivers.progress import Silent
 from harmonium.training.drivers.projection import project
 from harmonium.training.drivers.stochastic import Stochastic
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 
-#: memory of the outer step, beside that of the optimiser
+#: memory of the outer step, beside that of the optimizer
 OUTER = "outer"
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Rows of one shard that a lane visits in a round: from the ``first`` to before the ``last`` of their order."""
+class RowRange:
+    """Rows of one shard that a replica visits in a round: from the ``first`` to before the ``last`` of their order."""
 
     shard: int
     first: int
@@ -42,7 +42,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Work:
+class Job:
     """What all tasks of a run share.
 
     Attributes
@@ -53,47 +53,47 @@ class Work:
         The model.
     objective : Objective
         Where gradients come from.
-    shares : dict of str to float
+    learning_rate_scale : dict of str to float
         Share of the step that the weights of each view take.
     n_items : int
         Number of all rows.
     outer_step, outer_momentum : float
-        How far parameters move towards the mean of the lanes, and what is kept of earlier moves.
-    n_lanes : int
-        Number of lanes: so many shards a worker keeps in memory, should it do the work of all of them.
+        How far parameters move towards the mean of the replicas, and what is kept of earlier moves.
+    n_replicas : int
+        Number of replicas: so many shards a worker keeps in memory, should it do the work of all of them.
     """
 
     local: Stochastic
     problem: Problem
     objective: Objective
-    shares: dict[str, float]
+    learning_rate_scale: dict[str, float]
     n_items: int
     outer_step: float = 1.0
     outer_momentum: float = 0.0
-    n_lanes: int = 1
+    n_replicas: int = 1
 
 
 @dataclass(frozen=True)
 class State:
-    """Parameters and memory of the optimiser between two rounds."""
+    """Parameters and memory of the optimizer between two rounds."""
 
     parameters: Parameters
-    slots: Slots
+    optimizer_state: OptimizerState
     n_updates: int
 
 
 @dataclass(frozen=True)
-class Moved:
-    """Where lanes have come in a round, and their memories, times the share of the rows that they visited."""
+class Update:
+    """Where replicas have come in a round, and their memories, times the share of the rows that they visited."""
 
     parameters: Parameters
-    slots: Slots
+    optimizer_state: OptimizerState
     n_updates: int
 
-    def __add__(self, other: Moved) -> Moved:
+    def __add__(self, other: Update) -> Update:
         """Return the sum of both."""
-        slots = {kind: _sum(slot, other.slots[kind]) for kind, slot in self.slots.items()}
-        return Moved(_sum(self.parameters, other.parameters), slots, max(self.n_updates, other.n_updates))
+        optimizer_state = {kind: _sum(slot, other.optimizer_state[kind]) for kind, slot in self.optimizer_state.items()}
+        return Update(_sum(self.parameters, other.parameters), optimizer_state, max(self.n_updates, other.n_updates))
 
 
 def _sum(one: Parameters, other: Parameters) -> Parameters:
@@ -133,13 +133,13 @@ def add_in_pairs(values: Iterable[Any]) -> Any:
     return total
 
 
-def bundle_size(n_lanes: int, n_workers: int) -> int:
-    """Return how many lanes make up one task: as many as may be, without keeping workers waiting for others.
+def bundle_size(n_replicas: int, n_workers: int) -> int:
+    """Return how many replicas make up one task: as many as may be, without keeping workers waiting for others.
 
     Parameters
     ----------
-    n_lanes : int
-        Number of lanes.
+    n_replicas : int
+        Number of replicas.
     n_workers : int
         Number of workers that share them.
 
@@ -153,52 +153,52 @@ def bundle_size(n_lanes: int, n_workers: int) -> int:
     >>> bundle_size(8, 1), bundle_size(8, 2), bundle_size(8, 3), bundle_size(8, 20)
     (8, 4, 1, 1)
     """
-    sizes = [2**level for level in range((n_lanes - 1).bit_length() + 1)]
+    sizes = [2**level for level in range((n_replicas - 1).bit_length() + 1)]
 
     def busiest(size: int) -> int:
-        bundles = [min(size, n_lanes - first) for first in range(0, n_lanes, size)]
+        bundles = [min(size, n_replicas - first) for first in range(0, n_replicas, size)]
         return max(sum(bundles[worker::n_workers]) for worker in range(n_workers))
 
     return min(sizes, key=lambda size: (busiest(size), -size))
 
 
-def rounds_of(sizes: Sequence[int], n_lanes: int, n_rows: int, seed: int) -> list[list[Piece]]:
-    """Return what each lane does in each round of an epoch.
+def rounds_of(sizes: Sequence[int], n_replicas: int, n_rows: int, seed: int) -> list[list[RowRange]]:
+    """Return what each replica does in each round of an epoch.
 
     Parameters
     ----------
     sizes : sequence of int
         Number of rows of each shard.
-    n_lanes : int
-        Number of lanes.
+    n_replicas : int
+        Number of replicas.
     n_rows : int
-        Number of rows that a lane visits in a round, at most.
+        Number of rows that a replica visits in a round, at most.
     seed : int
         Random numbers of the epoch.
 
     Returns
     -------
-    list of list of Piece
+    list of list of RowRange
         Pieces of one round after the other; the first shards are done first.
 
     Examples
     --------
-    >>> [[(piece.shard, piece.first) for piece in lanes] for lanes in rounds_of([4, 2, 2], 2, 2, seed=0)]
+    >>> [[(rows.shard, rows.first) for rows in replicas] for replicas in rounds_of([4, 2, 2], 2, 2, seed=0)]
     [[(2, 0), (0, 0)], [(1, 0), (0, 2)]]
     """
     waiting = np.random.default_rng([seed, 0]).permutation(len(sizes)).tolist()[::-1]
-    lanes: list[list[Piece]] = [[] for _ in range(n_lanes)]
-    rounds: list[list[Piece]] = []
+    replicas: list[list[RowRange]] = [[] for _ in range(n_replicas)]
+    rounds: list[list[RowRange]] = []
     while True:
-        for lane in lanes:
-            while not lane and waiting:
+        for replica in replicas:
+            while not replica and waiting:
                 shard = waiting.pop()
                 starts = range(0, sizes[shard], n_rows)
-                lane += [Piece(shard, first, min(first + n_rows, sizes[shard])) for first in starts]
-        pieces = [lane.pop(0) for lane in lanes if lane]
-        if not pieces:
+                replica += [RowRange(shard, first, min(first + n_rows, sizes[shard])) for first in starts]
+        ranges = [replica.pop(0) for replica in replicas if replica]
+        if not ranges:
             return rounds
-        rounds.append(pieces)
+        rounds.append(ranges)
 
 
 def hold(value: Any) -> Any:
@@ -206,97 +206,109 @@ def hold(value: Any) -> Any:
     return value
 
 
-def take_steps(
-    work: Work,
+def local_steps(
+    job: Job,
     parts: Sequence[Data],
     state: State,
-    pieces: Sequence[Piece],
+    ranges: Sequence[RowRange],
     n_rows: int,
     seed: int,
     position: tuple[int, ...] | None,
-) -> Moved:
-    """Return where the steps of some lanes lead in a round of so many rows."""
+) -> Update:
+    """Return where the steps of some replicas lead in a round of so many rows."""
     return add_in_pairs(
-        _moved(work, part, state, piece, n_rows, seed, position) for part, piece in zip(parts, pieces, strict=True)
+        _update(job, part, state, row_range, n_rows, seed, position)
+        for part, row_range in zip(parts, ranges, strict=True)
     )
 
 
-def _moved(
-    work: Work, part: Data, state: State, piece: Piece, n_rows: int, seed: int, position: tuple[int, ...] | None
-) -> Moved:
-    with compute(1), _opened(part, work.n_lanes):
+def _update(
+    job: Job, part: Data, state: State, row_range: RowRange, n_rows: int, seed: int, position: tuple[int, ...] | None
+) -> Update:
+    with compute(1), _opened(part, job.n_replicas):
         training = _training(state)
-        rows = _rows(part, piece, seed)
-        rng = np.random.default_rng([seed, 2, piece.shard, piece.first])
-        selection = work.problem.selection(work.n_items)
-        work.local.epoch(
-            work.problem, work.objective, part, rows, training, rng, Silent(), selection, position, work.shares
+        rows = _rows(part, row_range, seed)
+        rng = np.random.default_rng([seed, 2, row_range.shard, row_range.first])
+        selection = job.problem.selection(job.n_items)
+        job.local.epoch(
+            job.problem,
+            job.objective,
+            part,
+            rows,
+            training,
+            rng,
+            Silent(),
+            selection,
+            position,
+            job.learning_rate_scale,
         )
     weight = len(rows) / n_rows
     parameters = {name: weight * value for name, value in training.parameters.items()}
-    assert training.slots is not None
-    slots = work.local.optimiser_for(work.problem).weighed(training.slots, weight)
-    return Moved(parameters, slots, training.n_updates)
+    assert training.optimizer_state is not None
+    optimizer_state = job.local.optimizer_for(job.problem).weighed(training.optimizer_state, weight)
+    return Update(parameters, optimizer_state, training.n_updates)
 
 
-def step_outwards(work: Work, state: State, *bundles: Moved) -> State:
-    """Return the state after a round: moved towards the mean of the lanes, with Nesterov's momentum."""
+def outer_step_of(job: Job, state: State, *bundles: Update) -> State:
+    """Return the state after a round: moved towards the mean of the replicas, with Nesterov's momentum."""
     moved = add_in_pairs(bundles)
-    velocity = state.slots.get(OUTER, {})
+    velocity = state.optimizer_state.get(OUTER, {})
     parameters, moves = {}, {}
     for name, value in state.parameters.items():
         move = moved.parameters[name].astype(np.float64) - value
-        kept = move + work.outer_momentum * velocity[name] if name in velocity else move
+        kept = move + job.outer_momentum * velocity[name] if name in velocity else move
         moves[name] = kept.astype(np.float32)
-        parameters[name] = (value + work.outer_step * (work.outer_momentum * kept + move)).astype(np.float32)
-    project(work.problem.energy, parameters)
-    return State(parameters, {**moved.slots, OUTER: moves}, moved.n_updates)
+        parameters[name] = (value + job.outer_step * (job.outer_momentum * kept + move)).astype(np.float32)
+    project(job.problem.energy, parameters)
+    return State(parameters, {**moved.optimizer_state, OUTER: moves}, moved.n_updates)
 
 
-def add_up(work: Work, parts: Sequence[Data], parameters: Parameters, pieces: Sequence[Piece], seed: int) -> Statistics:
-    """Return the statistics of the rows of some lanes."""
+def sum_statistics(
+    job: Job, parts: Sequence[Data], parameters: Parameters, ranges: Sequence[RowRange], seed: int
+) -> Statistics:
+    """Return the statistics of the rows of some replicas."""
     return add_in_pairs(
-        _statistics(work, part, parameters, piece, seed) for part, piece in zip(parts, pieces, strict=True)
+        _statistics(job, part, parameters, row_range, seed) for part, row_range in zip(parts, ranges, strict=True)
     )
 
 
-def _statistics(work: Work, part: Data, parameters: Parameters, piece: Piece, seed: int) -> Statistics:
-    with compute(1), _opened(part, work.n_lanes):
-        batch = part.batch(_rows(part, piece, seed), work.problem.energy.families)
+def _statistics(job: Job, part: Data, parameters: Parameters, row_range: RowRange, seed: int) -> Statistics:
+    with compute(1), _opened(part, job.n_replicas):
+        batch = part.batch(_rows(part, row_range, seed), job.problem.energy.families)
         statistics = Statistics.zeros_like(parameters)
-        rng = np.random.default_rng([seed, 2, piece.shard, piece.first])
-        work.objective.accumulate(work.problem, parameters, batch, statistics, rng)
+        rng = np.random.default_rng([seed, 2, row_range.shard, row_range.first])
+        job.objective.accumulate(job.problem, parameters, batch, statistics, rng)
     return statistics
 
 
 def parameters_of(state: State) -> Parameters:
-    """Return what lanes need of a state to follow its gradient, and no more."""
+    """Return what replicas need of a state to follow its gradient, and no more."""
     return state.parameters
 
 
-def nothing_of(state: State) -> None:
+def ready(state: State) -> None:
     """Return nothing: a sign that the state is there."""
 
 
-def step_together(work: Work, state: State, position: tuple[int, ...] | None, *bundles: Statistics) -> State:
-    """Return the state after one step along the gradient of all lanes."""
+def synchronous_step(job: Job, state: State, position: tuple[int, ...] | None, *bundles: Statistics) -> State:
+    """Return the state after one step along the gradient of all replicas."""
     total = add_in_pairs(bundles)
     with compute(1):
         training = _training(state)
         summed: Any = _Summed(total)
-        work.local.epoch(
-            work.problem,
+        job.local.epoch(
+            job.problem,
             summed,
             summed,
             np.arange(1),
             training,
             np.random.default_rng(0),
             Silent(),
-            work.problem.selection(work.n_items),
+            job.problem.selection(job.n_items),
             position,
-            work.shares,
+            job.learning_rate_scale,
         )
-    return State(training.parameters, training.slots, training.n_updates)
+    return State(training.parameters, training.optimizer_state, training.n_updates)
 
 
 class _Summed:
@@ -327,9 +339,11 @@ class _Summed:
 
 def _training(state: State) -> Training:
     """Return a training that goes on from a state; what tasks are given stays as it is."""
-    inner = {key: slot for key, slot in state.slots.items() if key != OUTER}
-    slots = {key: {name: value.copy() for name, value in slot.items()} for key, slot in inner.items()}
-    return Training(copy_parameters(state.parameters), slots=slots, n_updates=state.n_updates, n_settled=1)
+    inner = {key: slot for key, slot in state.optimizer_state.items() if key != OUTER}
+    optimizer_state = {key: {name: value.copy() for name, value in slot.items()} for key, slot in inner.items()}
+    return Training(
+        copy_parameters(state.parameters), optimizer_state=optimizer_state, n_updates=state.n_updates, n_settled=1
+    )
 
 
 # parts whose shards are in the memory of this process, the one that was used last at the end; the cluster lets go of
@@ -349,7 +363,7 @@ def _opened(part: Data, most: int) -> Iterator[None]:
     yield
 
 
-def _rows(part: Data, piece: Piece, seed: int) -> np.ndarray:
-    """Return the rows of a piece: those of a shard are in the same random order in all rounds of an epoch."""
-    order = np.random.default_rng([seed, 1, piece.shard]).permutation(len(part))
-    return np.sort(order[piece.first : piece.last])
+def _rows(part: Data, row_range: RowRange, seed: int) -> np.ndarray:
+    """Return the rows of a range: those of a shard are in the same random order in all rounds of an epoch."""
+    order = np.random.default_rng([seed, 1, row_range.shard]).permutation(len(part))
+    return np.sort(order[row_range.first : row_range.last])

@@ -1,4 +1,4 @@
-"""Base of all drivers: what a driver is given and what it returns."""
+"""Base of all drivers, and the exact solution of heads between their steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harmonium.views.data import Data
 _IN_BETWEEN = 1e-3
 
 #: called after every epoch with what has been learned so far; the run ends if it returns True
-Watch = Callable[[Training], bool]
+Callback = Callable[[Training], bool]
 
 
 class Driver(Part):
@@ -121,7 +121,7 @@ class Driver(Part):
         Returns
         -------
         int
-            Epochs, in the unit that `run` counts ``last`` in.
+            Epochs, in the unit that `run` counts ``max_epochs`` in.
         """
         raise NotImplementedError
 
@@ -133,14 +133,14 @@ class Driver(Part):
         """
         return True
 
-    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
+    def planned_rows(self, n_rows: int, max_epochs: int | None = None) -> int:
         """Return the number of rows that a run visits at most, for the progress bar.
 
         Parameters
         ----------
         n_rows : int
             Number of training rows.
-        last : int, optional
+        max_epochs : int, optional
             Number of epochs after which to end, as for `run`.
 
         Returns
@@ -149,7 +149,7 @@ class Driver(Part):
             Rows, each counted as often as it is visited.
         """
         planned = self.epochs(n_rows)
-        return min(planned, last or planned) * n_rows
+        return min(planned, max_epochs or planned) * n_rows
 
     def run(
         self,
@@ -159,8 +159,8 @@ class Driver(Part):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
-        watch: Watch | None = None,
-        last: int | None = None,
+        callback: Callback | None = None,
+        max_epochs: int | None = None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Train in place, until the plan is done or something ends it.
@@ -182,9 +182,9 @@ class Driver(Part):
             The only source of random numbers.
         reporter : Reporter
             To be told about every batch and every epoch.
-        watch : callable, optional
+        callback : callable, optional
             Called with ``training`` after every epoch; the run ends if it returns True.
-        last : int, optional
+        max_epochs : int, optional
             Number of epochs after which to end, though more are planned (a schedule still counts on all of them).
         checkpoint : Checkpoint, optional
             Where to keep what the rest of the run depends on, beside ``training`` and ``rng``, which the caller keeps.
@@ -212,10 +212,10 @@ class Driver(Part):
         raise NotImplementedError
 
 
-def solve_head(problem: Problem, data: Data, rows: np.ndarray, training: Training, last: bool = False) -> None:
+def solve_head(problem: Problem, data: Data, rows: np.ndarray, training: Training, final: bool = False) -> None:
     """Move a head that is solved for to its optimum at the present hidden means; do nothing for other heads.
 
-    The ``last`` solution of a run is more precise than those in between.
+    The ``final`` solution of a run is more precise than those in between.
     """
     head, energy = problem.head, problem.energy
     if head is None or not head.is_solved:
@@ -227,6 +227,6 @@ def solve_head(problem: Problem, data: Data, rows: np.ndarray, training: Trainin
         natural = energy.hidden_natural(training.parameters, batch)
         means.append(energy.layer(training.parameters).mean(natural))
         targets.append(batch.targets)
-    tolerance = TOLERANCE if last else _IN_BETWEEN
+    tolerance = TOLERANCE if final else _IN_BETWEEN
     solution, training.dual = head.solve(np.concatenate(means), Targets.joined(targets), training.dual, tolerance)
     training.parameters.update({name: value.astype(np.float32) for name, value in solution.items()})

@@ -15,7 +15,7 @@ from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, flatten, own_of, record, unflatten, weights_of
 from harmonium.training.checkpoint.file import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.base import Driver, Watch, solve_head
+from harmonium.training.drivers.base import Callback, Driver, solve_head
 from harmonium.training.drivers.monitor import Monitor, Reading
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.projection import project
@@ -98,9 +98,9 @@ class LBFGS(Driver):
         """Return the number of rounds of ten iterations."""
         return -(-self.max_iter // _ROUND)
 
-    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
+    def planned_rows(self, n_rows: int, max_epochs: int | None = None) -> int:
         """Return the number of iterations times the number of rows."""
-        return min(self.max_iter, (last or self.epochs(n_rows)) * _ROUND) * n_rows
+        return min(self.max_iter, (max_epochs or self.epochs(n_rows)) * _ROUND) * n_rows
 
     def run(
         self,
@@ -110,8 +110,8 @@ class LBFGS(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
-        watch: Watch | None = None,
-        last: int | None = None,
+        callback: Callback | None = None,
+        max_epochs: int | None = None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Run rounds of L-BFGS with a projection after each; an epoch is a round."""
@@ -153,17 +153,17 @@ class LBFGS(Driver):
             entry |= monitor.read(training.parameters, training.n_iter)
             entry |= selection.read(training.parameters, monitor.presence)
             training.record({**entry, "seconds": seconds})
-            training.mark()
+            training.snapshot()
             return entry
 
         def finish() -> None:
-            solve_head(problem, data, rows, training, last=True)
+            solve_head(problem, data, rows, training, final=True)
             training.idle_units = monitor.idle_units(training.parameters)
 
         with checkpoint.level("epochs", _Rounds) as state:
             monitor.start = state.start = state.start or monitor.begin(training.parameters)
             try:
-                while state.done < self.max_iter and state.rounds != last:
+                while state.done < self.max_iter and state.rounds != max_epochs:
                     begin = time.perf_counter()
                     start = flatten({name: training.parameters[name] for name in moving})
                     reached = _Reached()
@@ -191,17 +191,17 @@ class LBFGS(Driver):
                     state.done += max(1, point.nit)
                     reporter.batch(len(rows) * max(1, point.nit))
                     reporter.epoch(training.n_iter, entry)
-                    if watch is not None and watch(training):
+                    if callback is not None and callback(training):
                         break
                     if point.nit == 0 or state.before - point.fun <= self.tol * max(abs(point.fun), 1.0):
                         training.stopped = f"converged after {state.done} iterations"
                         break
                     state.before = float(point.fun)
                     checkpoint.write()
-                training.mark(always=True)
+                training.snapshot(always=True)
                 finish()
             except KeyboardInterrupt:
-                if training.rewind():
+                if training.restore():
                     finish()
                     training.stopped = INTERRUPTED
                 raise

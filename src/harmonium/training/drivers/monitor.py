@@ -1,4 +1,4 @@
-"""What is watched during training: reconstruction by view, free energies, and whether training has diverged."""
+"""Monitor of a training: reconstruction by view, free energies, and whether training has diverged."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Own)
     return loss
 
 
-def cost_of_description(problem: Problem, data: Data) -> float:
+def marginal_nll(problem: Problem, data: Data) -> float:
     """Return the unit of C: the nats that describing an average item by its features' marginals costs, at least 1."""
     families = problem.energy.families
     total = 0.0

@@ -1,4 +1,4 @@
-"""How a gradient moves the parameters: momentum SGD and Adam."""
+"""Optimizers: momentum SGD and Adam, which move parameters along a gradient."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from harmonium.params import HIDDEN_BIAS, Parameters, record
 from harmonium.parts import Part
 from harmonium.validation import Flag, Number
 
-Slots = dict[str, dict[str, np.ndarray]]
+OptimizerState = dict[str, dict[str, np.ndarray]]
 # Steps that rows without a gradient wait for at most: a convention, not much more than the memory of Adam's first
 # moment, 1 / (1 - 0.9). A pass over all rows is then shared by as many steps.
 _LONGEST_WAIT = 16
 
 
-class Optimiser(Part):
-    """Base of all optimisers: how a mean gradient moves parameters, in place.
+class Optimizer(Part):
+    """Base of all optimizers: how a mean gradient moves parameters, in place.
 
-    A subclass defines `start` and `update`. Its memory ("slots") is kept by whoever calls it.
+    A subclass defines `start` and `update`. Its state is kept by whoever calls it.
 
     Examples
     --------
@@ -34,16 +34,16 @@ class Optimiser(Part):
     >>> from harmonium.objectives.statistics import Statistics
     >>> parameters = {"hidden.bias": np.array([1.0], dtype=np.float32)}
     >>> statistics = Statistics({"hidden.bias": np.array([4.0], dtype=np.float32)}, count=2.0)
-    >>> optimiser = Momentum(momentum=0.0)
-    >>> optimiser.update(parameters, statistics, optimiser.start(parameters), rate=0.25, decay=0.0, step=1)
+    >>> optimizer = Momentum(momentum=0.0)
+    >>> optimizer.update(parameters, statistics, optimizer.start(parameters), rate=0.25, decay=0.0, step=1)
     >>> parameters["hidden.bias"].tolist()  # a mean gradient of 4 / 2
     [0.5]
     """
 
-    role = "optimiser"
+    role = "optimizer"
 
-    def start(self, parameters: Parameters) -> Slots:
-        """Return the memory of the optimiser, zero at first.
+    def start(self, parameters: Parameters) -> OptimizerState:
+        """Return the memory of the optimizer, zero at first.
 
         Parameters
         ----------
@@ -61,11 +61,11 @@ class Optimiser(Part):
         self,
         parameters: Parameters,
         statistics: Statistics,
-        slots: Slots,
+        state: OptimizerState,
         rate: float,
         decay: float,
         step: int,
-        shares: Mapping[str, float] = MappingProxyType({}),
+        learning_rate_scale: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
         touched: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
@@ -77,7 +77,7 @@ class Optimiser(Part):
             The parameters that gradients move, in float32.
         statistics : Statistics
             Sums of gradients and the number of rows in them. They are used up: the gradient is zero afterwards.
-        slots : dict of str to dict of str to ndarray
+        state : dict of str to dict of str to ndarray
             What `start` returned; changed in place.
         rate : float
             Step size, for gradients averaged over the rows.
@@ -85,38 +85,38 @@ class Optimiser(Part):
             Weights shrink by ``rate * decay``; biases do not.
         step : int
             Number of the step, from 1.
-        shares : mapping of str to float, optional
+        learning_rate_scale : mapping of str to float, optional
             Share of the rate that a parameter takes, where it is not all of it. Such parameters shrink as much as all
             others, so that what they can add up to does not depend on how many or how large the values of a view are.
         centres : mapping of str to ndarray, optional
             Means of views, by the name of their weights. Such weights move by the gradient of a model whose view is
             centred there.
         touched : mapping of str to ndarray of bool, optional
-            Rows of weights outside of which the gradient is zero, by the name of the weights. An optimiser may leave
+            Rows of weights outside of which the gradient is zero, by the name of the weights. An optimizer may leave
             the other rows of these weights as they are until `settle` is called; it need not.
         """
         raise NotImplementedError
 
-    def settle(self, parameters: Parameters, slots: Slots) -> None:
+    def settle(self, parameters: Parameters, state: OptimizerState) -> None:
         """Do what `update` has left for later.
 
         Parameters
         ----------
         parameters : dict of str to ndarray
             The parameters that were given to `update`.
-        slots : dict of str to dict of str to ndarray
+        state : dict of str to dict of str to ndarray
             What `start` returned; changed in place.
         """
 
-    def weighed(self, slots: Slots, weight: float) -> Slots:
+    def weighed(self, state: OptimizerState, weight: float) -> OptimizerState:
         """Return a memory times its weight.
 
         It is to be settled, and loses what only waited for that.
 
         Parameters
         ----------
-        slots : dict of str to dict of str to ndarray
-            The memory of an optimiser that began with the same one as others, and moved a copy of the parameters.
+        state : dict of str to dict of str to ndarray
+            The memory of an optimizer that began with the same one as others, and moved a copy of the parameters.
         weight : float
             How much it counts. Those of all add up to 1, and the memories to the one to go on with.
 
@@ -126,7 +126,7 @@ class Optimiser(Part):
             What is to be added up.
         """
         kinds = self.start({HIDDEN_BIAS: np.zeros(1, dtype=np.float32)})
-        return {kind: {name: weight * value for name, value in slots[kind].items()} for kind in kinds}
+        return {kind: {name: weight * value for name, value in state[kind].items()} for kind in kinds}
 
 
 def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:
@@ -145,7 +145,7 @@ def take_off_centres(statistics: Statistics, centres: Mapping[str, np.ndarray]) 
         statistics.gradient[name] -= np.outer(centre, statistics.gradient[HIDDEN_BIAS])
 
 
-class Momentum(Optimiser):
+class Momentum(Optimizer):
     """Stochastic gradient descent with momentum.
 
     Parameters
@@ -164,7 +164,7 @@ class Momentum(Optimiser):
     def __init__(self, momentum: float = 0.9) -> None:
         self.momentum = momentum
 
-    def start(self, parameters: Parameters) -> Slots:
+    def start(self, parameters: Parameters) -> OptimizerState:
         """Return velocities of zero; nothing if there is no momentum."""
         return {"velocity": _zeros(parameters)} if self.momentum else {}
 
@@ -172,27 +172,27 @@ class Momentum(Optimiser):
         self,
         parameters: Parameters,
         statistics: Statistics,
-        slots: Slots,
+        state: OptimizerState,
         rate: float,
         decay: float,
         step: int,
-        shares: Mapping[str, float] = MappingProxyType({}),
+        learning_rate_scale: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
         touched: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
         """Update the velocities, then the parameters."""
         take_off_centres(statistics, centres)
         for name, value in parameters.items():
-            own = rate * shares.get(name, 1.0)
+            own = rate * learning_rate_scale.get(name, 1.0)
             scaled = own / statistics.count
             gradient, shrink = statistics.gradient[name], _decay(name, rate, decay)
             if self.momentum:
-                momentum_update(value, gradient, slots["velocity"][name], scaled, self.momentum, shrink)
+                momentum_update(value, gradient, state["velocity"][name], scaled, self.momentum, shrink)
             else:
                 descent_update(value, gradient, scaled, shrink)
 
 
-class Adam(Optimiser):
+class Adam(Optimizer):
     """Adam with decoupled weight decay.
 
     Parameters
@@ -239,7 +239,7 @@ class Adam(Optimiser):
         self.epsilon = epsilon
         self.shared = shared
 
-    def start(self, parameters: Parameters) -> Slots:
+    def start(self, parameters: Parameters) -> OptimizerState:
         """Return first and second moments of zero."""
         second = _zeros(parameters)
         if self.shared:
@@ -253,11 +253,11 @@ class Adam(Optimiser):
         self,
         parameters: Parameters,
         statistics: Statistics,
-        slots: Slots,
+        state: OptimizerState,
         rate: float,
         decay: float,
         step: int,
-        shares: Mapping[str, float] = MappingProxyType({}),
+        learning_rate_scale: Mapping[str, float] = MappingProxyType({}),
         centres: Mapping[str, np.ndarray] = MappingProxyType({}),
         touched: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> None:
@@ -270,7 +270,7 @@ class Adam(Optimiser):
             take_off_centres(statistics, centres)
         by_bias = statistics.gradient[HIDDEN_BIAS].copy()
         for name, value in parameters.items():
-            own = rate * shares.get(name, 1.0)
+            own = rate * learning_rate_scale.get(name, 1.0)
             constants: dict[str, Any] = {
                 "scale": 1.0 / statistics.count,
                 "step": own * correction / (1 - self.beta1**step),
@@ -279,18 +279,24 @@ class Adam(Optimiser):
                 "decay": _decay(name, rate, decay),
             }
             if name in touched and not self.shared and name not in centres and self.beta2:
-                self._update_rows(name, value, statistics.gradient[name], touched[name], slots, constants)
+                self._update_rows(name, value, statistics.gradient[name], touched[name], state, constants)
                 continue
-            self._settle(name, value, slots)
+            self._settle(name, value, state)
             axis = record(name).unit_axis if self.shared else None
             centre = (centres[name], by_bias) if name in centres else None
             update = adam_update if axis is None else partial(shared_adam_update, axis=axis, centre=centre)
-            update(value, statistics.gradient[name], slots["first"][name], slots["second"][name], **constants)
+            update(
+                value,
+                statistics.gradient[name],
+                state["first"][name],
+                state["second"][name],
+                **constants,
+            )
 
-    def settle(self, parameters: Parameters, slots: Slots) -> None:
+    def settle(self, parameters: Parameters, state: OptimizerState) -> None:
         """Let all rows that wait catch up."""
         for name, value in parameters.items():
-            self._settle(name, value, slots)
+            self._settle(name, value, state)
 
     def _update_rows(
         self,
@@ -298,25 +304,25 @@ class Adam(Optimiser):
         value: np.ndarray,
         gradient: np.ndarray,
         touched: np.ndarray,
-        slots: Slots,
+        state: OptimizerState,
         constants: dict[str, Any],
     ) -> None:
         """Move some rows; the others wait, but not for too long."""
-        tables, since = slots.setdefault("waiting", {}), slots.setdefault("since", {})
+        tables, since = state.setdefault("waiting", {}), state.setdefault("since", {})
         table = tables.setdefault(name, nothing_waits())
         since.setdefault(name, np.zeros(len(value), dtype=np.int32))
-        adam_update_of_rows(value, gradient, self._moments(name, slots), touched, table, **constants)
+        adam_update_of_rows(value, gradient, self._moments(name, state), touched, table, **constants)
         tables[name] = later_by_a_step(table, constants["step"], constants["betas"], constants["decay"])
         if len(tables[name]) > _LONGEST_WAIT:
-            self._settle(name, value, slots)
+            self._settle(name, value, state)
 
-    def _settle(self, name: str, value: np.ndarray, slots: Slots) -> None:
+    def _settle(self, name: str, value: np.ndarray, state: OptimizerState) -> None:
         """Let the rows of one array catch up, if any wait."""
-        table = slots.get("waiting", {}).get(name)
+        table = state.get("waiting", {}).get(name)
         if table is not None and len(table) > 1:
-            settle(value, self._moments(name, slots), table, (self.beta1, self.beta2), self.epsilon)
-            slots["waiting"][name] = nothing_waits()
+            settle(value, self._moments(name, state), table, (self.beta1, self.beta2), self.epsilon)
+            state["waiting"][name] = nothing_waits()
 
     @staticmethod
-    def _moments(name: str, slots: Slots) -> Moments:
-        return Moments(slots["first"][name], slots["second"][name], slots["since"][name])
+    def _moments(name: str, state: OptimizerState) -> Moments:
+        return Moments(state["first"][name], state["second"][name], state["since"][name])

@@ -15,7 +15,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.balance import balanced_scales
 from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
-from harmonium.training.drivers.base import Driver, Watch
+from harmonium.training.drivers.base import Callback, Driver
 from harmonium.training.drivers.monitor import Monitor
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.state import Training
@@ -142,8 +142,8 @@ class Spectral(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
-        watch: Watch | None = None,
-        last: int | None = None,
+        callback: Callback | None = None,
+        max_epochs: int | None = None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Decompose the balanced views.
@@ -177,7 +177,7 @@ class Spectral(Driver):
         entry = {"epoch": training.n_iter, **monitor.read(training.parameters, training.n_iter)}
         training.record({**entry, "seconds": time.perf_counter() - begin})
         reporter.epoch(training.n_iter, entry)
-        training.mark(always=True)
+        training.snapshot(always=True)
 
     def _parameters(self, problem: Problem, table: _Table, decomposition: _Decomposition) -> Parameters:
         """Return the harmonium with these loadings; units beyond the factors have no weights."""

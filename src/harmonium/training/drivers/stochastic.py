@@ -19,10 +19,10 @@ from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart, as_part
 from harmonium.training.checkpoint.file import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.base import Driver, Watch, solve_head
+from harmonium.training.drivers.base import Callback, Driver, solve_head
 from harmonium.training.drivers.centring import Centring, span
 from harmonium.training.drivers.monitor import Monitor, Reading, check_finite
-from harmonium.training.drivers.optimizers import Adam, Optimiser
+from harmonium.training.drivers.optimizers import Adam, Optimizer
 from harmonium.training.drivers.progress import Reporter, Silent
 from harmonium.training.drivers.projection import project, shorten
 from harmonium.training.state import INTERRUPTED, Training
@@ -33,17 +33,14 @@ from harmonium.views.data import Data
 # the step to fall: conventions.
 _UPDATES, _UPDATES_AVERAGED = 3000, 1500
 # Epochs that are planned at least and at most, and rows of a batch that is a share of all rows: conventions. With an
-# average, 300 epochs predict no better than 100 (100 wines, 150 tumours, 150 patients of diabetes, 200 digits, three
-# seeds each: held-out errors .013, .016, .493, .084 with 300 and .026, .013, .492, .080 with 100) in twice the time.
+# average, 300 epochs predict no better than 100 in twice the time (docs/how_it_works/defaults.md).
 _EPOCHS, _MOST_AVERAGED = (10, 300), 100
 _BATCH_ROWS = (10, 100)
-# Largest weight decay that is chosen by itself. It serves text, where features are as many as rows; see defaults.py.
+# Largest weight decay that is chosen by itself. It serves text, where features are as many as rows.
 _LARGEST_DECAY = 0.5
-# Largest factor by which the steps of a view with few features are enlarged, so that it reaches as far as wide ones. On
-# held-out training rows, errors with factors of at most 1, 4 and 10: BDGP .024, .013, .010; make_friedman1 .228, .179,
-# .177; mfeat .017, .013, .017; digits, diabetes and make_classification within .004 of each other; Wikipedia with
-# weights of views .295, .280, .310.
-_LARGEST_SHARE = 4.0
+# Largest factor by which the steps of a view with few features are enlarged, so that it reaches as far as wide ones. It
+# was the best of 1, 4 and 10 on held-out training rows (docs/how_it_works/defaults.md).
+_LARGEST_SCALE = 4.0
 # Rows by which it is measured how far a step moves naturals: a convention.
 _SAMPLE = 100
 # A running average spans this many epochs, and at least this share of the updates that are planned: conventions.
@@ -75,9 +72,9 @@ class Stochastic(Driver):
         at most.
     learning_rate : float, default=0.002
         Step size at the start, for gradients averaged over the batch.
-    optimiser : Optimiser or str, optional
+    optimizer : Optimizer or str, optional
         How a gradient moves the parameters. Default: `Adam`, with ``shared=True`` for layers that select units.
-    reach : float, optional
+    max_update : float, optional
         Distance that a step may move the natural parameter of a hidden unit for an average row, through each view. The
         steps of views with many or large values are shrunk to keep to it, those of views with few values are enlarged,
         up to four times. Default: no limit, and steps as they are.
@@ -137,8 +134,8 @@ class Stochastic(Driver):
         "max_iter": Whole(remedy="None chooses it by the number of rows", also=(None,)),
         "batch_size": BatchSize(remedy="100 is usual"),
         "learning_rate": Number(remedy="0.002 is usual with Adam"),
-        "optimiser": IsPart(Optimiser, "Adam()"),
-        "reach": Number(remedy="None sets no limit", also=(None,)),
+        "optimizer": IsPart(Optimizer, "Adam()"),
+        "max_update": Number(remedy="None sets no limit", also=(None,)),
         "schedule": Choice(("constant", "linear", "inverse"), remedy="'linear' is usual"),
         "weight_decay": Number(inclusive=True, remedy="0 switches it off", also=("auto",)),
         "l1": Number(inclusive=True, remedy="0 switches it off"),
@@ -157,8 +154,8 @@ class Stochastic(Driver):
         max_iter: int | None = None,
         batch_size: float = 100,
         learning_rate: float = 0.002,
-        optimiser: Optimiser | str | None = None,
-        reach: float | None = None,
+        optimizer: Optimizer | str | None = None,
+        max_update: float | None = None,
         schedule: Literal["linear", "constant", "inverse"] = "linear",
         weight_decay: float | Literal["auto"] = 1e-4,
         l1: float = 0.0,
@@ -174,8 +171,8 @@ class Stochastic(Driver):
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
-        self.optimiser = optimiser
-        self.reach = reach
+        self.optimizer = optimizer
+        self.max_update = max_update
         self.schedule = schedule
         self.weight_decay = weight_decay
         self.l1 = l1
@@ -208,9 +205,9 @@ class Stochastic(Driver):
             return self.updates
         return _UPDATES_AVERAGED if self.average else _UPDATES
 
-    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
+    def planned_rows(self, n_rows: int, max_epochs: int | None = None) -> int:
         """Return the number of epochs times that of rows not held out to stop early."""
-        return super().planned_rows(n_rows - self._n_held_out(n_rows), last)
+        return super().planned_rows(n_rows - self._n_held_out(n_rows), max_epochs)
 
     def rows_of_batch(self, n_rows: int) -> int:
         """Return the number of rows in a batch.
@@ -250,12 +247,12 @@ class Stochastic(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
-        watch: Watch | None = None,
-        last: int | None = None,
+        callback: Callback | None = None,
+        max_epochs: int | None = None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Train by epochs over shuffled rows."""
-        self.run_epochs(self.epoch, problem, objective, data, training, rng, reporter, watch, last, checkpoint)
+        self.run_epochs(self.epoch, problem, objective, data, training, rng, reporter, callback, max_epochs, checkpoint)
 
     def run_epochs(
         self,
@@ -266,8 +263,8 @@ class Stochastic(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
-        watch: Watch | None = None,
-        last: int | None = None,
+        callback: Callback | None = None,
+        max_epochs: int | None = None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Train by epochs, which may be those of another driver.
@@ -288,9 +285,9 @@ class Stochastic(Driver):
             The only source of random numbers.
         reporter : Reporter
             To be told about every batch and every epoch.
-        watch : callable, optional
+        callback : callable, optional
             Called with ``training`` after every epoch; the run ends if it returns True.
-        last : int, optional
+        max_epochs : int, optional
             Number of epochs after which to end, though more are planned.
         checkpoint : Checkpoint, optional
             Where to keep what the rest of the run depends on.
@@ -302,19 +299,30 @@ class Stochastic(Driver):
             n_epochs = self.epochs(len(train))
             training.n_items = len(train)
             selection = problem.selection(len(train))
-            shares = self._shares(problem, data, train)
+            learning_rate_scale = self._learning_rate_scale(problem, data, train)
 
             def finish() -> None:
                 if training.average is not None:
                     training.parameters, training.average, training.n_averaged = training.average, None, 0
                 training.parameters.update(state.best or {})
-                solve_head(problem, data, train, training, last=True)
+                solve_head(problem, data, train, training, final=True)
                 training.idle_units = monitor.idle_units(training.parameters)
 
             try:
-                while state.done < min(n_epochs, last or n_epochs):
+                while state.done < min(n_epochs, max_epochs or n_epochs):
                     begin, position = time.perf_counter(), (state.done, n_epochs)
-                    epoch(problem, objective, data, train, training, rng, reporter, selection, position, shares)
+                    epoch(
+                        problem,
+                        objective,
+                        data,
+                        train,
+                        training,
+                        rng,
+                        reporter,
+                        selection,
+                        position,
+                        learning_rate_scale,
+                    )
                     solve_head(problem, data, train, training)
                     seconds = time.perf_counter() - begin
                     state.done += 1
@@ -324,17 +332,17 @@ class Stochastic(Driver):
                     training.record({**entry, "seconds": seconds})
                     reporter.epoch(state.done, entry)
                     enough = self._is_enough(state, entry, training)
-                    training.mark()
-                    seen_enough = watch is not None and watch(training)  # also of the last epoch
+                    training.snapshot()
+                    seen_enough = callback is not None and callback(training)  # also of the last epoch
                     if enough:
                         training.stopped = f"early stopping on {self.early_stopping} at epoch {state.done}"
                     if enough or seen_enough:
                         break
                     checkpoint.write()
-                training.mark(always=True)
+                training.snapshot(always=True)
                 finish()
             except KeyboardInterrupt:
-                if training.rewind():
+                if training.restore():
                     finish()
                     training.stopped = INTERRUPTED
                 raise
@@ -350,7 +358,7 @@ class Stochastic(Driver):
         reporter: Reporter,
         selection: Selection,
         position: tuple[int, ...] | None = None,
-        shares: dict[str, float] | None = None,
+        learning_rate_scale: dict[str, float] | None = None,
     ) -> None:
         """Train in place by one pass over some rows.
 
@@ -375,18 +383,19 @@ class Stochastic(Driver):
         position : tuple of int, optional
             Epochs done and epochs planned, for the schedule; or parts of epochs, and how many of them make one. Without
             it the step is constant.
-        shares : dict of str to float, optional
-            Share of the step that the weights of each view take, where it is not all of it. Default: what ``reach`` and
-            the weights of the views make of these rows.
+        learning_rate_scale : dict of str to float, optional
+            Share of the step that the weights of each view take, where it is not all of it. Default: what
+            ``max_update`` and the weights of the views make of these rows.
         """
-        optimiser = self.optimiser_for(problem)
-        if training.slots is None:
-            training.slots = optimiser.start(training.parameters)
+        optimizer = self.optimizer_for(problem)
+        if training.optimizer_state is None:
+            training.optimizer_state = optimizer.start(training.parameters)
         if not training.n_settled:
             selection.begin(training.parameters)
         statistics = Statistics.zeros_like(training.parameters)
         centring = Centring(problem)
-        shares = self._shares(problem, data, rows) if shares is None else shares
+        if learning_rate_scale is None:
+            learning_rate_scale = self._learning_rate_scale(problem, data, rows)
         pieces = data.shuffled(rows, self.rows_of_batch(len(rows)), rng)
         n_batches = len(pieces)
         every = max(1, n_batches // self._times_an_epoch)
@@ -399,7 +408,7 @@ class Stochastic(Driver):
 
         def settle() -> None:
             nonlocal way
-            optimiser.settle(moving, training.slots)
+            optimizer.settle(moving, training.optimizer_state)
             if self.l1:
                 shorten(problem.energy, training.parameters, self.l1 * way)
             project(problem.energy, training.parameters)
@@ -420,8 +429,16 @@ class Stochastic(Driver):
                 before = centring.natural_of_mean_item(training.parameters)
                 step = training.n_updates
                 touched = statistics.touched if may_wait else {}
-                optimiser.update(
-                    moving, statistics, training.slots, rate, decay, step, shares, centring.centres, touched
+                optimizer.update(
+                    moving,
+                    statistics,
+                    training.optimizer_state,
+                    rate,
+                    decay,
+                    step,
+                    learning_rate_scale,
+                    centring.centres,
+                    touched,
                 )
                 centring.keep(training.parameters, before)
                 project(problem.energy, training.parameters)
@@ -440,8 +457,8 @@ class Stochastic(Driver):
         settle()
         check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
 
-    def optimiser_for(self, problem: Problem) -> Optimiser:
-        """Return the optimiser that is given, or the default for the hidden layer.
+    def optimizer_for(self, problem: Problem) -> Optimizer:
+        """Return the optimizer that is given, or the default for the hidden layer.
 
         Parameters
         ----------
@@ -450,10 +467,10 @@ class Stochastic(Driver):
 
         Returns
         -------
-        Optimiser
-            The optimiser.
+        Optimizer
+            The optimizer.
         """
-        given = as_part(Optimiser, self.optimiser)
+        given = as_part(Optimizer, self.optimizer)
         return Adam(shared=problem.energy.hidden.selects) if given is None else given
 
     def with_numbers(self, problem: Problem, n_rows: int) -> Stochastic:
@@ -484,19 +501,19 @@ class Stochastic(Driver):
         n_features = sum(family.n_features_ for family in problem.energy.families.values())
         return min(_LARGEST_DECAY, n_features / n_rows)
 
-    def _shares(self, problem: Problem, data: Data, rows: np.ndarray) -> dict[str, float]:
+    def _learning_rate_scale(self, problem: Problem, data: Data, rows: np.ndarray) -> dict[str, float]:
         """Return the share of the step that the weights of each view take, where it is not all of it."""
-        families, shares = problem.energy.families, {}
-        if self.reach is not None:
+        families, scale = problem.energy.families, dict[str, float]()
+        if self.max_update is not None:
             batch = data.spaced(_SAMPLE, families, rows)
             for name, family in families.items():
-                largest = self.reach / self.learning_rate / span(batch.views[name], problem.reference[name], family)
-                shares[name] = min(largest, _LARGEST_SHARE)
+                distance = span(batch.views[name], problem.reference[name], family)
+                scale[name] = min(self.max_update / self.learning_rate / distance, _LARGEST_SCALE)
         # the view that weighs most takes whole steps, as larger ones would go astray
         heaviest = max(problem.view_weights.values(), default=1.0)
         for name, weight in problem.view_weights.items():
-            shares[name] = shares.get(name, 1.0) * weight / heaviest
-        return {weights_of(name): share for name, share in shares.items() if share != 1}
+            scale[name] = scale.get(name, 1.0) * weight / heaviest
+        return {weights_of(name): factor for name, factor in scale.items() if factor != 1}
 
     def horizon(self, n_batches: int) -> float:
         """Return the number of updates that the average spans.

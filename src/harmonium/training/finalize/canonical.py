@@ -1,4 +1,4 @@
-"""The end of a fit whose hidden units have free coordinates: those that the layer finds easiest to read."""
+"""Canonical coordinates of hidden units that may be rotated: those that the layer finds easiest to read."""
 
 from __future__ import annotations
 

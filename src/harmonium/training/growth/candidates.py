@@ -1,4 +1,4 @@
-"""The nursery: candidates for a model with some number of units are born, brought up for a while, and judged."""
+"""Candidate units: models with some number of new units are trained for a while and judged on held-out rows."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from harmonium.params import HIDDEN_BIAS, Parameters, copy_parameters
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.progress import Silent
-from harmonium.training.growth.held_out_reconstruction import Completion
-from harmonium.training.growth.new_units import Grown, born_from, sources_of, with_units
+from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
+from harmonium.training.growth.new_units import GrownModel, sources_of, units_from_sources, with_units
 from harmonium.training.growth.spectrum import residuals, sampled_rows, standardised, unexplained
 from harmonium.training.one_standard_error import is_better
 from harmonium.training.plan import Plan
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 
-# Epochs between births. Set on development seeds 1 and 2 of the generators of benchmarks/infinite_truth.
+# Epochs of a candidate. Set on development seeds 1 and 2 of the generators of benchmarks/infinite_truth.
 _EPOCHS = 5
-# Strengths of births that are tried: a convention. Of words, 1/8 was best.
-_STRENGTHS = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)
+# Scales of new units that are tried: a convention. Of words, 1/8 was best.
+_SCALES = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)
 # Epochs without improvement after which units that are no features have learned enough: a convention.
 _PATIENCE = 3
 
 
 @resumable
 @dataclass(frozen=True)
-class Brood:
-    """A number of units, how strong they are at birth, and what completing each held-out row costs, then or later.
+class CandidateUnits:
+    """A number of units, their first scale, and the loss of reconstructing each held-out row, then or later.
 
-    Parameters are those at birth, and after a few epochs; effects are those of the sources on the statistics.
+    Parameters are the initial ones, and those after a few epochs; effects are those of the sources on the statistics.
     """
 
     n_units: int
-    strength: float
-    born: Parameters
+    scale: float
+    initial: Parameters
     trained: Parameters
     effects: np.ndarray
     losses: np.ndarray | None
@@ -47,35 +47,37 @@ class Brood:
         """Mean loss of held-out rows; without such rows, more units count as better."""
         return -float(self.n_units) if self.losses is None else float(self.losses.mean())
 
-    def is_clearly_better(self, other: Brood) -> bool:
-        """Return whether held-out rows are completed better, by more than one standard error."""
+    def is_clearly_better(self, other: CandidateUnits) -> bool:
+        """Return whether held-out rows are reconstructed better, by more than one standard error."""
         if self.losses is None or other.losses is None:
             return False
         return is_better(self.losses, other.losses, np.ones(len(self.losses)))
 
 
-class Nursery:
-    """Where candidates are born and brought up, from rows to learn from, and judged by others."""
+class CandidateTrainer:
+    """Makes candidates, trains them on some rows, and judges them by others."""
 
-    def __init__(self, problem: Problem, data: Data, plan: Plan, completion: Completion | None) -> None:
-        self._problem, self._data, self._plan, self._completion = problem, data, plan, completion
+    def __init__(self, problem: Problem, data: Data, plan: Plan, held_out: HeldOutReconstruction | None) -> None:
+        self._problem, self._data, self._plan, self._held_out = problem, data, plan, held_out
         self._rows = sampled_rows(problem, data)
         self._n_features = sum(family.n_features_ for family in problem.energy.families.values())
         self.most = min(problem.energy.hidden.n_units_, self._n_features, len(self._rows) - 1)
-        self._without = born_from(problem, data, np.zeros((self._n_features, 1)), np.zeros((len(self._rows), 1)))
-        left = residuals(self._without.problem, self._without.parameters, data, self._rows)
+        self._without_units = units_from_sources(
+            problem, data, np.zeros((self._n_features, 1)), np.zeros((len(self._rows), 1))
+        )
+        left = residuals(self._without_units.problem, self._without_units.parameters, data, self._rows)
         self._table, self._deviation = standardised(left)
 
-    def without(self) -> Grown:
+    def without_units(self) -> GrownModel:
         """Return the model with one unit that has no weights."""
-        return self._without
+        return self._without_units
 
-    def empty(self) -> Brood:
+    def empty(self) -> CandidateUnits:
         """Return the model without units, or rather with one that has no weights."""
-        effects, parameters = np.zeros((self._n_features, 0)), self._without.parameters
-        return Brood(0, 1.0, parameters, parameters, effects, self._losses(parameters))
+        effects, parameters = np.zeros((self._n_features, 0)), self._without_units.parameters
+        return CandidateUnits(0, 1.0, parameters, parameters, effects, self._losses(parameters))
 
-    def n_standing_out(self, candidate: Brood, rng: np.random.Generator) -> int:
+    def n_standing_out(self, candidate: CandidateUnits, rng: np.random.Generator) -> int:
         """Return how many more units what a candidate leaves unexplained speaks for."""
         left = self.most - candidate.n_units
         if left <= 0:
@@ -84,32 +86,32 @@ class Nursery:
         found, chance = unexplained(of, trained, self._data, self._rows, candidate.effects, left, rng)
         return _n_standing_out(self._problem, found, chance, candidate.n_units, len(self._data))
 
-    def born(self, n_units: int, strength: float, rng: np.random.Generator) -> Grown:
-        """Return the model with new units of a given strength."""
+    def initial(self, n_units: int, scale: float, rng: np.random.Generator) -> GrownModel:
+        """Return the model with new units of a given scale."""
         effects, sources = sources_of(self._table, self._deviation, n_units, rng)
-        return born_from(self._problem, self._data, strength * effects, strength * sources)
+        return units_from_sources(self._problem, self._data, scale * effects, scale * sources)
 
-    def candidate(self, n_units: int, rng: np.random.Generator) -> Brood:
-        """Return a candidate with the strength at which held-out rows are completed best, after a few epochs."""
+    def train(self, n_units: int, rng: np.random.Generator) -> CandidateUnits:
+        """Return a candidate with the scale at which held-out rows are reconstructed best, after a few epochs."""
         n_units = min(n_units, self.most)
         effects, sources = sources_of(self._table, self._deviation, n_units, rng)
-        strengths = _STRENGTHS if self._completion is not None else _STRENGTHS[:1]
-        births = [born_from(self._problem, self._data, one * effects, one * sources) for one in strengths]
-        by_strength = [self._losses(born.parameters) for born in births]
-        chosen = int(np.argmin([0.0 if losses is None else losses.mean() for losses in by_strength]))
-        born, losses = births[chosen], by_strength[chosen]
-        training = Training(copy_parameters(born.parameters))
+        scales = _SCALES if self._held_out is not None else _SCALES[:1]
+        models = [units_from_sources(self._problem, self._data, one * effects, one * sources) for one in scales]
+        by_scale = [self._losses(model.parameters) for model in models]
+        chosen = int(np.argmin([0.0 if losses is None else losses.mean() for losses in by_scale]))
+        model, losses = models[chosen], by_scale[chosen]
+        training = Training(copy_parameters(model.parameters))
         driver, objective = self._plan.driver, self._plan.objective
-        driver.run(born.problem, objective, self._data, training, rng, Silent(), None, _EPOCHS)
+        driver.run(model.problem, objective, self._data, training, rng, Silent(), None, _EPOCHS)
         later = self._losses(training.result)
         if losses is None or (later is not None and later.mean() < losses.mean()):
             losses = later
-        return Brood(n_units, strengths[chosen], born.parameters, training.result, effects, losses)
+        return CandidateUnits(n_units, scales[chosen], model.parameters, training.result, effects, losses)
 
     def n_epochs(
         self, training: Training, costs: list[float], rng: np.random.Generator, checkpoint: Checkpoint
     ) -> int | None:
-        """Return the number of epochs after which held-out rows are completed best; None if there is no epoch.
+        """Return the number of epochs after which held-out rows are reconstructed best; None if there is no epoch.
 
         ``costs`` are those of the epochs so far, to which more are added.
         """
@@ -129,8 +131,8 @@ class Nursery:
         return with_units(self._problem, len(parameters[HIDDEN_BIAS]))
 
     def _losses(self, parameters: Parameters) -> np.ndarray | None:
-        """Return what completing each held-out row costs; None if no rows are held out."""
-        return None if self._completion is None else self._completion.losses(self._problem_of(parameters), parameters)
+        """Return the loss of reconstructing each held-out row; None if no rows are held out."""
+        return None if self._held_out is None else self._held_out.losses(self._problem_of(parameters), parameters)
 
 
 def _n_standing_out(problem: Problem, found: np.ndarray, chance: float, n_units: int, n_items: int) -> int:

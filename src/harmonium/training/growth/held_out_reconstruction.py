@@ -1,4 +1,4 @@
-"""Completing rows: how well a model predicts parts of rows that it was not trained on from their other parts.
+"""Held-out reconstruction: how well a model predicts parts of rows it was not trained on from their other parts.
 
 It compares models with any number of units, whose partition functions are unknown, at the cost of a few matrix
 products, and a unit that stands for nothing makes it worse.
@@ -19,47 +19,47 @@ from harmonium.params import Parameters
 from harmonium.training.drivers.monitor import loss_of_view
 from harmonium.views.data import Data
 
-# Share of the sites of a row that are asked for: a convention.
-_ASKED = 0.2
+# Share of the sites of a row that are masked: a convention.
+_MASKED = 0.2
 
 
 @dataclass(frozen=True)
-class Completion:
+class HeldOutReconstruction:
     """Rows of which some sites are hidden, and these sites; the same for all models that are compared.
 
     Attributes
     ----------
-    shown : list of Batch
-        Rows without the sites that are asked for.
-    asked : list of dict of str to ViewBatch
+    observed : list of Batch
+        Rows without the sites that are masked.
+    masked : list of dict of str to ViewBatch
         The same rows, by view, in which everything but these sites counts as missing.
     """
 
-    shown: list[Batch]
-    asked: list[dict[str, ViewBatch]]
+    observed: list[Batch]
+    masked: list[dict[str, ViewBatch]]
 
     @classmethod
-    def of(cls, problem: Problem, data: Data, rng: np.random.Generator) -> Completion | None:
+    def of(cls, problem: Problem, data: Data, rng: np.random.Generator) -> HeldOutReconstruction | None:
         """Return questions about all rows of some data; None if a row is a single site, which leaves nothing to ask."""
         families = problem.energy.families
         if sum(family.n_sites for family in families.values()) < 2:
             return None
-        shown, asked = [], []
+        observed, masked = [], []
         for block in data.blocks(families):
-            views = {name: _parted(families[name], view, rng) for name, view in block.views.items()}
-            shown.append(Batch({name: pair[0] for name, pair in views.items()}, block.n_rows))
-            asked.append({name: pair[1] for name, pair in views.items()})
-        return cls(shown, asked)
+            views = {name: _split(families[name], view, rng) for name, view in block.views.items()}
+            observed.append(Batch({name: pair[0] for name, pair in views.items()}, block.n_rows))
+            masked.append({name: pair[1] for name, pair in views.items()})
+        return cls(observed, masked)
 
     def losses(self, problem: Problem, parameters: Parameters) -> np.ndarray:
-        """Return -log p(what is asked for | hidden units at their means given the rest) of each row, in nats."""
+        """Return -log p(what is masked | hidden units at their means given the rest) of each row, in nats."""
         energy, losses = problem.energy, []
         layer = energy.layer(parameters)
-        for shown, asked in zip(self.shown, self.asked, strict=True):
-            filled = fill_missing(energy, parameters, shown, problem.reference)
+        for observed, masked in zip(self.observed, self.masked, strict=True):
+            filled = fill_missing(energy, parameters, observed, problem.reference)
             mean = layer.mean(energy.hidden_natural(parameters, filled))
-            total = np.zeros(shown.n_rows)
-            for name, view in asked.items():
+            total = np.zeros(observed.n_rows)
+            for name, view in masked.items():
                 family, own = energy.families[name], energy.own(parameters, name)
                 natural = family.clamp(energy.view_natural(parameters, name, mean, view.size))
                 total += loss_of_view(family, view, natural, own)
@@ -67,11 +67,11 @@ class Completion:
         return np.concatenate(losses)
 
 
-def _parted(family: Family, view: ViewBatch, rng: np.random.Generator) -> tuple[ViewBatch, ViewBatch]:
+def _split(family: Family, view: ViewBatch, rng: np.random.Generator) -> tuple[ViewBatch, ViewBatch]:
     """Return a view without the sites that are drawn, and the view in which all others count as missing."""
     statistic = np.asarray(dense(view.statistic), dtype=np.float32)
-    drawn = rng.random((len(statistic), family.n_sites)) < _ASKED
+    drawn = rng.random((len(statistic), family.n_sites)) < _MASKED
     missing = drawn if view.missing is None else drawn | view.missing
-    asked = drawn if view.missing is None else drawn & ~view.missing
+    masked = drawn if view.missing is None else drawn & ~view.missing
     left = np.where(family.spread(missing), np.float32(0), statistic)
-    return replace(view, statistic=left, missing=missing), replace(view, statistic=statistic, missing=~asked)
+    return replace(view, statistic=left, missing=missing), replace(view, statistic=statistic, missing=~masked)

@@ -1,4 +1,4 @@
-"""Births: units that stand for independent sources behind the factors of what a model leaves unexplained."""
+"""New units that stand for independent sources behind the factors of what a model leaves unexplained."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from harmonium.views.data import Data
 
 # Rows by which sources are told apart, and rows by which biases are found: conventions, which save time.
 _SOURCE_ROWS, _BIAS_ROWS = 5000, 1000
-# Largest weight of a unit when it is born: a convention, log-odds that move a binary feature from 1 % to 60 %.
+# Largest weight of a new unit: a convention, log-odds that move a binary feature from 1 % to 60 %.
 _LARGEST_WEIGHT = 5.0
 
 
 @dataclass(frozen=True)
-class Grown:
-    """A model with the units that were born.
+class GrownModel:
+    """A model with new units.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Grown:
         The model.
     parameters : dict of str to ndarray
         Where its training begins.
-    n_born : int
+    n_grown : int
         Number of units that stand out of chance; if it is 0, the model has one unit without weights.
     n_epochs : int, optional
         Epochs after which its training is to end; None if it ends as the driver plans.
@@ -39,7 +39,7 @@ class Grown:
 
     problem: Problem
     parameters: Parameters
-    n_born: int
+    n_grown: int
     n_epochs: int | None = None
 
 
@@ -58,7 +58,7 @@ def sources_of(
     return deviation[:, None] * (found.loadings @ rotation.T), found.scores @ rotation.T
 
 
-def born_from(problem: Problem, data: Data, effects: np.ndarray, sources: np.ndarray) -> Grown:
+def units_from_sources(problem: Problem, data: Data, effects: np.ndarray, sources: np.ndarray) -> GrownModel:
     """Return a model whose units stand for sources, by their effects on the statistics of all views."""
     problem = with_units(problem, effects.shape[1])
     energy, families = problem.energy, problem.energy.families
@@ -66,7 +66,7 @@ def born_from(problem: Problem, data: Data, effects: np.ndarray, sources: np.nda
     own = {name: family.own_parameters() for name, family in families.items()}
     variances = np.concatenate([families[name].statistic_variance(reference[name], own[name]) for name in families])
     deviation = np.sqrt(np.maximum(variances, 1e-12))[:, None]
-    weights, share = energy.hidden.births(effects / deviation, sources)
+    weights, share = energy.hidden.weights_from_sources(effects / deviation, sources)
     weights = np.clip(weights / deviation, -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
     prior = energy.hidden.prior_of_use(share, len(data))
     parameters: Parameters = {HIDDEN_BIAS: np.zeros(len(share))}
@@ -89,7 +89,7 @@ def born_from(problem: Problem, data: Data, effects: np.ndarray, sources: np.nda
         ).astype(np.float32)
     parameters = _biased(problem, parameters, reference, centre)
     project(energy, parameters)
-    return Grown(problem, parameters, 0)
+    return GrownModel(problem, parameters, 0)
 
 
 def _biased(

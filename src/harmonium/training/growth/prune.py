@@ -1,4 +1,4 @@
-"""The end of a fit whose hidden layer selects units: how the items use them, and the model that is left."""
+"""Removal of units without evidence: use of the units by the items, and the model that is left."""
 
 from __future__ import annotations
 

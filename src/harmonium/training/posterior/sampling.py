@@ -19,7 +19,7 @@ from harmonium.params import Parameters, copy_parameters, record, weights_of
 from harmonium.parts import IsPart, as_part
 from harmonium.training.checkpoint.file import NOWHERE, Checkpoint, CheckpointPath
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.base import Driver, Watch
+from harmonium.training.drivers.base import Callback, Driver
 from harmonium.training.drivers.monitor import Monitor, Reading
 from harmonium.training.drivers.progress import Reporter, Silent
 from harmonium.training.drivers.projection import project
@@ -219,7 +219,7 @@ class Sampling(Driver):
         """Return the number of moves of each chain."""
         return self.n_warmup + self.n_draws * self.thin
 
-    def planned_rows(self, n_rows: int, last: int | None = None) -> int:
+    def planned_rows(self, n_rows: int, max_epochs: int | None = None) -> int:
         """Return the number of rows that the starts and the moves of all chains visit."""
         driver = self._starter()
         first = 0 if driver is None else driver.planned_rows(n_rows)
@@ -233,13 +233,13 @@ class Sampling(Driver):
         training: Training,
         rng: np.random.Generator,
         reporter: Reporter,
-        watch: Watch | None = None,
-        last: int | None = None,
+        callback: Callback | None = None,
+        max_epochs: int | None = None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         """Move all chains in turn; chains of an earlier posterior continue and add draws.
 
-        ``watch`` and ``last`` are for models with a head, which are refused.
+        ``callback`` and ``max_epochs`` are for models with a head, which are refused.
         """
 
         def begin() -> _Moves:
@@ -283,7 +283,7 @@ class Sampling(Driver):
                 training.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
                 finish()
             except KeyboardInterrupt:
-                if state.rewind():
+                if state.restore():
                     finish()
                     training.stopped = INTERRUPTED
                 raise
@@ -504,7 +504,7 @@ class _Moves:
     n_before: int
     start: Reading | None = None
 
-    def rewind(self) -> bool:
+    def restore(self) -> bool:
         """Go back to the last draw of all chains; return whether there is a new one.
 
         An interrupt can come in the middle of a move, or between the draws of two chains.

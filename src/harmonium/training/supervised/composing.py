@@ -70,7 +70,7 @@ def learn_topics(
     """Train the topics, in place; all other units are held."""
     (_, topics), _ = whole.energy.hidden.parts
     held = Energy(whole.energy.families, whole.energy.hidden.holding(training.parameters))
-    problem = replace(whole, energy=held, head=None, strength=0.0)
+    problem = replace(whole, energy=held, head=None, loss_weight=0.0)
     objective = SampledCD() if plan.objective.weighs_labels else plan.objective
     driver = plan.driver.alike(default_driver(topics, has_head=False))
     reporter.ahead(driver.planned_rows(len(data)))

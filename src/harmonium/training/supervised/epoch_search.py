@@ -6,7 +6,7 @@ planned epochs.
 
 All that is chosen on the first fold. The others, which small data have, do again what was chosen, so that there are
 scores of all rows by models that have not seen them; unless the first fold says that the units add nothing to a linear
-model. In the end all rows do it again: the same stages, each with the same number of epochs.
+model. In the end all rows do it again: the same trials, each with the same number of epochs.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from harmonium.training.drivers.progress import Reporter
 from harmonium.training.growth.prune import prune
 from harmonium.training.plan import Plan
 from harmonium.training.state import Training
-from harmonium.training.supervised.trials import SHARE_OF_FEW, Fold, Search, Stage
+from harmonium.training.supervised.trials import SHARE_OF_FEW, EpochSearch, Fold, Trial
 from harmonium.views.data import Data
 
 
 @dataclass(frozen=True)
-class Path:
+class EpochChoice:
     """What the search is about.
 
     Attributes
@@ -39,7 +39,7 @@ class Path:
         How it is to be fitted.
     data : Data
         Views and targets of the rows to choose by.
-    nats : float
+    baseline_nll : float
         The unit of C: what an average item costs to describe.
     rows : list of (ndarray, ndarray)
         Training rows and held-out rows of each fold.
@@ -55,18 +55,18 @@ class Path:
     problem: Problem
     plan: Plan
     data: Data
-    nats: float
+    baseline_nll: float
     rows: Sequence[tuple[np.ndarray, np.ndarray]]
     start: Callable[[], Training]
     weights: Mapping[str, float]
     is_worth_it: Callable[[np.ndarray], bool]
 
-    def search(self, found: Search, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
-        """Search for the number of epochs that is best on the first fold, then repeat it on others.
+    def search(self, found: EpochSearch, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
+        """EpochSearch for the number of epochs that is best on the first fold, then repeat it on others.
 
         Parameters
         ----------
-        found : Search
+        found : EpochSearch
             Where the search stands; changed in place.
         rng : numpy.random.Generator
             The only source of random numbers.
@@ -79,62 +79,64 @@ class Path:
         if not found.given_up:
             self._repeat(found, rng, reporter, checkpoint)
 
-    def _choose(self, found: Search, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
-        """Try one stage after another on the first fold."""
+    def _choose(self, found: EpochSearch, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
+        """Try one trial after another on the first fold."""
         head, driver, targets = self.problem.head, self.plan.driver, self.data.targets
         assert head is not None
         assert targets is not None
         open_choices = head.may_soften(targets), len(set(self.weights.values())) > 1
         (train, held_out), fold = self.rows[0], found.folds[0]
         planned = driver.epochs(len(train))
-        while (stage := found.next_stage(head.C, *open_choices)) is not None:
-            fold.training = fold.training or self._begun(fold, stage)
-            weighted, staged = self._of_stage(stage)
-            reporter.ahead(stage.rows(driver, len(train), self._share) + self._rows_after(found, stage))
-            held = _Held(weighted, staged.take(held_out), self._share * planned, fold)
-            last = stage.last(planned, self._share)
-            part = staged.take(train)
-            driver.run(weighted, self.plan.objective, part, fold.training, rng, reporter, held, last, checkpoint)
-            found.add(stage)
-            if len(self.rows) > 1 and len(found.stages) > open_choices[1]:
+        while (trial := found.next_trial(head.C, *open_choices)) is not None:
+            fold.training = fold.training or self._begun(fold, trial)
+            weighted, trial_data = self._of_trial(trial)
+            reporter.ahead(trial.rows(driver, len(train), self._share) + self._rows_after(found, trial))
+            held = _Held(weighted, trial_data.take(held_out), self._share * planned, fold)
+            max_epochs = trial.max_epochs(planned, self._share)
+            part = trial_data.take(train)
+            driver.run(weighted, self.plan.objective, part, fold.training, rng, reporter, held, max_epochs, checkpoint)
+            found.add(trial)
+            if len(self.rows) > 1 and len(found.trials) > open_choices[1]:
                 found.given_up = not self.is_worth_it(found.scores[0])
 
-    def _repeat(self, found: Search, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
+    def _repeat(self, found: EpochSearch, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
         """Do what was chosen again on the other folds, for scores of their held-out rows."""
         driver = self.plan.driver
         for number in range(len(found.scores), len(self.rows)):
             (train, held_out), fold = self.rows[number], found.folds[number]
-            for stage in found.chosen[fold.n_repeated :]:
-                fold.training = fold.training or self._begun(fold, stage)
-                weighted, staged = self._of_stage(stage)
-                reporter.ahead(self._rows_after(found, stage))
-                part, last = staged.take(train), stage.epochs
-                driver.run(weighted, self.plan.objective, part, fold.training, rng, reporter, None, last, checkpoint)
+            for trial in found.chosen[fold.n_repeated :]:
+                fold.training = fold.training or self._begun(fold, trial)
+                weighted, trial_data = self._of_trial(trial)
+                reporter.ahead(self._rows_after(found, trial))
+                part, max_epochs = trial_data.take(train), trial.epochs
+                driver.run(
+                    weighted, self.plan.objective, part, fold.training, rng, reporter, None, max_epochs, checkpoint
+                )
                 fold.best, fold.n_settled = copy_parameters(fold.training.result), fold.training.n_settled
                 fold.training = None
                 fold.n_repeated += 1
             assert fold.best is not None
-            weighted, _ = self._of_stage(found.chosen[-1])
+            weighted, _ = self._of_trial(found.chosen[-1])
             ended = Training(fold.best, n_items=len(train))
             found.scores.append(held_out_scores(weighted, self.data.take(held_out), ended))
 
     @property
     def _share(self) -> float:
-        """Share of the planned epochs that a stage which begins anew may have: all that the user asks for."""
+        """Share of the planned epochs that a trial which begins anew may have: all that the user asks for."""
         return SHARE_OF_FEW if len(self.rows) > 1 and not self.plan.driver.epochs_are_given else 1.0
 
-    def _begun(self, fold: Fold, stage: Stage) -> Training:
-        """Return the training of a stage as it begins: anew, or where the best one before it was best."""
-        if stage.after < 0 or fold.best is None:
+    def _begun(self, fold: Fold, trial: Trial) -> Training:
+        """Return the training of a trial as it begins: anew, or where the best one before it was best."""
+        if trial.after < 0 or fold.best is None:
             return self.start()
         return Training(copy_parameters(fold.best), n_settled=fold.n_settled)
 
-    def _of_stage(self, stage: Stage) -> tuple[Problem, Data]:
-        """Return the problem and the data of a stage, with its weights of views."""
-        weighed = replace(self.problem, view_weights=dict(self.weights)) if stage.weighed else self.problem
-        return of_stage(weighed, self.data, stage, self.nats)
+    def _of_trial(self, trial: Trial) -> tuple[Problem, Data]:
+        """Return the problem and the data of a trial, with its weights of views."""
+        weighed = replace(self.problem, view_weights=dict(self.weights)) if trial.weighed else self.problem
+        return of_trial(weighed, self.data, trial, self.baseline_nll)
 
-    def _rows_after(self, found: Search, stage: Stage) -> int:
+    def _rows_after(self, found: EpochSearch, trial: Trial) -> int:
         """Return the number of rows to be visited once the first fold is done, as far as it is known.
 
         What is best so far is done again on the other folds, and on all rows. As long as nothing is done, it is not
@@ -142,19 +144,19 @@ class Path:
         """
         driver, n_rows = self.plan.driver, len(self.data)
         if not found.chosen:
-            return stage.rows(driver, n_rows, self._share)
+            return trial.rows(driver, n_rows, self._share)
         left = [(n_rows, part) for part in found.chosen]
         for fold, (train, _) in zip(found.folds[1:], self.rows[1:], strict=True):
             left += [(len(train), part) for part in found.chosen[fold.n_repeated :]]
         return sum(part.rows(driver, size, self._share) for size, part in left)
 
 
-def of_stage(problem: Problem, data: Data, stage: Stage, nats: float) -> tuple[Problem, Data]:
-    """Return the problem with the weight of the loss, and the data with the emphasis on classes, of a stage."""
+def of_trial(problem: Problem, data: Data, trial: Trial, baseline_nll: float) -> tuple[Problem, Data]:
+    """Return the problem with the weight of the loss, and the data with the emphasis on classes, of a trial."""
     assert problem.head is not None
     assert data.targets is not None
-    weighted = replace(problem, strength=stage.C * nats)
-    return weighted, replace(data, targets=problem.head.softened(data.targets)) if stage.softened else data
+    weighted = replace(problem, loss_weight=trial.C * baseline_nll)
+    return weighted, replace(data, targets=problem.head.softened(data.targets)) if trial.softened else data
 
 
 def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:

@@ -15,7 +15,7 @@ from harmonium.params import HIDDEN_BIAS
 from harmonium.targets import Targets
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.monitor import cost_of_description
+from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.growth.merging import SAME, without_duplicates
 from harmonium.training.initialise import initial_training
@@ -25,10 +25,10 @@ from harmonium.training.plan import Plan
 from harmonium.training.result import FittedModel
 from harmonium.training.state import INTERRUPTED, Training, is_second
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
-from harmonium.training.supervised.epoch_search import Path, of_stage
+from harmonium.training.supervised.epoch_search import EpochChoice, of_trial
 from harmonium.training.supervised.folds import held_out_folds
-from harmonium.training.supervised.refit_head import Finish, finish, hidden_means
-from harmonium.training.supervised.trials import Fold, Search, Stage
+from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
+from harmonium.training.supervised.trials import EpochSearch, Fold, Trial
 from harmonium.views.data import Data
 
 # Labelled rows below which nothing is held out: a convention.
@@ -54,14 +54,14 @@ class _HeadFit:
         Seed of the start that all trainings share.
     rows : list of (ndarray, ndarray)
         Training rows and held-out rows of each fold; empty if nothing is held out.
-    found : Search
+    found : EpochSearch
         What has been found on them.
     training : Training, optional
         The fit to all rows, once settings are chosen.
     n_done : int
-        Number of its stages that are done.
-    finish : Finish, optional
-        How the head is finished then, if it is.
+        Number of its trials that are done.
+    refit : HeadRefit, optional
+        How the head is refitted then, if it is.
     composed : Training, optional
         The fit of all units of a layer that has others than those that predict, once these are trained.
     """
@@ -69,10 +69,10 @@ class _HeadFit:
     rng: np.random.Generator
     seed: int
     rows: list[tuple[np.ndarray, np.ndarray]]
-    found: Search
+    found: EpochSearch
     training: Training | None = None
     n_done: int = 0
-    finish: Finish | None = None
+    refit: HeadRefit | None = None
     composed: Training | None = None
 
 
@@ -109,7 +109,7 @@ def fit_head(
     head, targets = problem.head, data.targets
     assert head is not None
     assert targets is not None
-    nats = cost_of_description(problem, data)
+    baseline_nll = marginal_nll(problem, data)
     known = data.spread_sample(_CHOSEN_BY)
     assert known.targets is not None
     known_targets = known.targets
@@ -121,7 +121,7 @@ def fit_head(
         seed, rows = int(rng.integers(2**31 - 1)), []
         if plan.validation_fraction and int(known_targets.counting.sum()) >= _FEWEST_LABELS:
             rows = held_out_folds(known_targets, plan.validation_fraction, rng)
-        return _HeadFit(rng, seed, rows, Search([Fold() for _ in rows]))
+        return _HeadFit(rng, seed, rows, EpochSearch([Fold() for _ in rows]))
 
     with checkpoint.level("fit", begin) as state:
         found, linear, weights = state.found, None, dict[str, float]()
@@ -137,23 +137,23 @@ def fit_head(
                     return linear is None or not head.sees_inputs or may_help(linear, scores)
 
                 begun = partial(start, state.seed)
-                path = Path(problem, plan, known, nats, state.rows, begun, weights, is_worth_it)
-                path.search(found, state.rng, reporter, checkpoint)
+                choice = EpochChoice(problem, plan, known, baseline_nll, state.rows, begun, weights, is_worth_it)
+                choice.search(found, state.rng, reporter, checkpoint)
                 if head.is_uneven(targets) and not head.is_solved and not found.given_up:
-                    state.finish = finish(problem, known, state.rows, found.trained, found.scores)
+                    state.refit = refit_head(problem, known, state.rows, found.trained, found.scores)
                 found.folds = []  # what it takes to go on with them is no longer needed
             problem = _as_chosen(problem, found, weights)
             state.training = state.training or start(state.seed)
-            _train(problem, data, plan, nats, state, reporter, checkpoint)
+            _train(problem, data, plan, baseline_nll, state, reporter, checkpoint)
             has_topics = whole.energy.hidden.predictors is not whole.energy.hidden
             judged = _judged(problem, known, state, linear, has_topics)
             if has_topics:
                 whole = replace(problem, energy=whole.energy)
                 judged = _composed(whole, judged, data, known, plan, state, reporter, checkpoint)
-            return _as_fitted(judged, known, nats, state), state.rng
+            return _as_fitted(judged, known, baseline_nll, state), state.rng
         except KeyboardInterrupt as interrupt:
             chosen = _as_chosen(problem, found, weights)
-            model = None if is_second(interrupt) else _best_so_far(chosen, known, nats, state, linear)
+            model = None if is_second(interrupt) else _best_so_far(chosen, known, baseline_nll, state, linear)
             if model is None:
                 raise
             return _with_topics(model, whole, known, state), state.rng
@@ -214,7 +214,7 @@ def _of_whole(training: Training, composed: Training) -> Training:
         training,
         parameters=with_head(composed.result, training.result),
         average=None,
-        slots=None,
+        optimizer_state=None,
         chains=None,
         n_updates=0,
         dual=None,
@@ -223,9 +223,9 @@ def _of_whole(training: Training, composed: Training) -> Training:
     )
 
 
-def _as_chosen(problem: Problem, found: Search, weights: dict[str, float]) -> Problem:
+def _as_chosen(problem: Problem, found: EpochSearch, weights: dict[str, float]) -> Problem:
     """Return the problem with the weights of views that the topics were best with."""
-    return replace(problem, view_weights=weights) if any(stage.weighed for stage in found.chosen) else problem
+    return replace(problem, view_weights=weights) if any(trial.weighed for trial in found.chosen) else problem
 
 
 def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
@@ -235,7 +235,7 @@ def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
     assert meaning is not None
     _check_direct(head, began)
     bound = head.restored(meaning, began.constants())
-    return replace(model, problem=replace(model.problem, head=bound, strength=head.C * model.nats), C=head.C)
+    return replace(model, problem=replace(model.problem, head=bound, loss_weight=head.C * model.baseline_nll), C=head.C)
 
 
 def _check_direct(head: Head, began: Head) -> None:
@@ -253,31 +253,33 @@ def _train(
     problem: Problem,
     data: Data,
     plan: Plan,
-    nats: float,
+    baseline_nll: float,
     state: _HeadFit,
     reporter: Reporter,
     checkpoint: Checkpoint,
 ) -> None:
-    """Go through all stages that were chosen, on all rows."""
-    training, stages = state.training, _stages(problem, state)
+    """Go through all trials that were chosen, on all rows."""
+    training, trials = state.training, _trials(problem, state)
     assert training is not None
-    for stage in stages[state.n_done :]:
-        weighted, staged = of_stage(problem, data, stage, nats)
-        last = stage.last(plan.driver.epochs(len(data)))
-        reporter.ahead(sum(rest.rows(plan.driver, len(data)) for rest in stages[state.n_done :]))
-        plan.driver.run(weighted, plan.objective, staged, training, state.rng, reporter, None, last, checkpoint)
+    for trial in trials[state.n_done :]:
+        weighted, trial_data = of_trial(problem, data, trial, baseline_nll)
+        max_epochs = trial.max_epochs(plan.driver.epochs(len(data)))
+        reporter.ahead(sum(rest.rows(plan.driver, len(data)) for rest in trials[state.n_done :]))
+        plan.driver.run(
+            weighted, plan.objective, trial_data, training, state.rng, reporter, None, max_epochs, checkpoint
+        )
         state.n_done += 1
-        if state.n_done < len(stages):
-            training.mark(always=True)
-            # rows held out for early stopping differ from stage to stage, and so do those that a dual belongs to
-            training.slots, training.n_updates, training.dual = None, 0, None
+        if state.n_done < len(trials):
+            training.snapshot(always=True)
+            # rows held out for early stopping differ from trial to trial, and so do those that a dual belongs to
+            training.optimizer_state, training.n_updates, training.dual = None, 0, None
             training.stopped = Training.stopped
 
 
-def _stages(problem: Problem, state: _HeadFit) -> list[Stage]:
-    """Return what to do on all rows: the stages that were chosen, or one with all epochs."""
+def _trials(problem: Problem, state: _HeadFit) -> list[Trial]:
+    """Return what to do on all rows: the trials that were chosen, or one with all epochs."""
     assert problem.head is not None
-    return state.found.chosen or [Stage(problem.head.C, 0)]
+    return state.found.chosen or [Trial(problem.head.C, 0)]
 
 
 def _judged(
@@ -293,8 +295,8 @@ def _judged(
     if not state.rows:
         return _Judged(problem, training)
     by_fold = state.found.scores
-    if state.finish is not None:
-        training, by_fold = state.finish.of(problem, known, training), state.finish.scores
+    if state.refit is not None:
+        training, by_fold = state.refit.apply(problem, known, training), state.refit.scores
     if not problem.head.sees_inputs or linear is None:
         return _Judged(problem, training, np.concatenate(by_fold))
     mixed = linear_alone(linear) if state.found.given_up else mixture(linear, by_fold)
@@ -303,19 +305,19 @@ def _judged(
     return _Judged(problem, training, mixed.scores, mixed.path, shares)
 
 
-def _as_fitted(judged: _Judged, known: Data, nats: float, state: _HeadFit) -> FittedModel:
+def _as_fitted(judged: _Judged, known: Data, baseline_nll: float, state: _HeadFit) -> FittedModel:
     """Return the model, calibrated on the rows that were held out when its settings were chosen."""
-    problem, head, stages = judged.problem, judged.problem.head, _stages(judged.problem, state)
+    problem, head, trials = judged.problem, judged.problem.head, _trials(judged.problem, state)
     assert head is not None
     assert known.targets is not None
     if judged.scores is not None:
         held_out = Targets.joined([known.targets.take(held) for _, held in state.rows])
         head = head.calibrated(judged.scores, held_out).with_direct(judged.path)
-    C = stages[min(state.n_done, len(stages) - 1)].C
+    C = trials[min(state.n_done, len(trials) - 1)].C
     return FittedModel(
-        replace(problem, head=head, strength=C * nats),
+        replace(problem, head=head, loss_weight=C * baseline_nll),
         judged.training,
-        nats=nats,
+        baseline_nll=baseline_nll,
         C=C,
         validation=state.found.record if state.rows else None,
         shares=judged.shares,
@@ -323,26 +325,26 @@ def _as_fitted(judged: _Judged, known: Data, nats: float, state: _HeadFit) -> Fi
 
 
 def _best_so_far(
-    problem: Problem, known: Data, nats: float, state: _HeadFit, linear: LinearSearch | None
+    problem: Problem, known: Data, baseline_nll: float, state: _HeadFit, linear: LinearSearch | None
 ) -> FittedModel | None:
     """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
     assert problem.head is not None
     assert known.targets is not None
     candidate = state.found.best_so_far(problem.head.C)
-    planned = sum(stage.epochs for stage in _stages(problem, state))
+    planned = sum(trial.epochs for trial in _trials(problem, state))
     training = state.training
-    if training is not None and state.n_done == len(_stages(problem, state)):  # no epoch is cut short
+    if training is not None and state.n_done == len(_trials(problem, state)):  # no epoch is cut short
         training.stopped = INTERRUPTED
     n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
     if n_records and (candidate is None or n_records >= _ENOUGH * planned):
-        return _as_fitted(_judged(problem, known, state, linear), known, nats, state)
+        return _as_fitted(_judged(problem, known, state, linear), known, baseline_nll, state)
     if candidate is None:
         return None
     head = problem.head.calibrated(candidate.scores, known.targets.take(state.rows[0][1]))
     return FittedModel(
-        replace(problem, head=head, strength=candidate.C * nats),
+        replace(problem, head=head, loss_weight=candidate.C * baseline_nll),
         candidate.training,
-        nats=nats,
+        baseline_nll=baseline_nll,
         C=candidate.C,
         validation=state.found.record,
         remarks=(f"it has C={candidate.C:g} and has not seen the rows held out to choose it",),

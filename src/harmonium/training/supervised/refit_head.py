@@ -1,4 +1,4 @@
-"""Finishing a head: where classes are uneven, the convex problem on the latent means is solved to its optimum.
+"""Refit of a head: where classes are uneven, the convex problem on the latent means is solved to its optimum.
 
 While a model is trained, rare classes move their weights only now and then, and the penalty holds them down. For fixed
 topics the best weights are those of a linear model of the means, with a C of its own. Topics know the labels of the
@@ -28,8 +28,8 @@ _VALUES = (0.01, 0.1, 1.0)
 
 @resumable
 @dataclass(frozen=True, eq=False)
-class Finish:
-    """A finished head.
+class HeadRefit:
+    """A refitted head.
 
     Attributes
     ----------
@@ -42,18 +42,18 @@ class Finish:
     C: float
     scores: list[np.ndarray]
 
-    def of(self, problem: Problem, data: Data, training: Training) -> Training:
-        """Return a training whose head is finished on all rows."""
+    def apply(self, problem: Problem, data: Data, training: Training) -> Training:
+        """Return a training whose head is refitted on all rows."""
         means = hidden_means(problem, data, training.result)
         weights, bias = _solved(problem, means, data.targets, self.C)
-        finished = {HEAD_WEIGHTS: weights.astype(np.float32), HEAD_BIAS: bias.astype(np.float32)}
-        return replace(training, parameters=training.parameters | finished)
+        refitted = {HEAD_WEIGHTS: weights.astype(np.float32), HEAD_BIAS: bias.astype(np.float32)}
+        return replace(training, parameters=training.parameters | refitted)
 
 
-def finish(
+def refit_head(
     problem: Problem, data: Data, folds: Folds, trained: Sequence[Parameters], scores: list[np.ndarray]
-) -> Finish | None:
-    """Return how to finish the head; None if held-out rows do not say that it is better.
+) -> HeadRefit | None:
+    """Return how to refit the head; None if held-out rows do not say that it is better.
 
     ``trained`` are the parameters of each fold, and ``scores`` those of its held-out rows as the head is.
     """
@@ -70,7 +70,7 @@ def finish(
             found.append(mean[rows] @ weights + bias)
         errors = head.error(np.concatenate(found), held.values)
         if is_better(errors, lowest, held.weight):
-            best, lowest = Finish(C, found), errors
+            best, lowest = HeadRefit(C, found), errors
     return best
 
 

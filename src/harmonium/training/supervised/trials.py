@@ -1,4 +1,4 @@
-"""State of the search for the number of epochs: its stages, its folds, and what to try next.
+"""State of the search for the number of epochs: its trials, its folds, and what to try next.
 
 The search itself is in `harmonium.training.supervised.epoch_search`.
 """
@@ -16,20 +16,18 @@ from harmonium.training.state import INTERRUPTED, Training
 
 # Errors are averaged over this many epochs, as those of single epochs are noisy: a convention.
 _WINDOW = 3
-# A stage ends after half of its epochs, and at least this share of those planned, without a smaller error.
+# A trial ends after half of its epochs, and at least this share of those planned, without a smaller error.
 _PATIENCE = 0.25
-# Share by which the error of a stage has to be smaller, so that it is not chosen by chance: a convention.
+# Share by which the error of a trial has to be smaller, so that it is not chosen by chance: a convention.
 _GAIN = 0.01
-# Share of the planned epochs that the first stage has if rows are few. Errors of the topics on fresh rows after 600,
-# 900 and 1,200 updates of ten rows, of which 1,500 were planned, with C = 1.6: 600 messages of five newsgroups .241,
-# .241, .226; 500 reviews of hotels .523, .511, .508; 600 digits .038, .034, .034; 300 patients of diabetes .503, .503,
-# .509. Values of C from 0.1 to 6.4 differ as little.
+# Share of the planned epochs that the first trial has if rows are few: more of them hardly lower the error of the
+# topics on fresh rows (docs/how_it_works/defaults.md).
 SHARE_OF_FEW = 0.5
 
 
 @resumable
 @dataclass(frozen=True)
-class Stage:
+class Trial:
     """A number of epochs with one C.
 
     Attributes
@@ -43,7 +41,7 @@ class Stage:
     weighed : bool
         Whether views weigh as much as a linear model gives them; otherwise all weigh alike.
     after : int
-        Number of the stage that it goes on from; -1 if it begins anew.
+        Number of the trial that it goes on from; -1 if it begins anew.
     error : float
         Held-out error after it.
     """
@@ -55,10 +53,10 @@ class Stage:
     after: int = -1
     error: float = np.inf
 
-    def last(self, planned: int, share: float = 1.0) -> int | None:
+    def max_epochs(self, planned: int, share: float = 1.0) -> int | None:
         """Return the epoch after which to end, though the driver has ``planned`` more; None if it need not.
 
-        ``share`` is that of the planned epochs which a stage that begins anew may have.
+        ``share`` is that of the planned epochs which a trial that begins anew may have.
         """
         if self.epochs:
             return self.epochs
@@ -68,7 +66,7 @@ class Stage:
 
     def rows(self, driver: Driver, n_rows: int, share: float = 1.0) -> int:
         """Return the number of rows that are visited at most, if there are ``n_rows`` to train by."""
-        return driver.planned_rows(n_rows, self.last(driver.epochs(n_rows), share))
+        return driver.planned_rows(n_rows, self.max_epochs(driver.epochs(n_rows), share))
 
 
 @resumable
@@ -79,25 +77,25 @@ class Fold:
     Attributes
     ----------
     training : Training, optional
-        The fit to all rows but those held out; None between two stages.
+        The fit to all rows but those held out; None between two trials.
     curve : list of float
-        Held-out errors of this stage, by epoch.
+        Held-out errors of this trial, by epoch.
     lowest : float
         The smallest of them, averaged over a few epochs.
     waited : int
         Number of epochs since then.
     n_iter : int
-        Number of epochs of this stage until then.
+        Number of epochs of this trial until then.
     parameters : dict of str to ndarray, optional
         Parameters of that epoch.
     scores : ndarray of shape (rows, outputs), optional
         Scores of the held-out rows at that epoch.
     best : dict of str to ndarray, optional
-        Parameters that the next stage goes on from: those of the best stage.
+        Parameters that the next trial goes on from: those of the best trial.
     n_settled : int
         How often the prior of the hidden units has followed the data by then.
     n_repeated : int
-        Number of chosen stages that it has done again, if it is not the first fold.
+        Number of chosen trials that it has done again, if it is not the first fold.
     """
 
     training: Training | None = None
@@ -126,7 +124,7 @@ class Fold:
         return self.waited >= max(_PATIENCE * planned, len(self.curve) / 2, _WINDOW)
 
     def end(self, improved: bool) -> None:
-        """Leave a stage; what it found is kept for the next one if it ``improved``."""
+        """Leave a trial; what it found is kept for the next one if it ``improved``."""
         if improved:
             assert self.training is not None
             self.best, self.n_settled = self.parameters, self.training.n_settled
@@ -161,30 +159,30 @@ class Candidate:
 
 @resumable
 @dataclass
-class Search:
+class EpochSearch:
     """State of the search for the number of epochs.
 
     Attributes
     ----------
     folds : list of Fold
         Where it stands on each fold.
-    stages : list of Stage
+    trials : list of Trial
         Stages that are done on the first fold, with the number of epochs that was best for each.
     best : int
-        Number of the stage of the smallest error; -1 if none is done.
+        Number of the trial of the smallest error; -1 if none is done.
     record : dict of str to list of float
         C, epoch and held-out error of everything that was tried.
     scores : list of ndarray of shape (rows, outputs)
-        Scores of the held-out rows of each fold at the best stage, by models that have not seen them; of the first fold
+        Scores of the held-out rows of each fold at the best trial, by models that have not seen them; of the first fold
         alone, if the others have not done it again.
     candidate : Candidate, optional
-        The model of the first fold at that stage, for users who do not wait for the end.
+        The model of the first fold at that trial, for users who do not wait for the end.
     given_up : bool
         Whether the topics are not worth more trials.
     """
 
     folds: list[Fold]
-    stages: list[Stage] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
     best: int = -1
     record: dict[str, list[float]] = field(default_factory=lambda: {"C": [], "epoch": [], "error": []})
     scores: list[np.ndarray] = field(default_factory=list)
@@ -193,43 +191,43 @@ class Search:
 
     @property
     def trained(self) -> list[Parameters]:
-        """Parameters of each fold at the best stage."""
+        """Parameters of each fold at the best trial."""
         return [fold.best for fold in self.folds if fold.best is not None]
 
     @property
-    def chosen(self) -> list[Stage]:
-        """The stages that lead to the best one, itself included, in order; none before one is done."""
-        stages, number = [], self.best
+    def chosen(self) -> list[Trial]:
+        """The trials that lead to the best one, itself included, in order; none before one is done."""
+        trials, number = [], self.best
         while number >= 0:
-            stages.append(self.stages[number])
-            number = self.stages[number].after
-        return stages[::-1]
+            trials.append(self.trials[number])
+            number = self.trials[number].after
+        return trials[::-1]
 
-    def next_stage(self, C: float, may_soften: bool, may_weigh: bool = False) -> Stage | None:
+    def next_trial(self, C: float, may_soften: bool, may_weigh: bool = False) -> Trial | None:
         """Return what to try next, with epochs of zero; None if nothing is left to try."""
-        if len(self.stages) < 1 + may_weigh:
-            return Stage(C, 0, weighed=bool(self.stages))
-        if not may_soften or self.stages[-1].softened or self.given_up:
+        if len(self.trials) < 1 + may_weigh:
+            return Trial(C, 0, weighed=bool(self.trials))
+        if not may_soften or self.trials[-1].softened or self.given_up:
             return None
-        return Stage(C, 0, softened=True, weighed=self.stages[self.best].weighed, after=self.best)
+        return Trial(C, 0, softened=True, weighed=self.trials[self.best].weighed, after=self.best)
 
-    def add(self, stage: Stage) -> None:
-        """Take note that the first fold is done with a stage."""
+    def add(self, trial: Trial) -> None:
+        """Take note that the first fold is done with a trial."""
         fold = self.folds[0]
         assert fold.scores is not None
         curve = _smooth(np.array(fold.curve))
         epochs = len(curve) - int(np.argmin(curve[::-1]))  # the last one of equals
-        self.stages.append(replace(stage, epochs=epochs, error=float(curve[epochs - 1])))
-        self._write_down(stage.C, curve)
-        improved = self.best < 0 or self.stages[-1].error < (1 - _GAIN) * self.stages[self.best].error
+        self.trials.append(replace(trial, epochs=epochs, error=float(curve[epochs - 1])))
+        self._write_down(trial.C, curve)
+        improved = self.best < 0 or self.trials[-1].error < (1 - _GAIN) * self.trials[self.best].error
         if improved:
-            self.best = len(self.stages) - 1
+            self.best = len(self.trials) - 1
             self.scores = [fold.scores]
-            self.candidate = fold.candidate(stage.C)
+            self.candidate = fold.candidate(trial.C)
         fold.end(improved)
 
     def best_so_far(self, C: float) -> Candidate | None:
-        """Return the model of the first fold at the best stage, or at the first one, though it is not done."""
+        """Return the model of the first fold at the best trial, or at the first one, though it is not done."""
         if self.candidate is not None or not self.folds:
             return self.candidate
         found = self.folds[0].candidate(C)
