@@ -24,6 +24,7 @@ from harmonium import (
 )
 from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training
 from harmonium.training.supervised.trials import EpochSearch, Fold, Trial
 
@@ -82,9 +83,9 @@ def test_topics_that_add_nothing_are_given_up(monkeypatch: pytest.MonkeyPatch) -
     runs: list[int] = []
     run = Stochastic.run
 
-    def counted(self: Stochastic, problem: Any, objective: Any, data: Any, *others: Any) -> None:
-        runs.append(len(data))
-        run(self, problem, objective, data, *others)
+    def counted(self: Stochastic, given: Run) -> None:
+        runs.append(len(given.data))
+        run(self, given)
 
     monkeypatch.setattr(Stochastic, "run", counted)
     model = HarmoniumClassifier(5, driver=Stochastic(2), random_state=0).fit(X, Y)  # topics that have hardly begun

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import harmonium
 from harmonium import Bernoulli, Gaussian, HarmoniumClassifier, Stochastic
+from harmonium.training.drivers.run import Run
 
 from .supervised_cases import QUICK, X, Y, classifier, regressor, some_labels, two_numbers
 
@@ -21,9 +22,9 @@ def loss_weights_used(model: Any, data: Any, y: Any, monkeypatch: pytest.MonkeyP
     loss_weights: list[float] = []
     run = Stochastic.run
 
-    def recorded(self: Stochastic, problem: Any, *rest: Any, **keywords: Any) -> None:
-        loss_weights.append(problem.loss_weight)
-        run(self, problem, *rest, **keywords)
+    def recorded(self: Stochastic, given: Run) -> None:
+        loss_weights.append(given.problem.loss_weight)
+        run(self, given)
 
     monkeypatch.setattr(Stochastic, "run", recorded)
     model.fit(data, y)

@@ -4,6 +4,7 @@ from harmonium.training.distributed.driver import Distributed
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.lbfgs import LBFGS
 from harmonium.training.drivers.optimizers import Adam, Momentum, Optimizer
+from harmonium.training.drivers.run import Run
 from harmonium.training.drivers.spectral import Spectral
 from harmonium.training.drivers.stochastic import Stochastic
 from harmonium.training.posterior.adjusted import AdjustedLangevin
@@ -27,6 +28,7 @@ __all__ = [
     "Momentum",
     "Optimizer",
     "Prior",
+    "Run",
     "Spectral",
     "Stochastic",
 ]

@@ -14,6 +14,7 @@ from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter
+from harmonium.training.drivers.run import Run
 from harmonium.training.finalize.canonical import canonical
 from harmonium.training.finalize.relevance import feature_relevance
 from harmonium.training.growth.grow import grow
@@ -132,10 +133,9 @@ def _run(plan: Plan, problem: Problem, data: Data, state: _Fit, reporter: Report
     """Run the driver; an interrupt ends it, unless nothing has been learned yet."""
     max_epochs = state.n_epochs
     reporter.ahead(plan.driver.planned_rows(len(data), max_epochs))
+    run = Run(problem, plan.objective, data, state.training, state.rng, reporter, None, max_epochs, checkpoint)
     try:
-        plan.driver.run(
-            problem, plan.objective, data, state.training, state.rng, reporter, None, max_epochs, checkpoint
-        )
+        plan.driver.run(run)
     except KeyboardInterrupt as interrupt:
         if is_second(interrupt) or not state.training.interrupted:
             raise

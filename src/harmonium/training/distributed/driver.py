@@ -14,7 +14,7 @@ from harmonium.hidden import HiddenLayer
 from harmonium.hidden.selection import Selection
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint, CheckpointPath
+from harmonium.training.checkpoint.file import CheckpointPath
 from harmonium.training.distributed.client import Cluster, release, session
 from harmonium.training.distributed.worker import (
     Job,
@@ -30,9 +30,10 @@ from harmonium.training.distributed.worker import (
     sum_statistics,
     synchronous_step,
 )
-from harmonium.training.drivers.base import Callback, Driver
+from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.monitor import check_finite
 from harmonium.training.drivers.progress import Reporter
+from harmonium.training.drivers.run import Run
 from harmonium.training.drivers.stochastic import Stochastic
 from harmonium.training.state import Training
 from harmonium.validation import Choice, IsInstance, Number, Setting, Whole, shown
@@ -189,24 +190,11 @@ class Distributed(Driver):
         """Return the number of rows that a run visits at most, that of ``local``."""
         return self._local.planned_rows(n_rows, max_epochs)
 
-    def run(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
-        callback: Callback | None = None,
-        max_epochs: int | None = None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
+    def run(self, run: Run) -> None:
         """Train by epochs whose batches the workers of a cluster go through."""
         with session(self.client, self.n_replicas) as cluster:
             epoch = partial(self._epoch, cluster)
-            self._local.run_epochs(
-                epoch, problem, objective, data, training, rng, reporter, callback, max_epochs, checkpoint
-            )
+            self._local.run_epochs(epoch, run)
 
     def _epoch(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -13,16 +12,12 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.parts import Part
 from harmonium.targets import Targets
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
-from harmonium.training.drivers.progress import Reporter
+from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 
 # Gap to the head's optimum that may remain while the views still move: a convention, ten times the last one.
 _IN_BETWEEN = 1e-3
-
-#: called after every epoch with what has been learned so far; the run ends if it returns True
-Callback = Callable[[Training], bool]
 
 
 class Driver(Part):
@@ -151,18 +146,7 @@ class Driver(Part):
         planned = self.epochs(n_rows)
         return min(planned, max_epochs or planned) * n_rows
 
-    def run(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
-        callback: Callback | None = None,
-        max_epochs: int | None = None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
+    def run(self, run: Run) -> None:
         """Train in place, until the plan is done or something ends it.
 
         An interrupt (Ctrl-C) leaves what was learned until then, if anything was, and ``training.stopped`` says so; the
@@ -170,24 +154,8 @@ class Driver(Part):
 
         Parameters
         ----------
-        problem : Problem
-            The model to be trained; not to be changed.
-        objective : Objective
-            Where gradients come from.
-        data : Data
-            Views and targets of the training rows.
-        training : Training
-            Where training stands; changed in place. Parameters stay finite, or a `DivergenceError` is raised.
-        rng : numpy.random.Generator
-            The only source of random numbers.
-        reporter : Reporter
-            To be told about every batch and every epoch.
-        callback : callable, optional
-            Called with ``training`` after every epoch; the run ends if it returns True.
-        max_epochs : int, optional
-            Number of epochs after which to end, though more are planned (a schedule still counts on all of them).
-        checkpoint : Checkpoint, optional
-            Where to keep what the rest of the run depends on, beside ``training`` and ``rng``, which the caller keeps.
+        run : Run
+            Problem, objective, data, the training to change, random numbers, and what goes with them.
         """
         raise NotImplementedError
 

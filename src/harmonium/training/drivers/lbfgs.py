@@ -13,15 +13,14 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, flatten, own_of, record, unflatten, weights_of
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint, CheckpointPath
+from harmonium.training.checkpoint.file import CheckpointPath
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.base import Callback, Driver, solve_head
+from harmonium.training.drivers.base import Driver, solve_head
+from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
-from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.projection import project
-from harmonium.training.state import INTERRUPTED, Training
+from harmonium.training.drivers.run import Run
 from harmonium.validation import Number, Whole
-from harmonium.views.data import Data
 
 # Iterations between projections and records, and past steps that L-BFGS remembers: conventions.
 _ROUND, _MEMORY = 10, 20
@@ -102,19 +101,9 @@ class LBFGS(Driver):
         """Return the number of iterations times the number of rows."""
         return min(self.max_iter, (max_epochs or self.epochs(n_rows)) * _ROUND) * n_rows
 
-    def run(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
-        callback: Callback | None = None,
-        max_epochs: int | None = None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
+    def run(self, run: Run) -> None:
         """Run rounds of L-BFGS with a projection after each; an epoch is a round."""
+        problem, objective, data, training = run.problem, run.objective, run.data, run.training
         rows = np.arange(len(data))
         monitor = Monitor(problem, data, rows, rows[:0])
         moving = problem.moving(training.parameters)
@@ -130,7 +119,7 @@ class LBFGS(Driver):
             parameters = training.parameters | unflatten(vector, moving)
             statistics = Statistics.zeros_like(parameters)
             for batch in data.in_order(rows, self.batch_size, problem.energy.families):
-                objective.accumulate(problem, parameters, batch, statistics, rng, with_loss=True)
+                objective.accumulate(problem, parameters, batch, statistics, run.rng, with_loss=True)
             counts = statistics.counts
             statistics.loss += selection.charge(statistics.gradient, parameters, len(rows), at_once=True)
             gradient = {name: value / statistics.count for name, value in statistics.gradient.items()}
@@ -160,51 +149,49 @@ class LBFGS(Driver):
             solve_head(problem, data, rows, training, final=True)
             training.idle_units = monitor.idle_units(training.parameters)
 
-        with checkpoint.level("epochs", _Rounds) as state:
+        with run.checkpoint.level("epochs", _Rounds) as state:
             monitor.start = state.start = state.start or monitor.begin(training.parameters)
-            try:
-                while state.done < self.max_iter and state.rounds != max_epochs:
-                    begin = time.perf_counter()
-                    start = flatten({name: training.parameters[name] for name in moving})
-                    reached = _Reached()
-                    try:
-                        point = minimize(
-                            loss_and_gradient,
-                            start,
-                            jac=True,
-                            method="L-BFGS-B",
-                            bounds=bounds,
-                            callback=reached,
-                            options={
-                                "maxiter": min(_ROUND, self.max_iter - state.done),
-                                "maxcor": _MEMORY,
-                                "ftol": 0.0,
-                                "gtol": 1e-9,
-                            },
-                        )
-                    except KeyboardInterrupt:
-                        if reached.nit:
-                            take(reached, time.perf_counter() - begin)
-                        raise
-                    entry = take(point, time.perf_counter() - begin)
-                    state.rounds += 1
-                    state.done += max(1, point.nit)
-                    reporter.batch(len(rows) * max(1, point.nit))
-                    reporter.epoch(training.n_iter, entry)
-                    if callback is not None and callback(training):
-                        break
-                    if point.nit == 0 or state.before - point.fun <= self.tol * max(abs(point.fun), 1.0):
-                        training.stopped = f"converged after {state.done} iterations"
-                        break
-                    state.before = float(point.fun)
-                    checkpoint.write()
-                training.snapshot(always=True)
-                finish()
-            except KeyboardInterrupt:
-                if training.restore():
-                    finish()
-                    training.stopped = INTERRUPTED
-                raise
+
+            def more() -> bool:
+                return state.done < self.max_iter and state.rounds != run.max_epochs
+
+            def step() -> bool:
+                begin = time.perf_counter()
+                start = flatten({name: training.parameters[name] for name in moving})
+                reached = _Reached()
+                try:
+                    point = minimize(
+                        loss_and_gradient,
+                        start,
+                        jac=True,
+                        method="L-BFGS-B",
+                        bounds=bounds,
+                        callback=reached,
+                        options={
+                            "maxiter": min(_ROUND, self.max_iter - state.done),
+                            "maxcor": _MEMORY,
+                            "ftol": 0.0,
+                            "gtol": 1e-9,
+                        },
+                    )
+                except KeyboardInterrupt:
+                    if reached.nit:
+                        take(reached, time.perf_counter() - begin)
+                    raise
+                entry = take(point, time.perf_counter() - begin)
+                state.rounds += 1
+                state.done += max(1, point.nit)
+                run.reporter.batch(len(rows) * max(1, point.nit))
+                run.reporter.epoch(training.n_iter, entry)
+                if run.callback is not None and run.callback(training):
+                    return True
+                if point.nit == 0 or state.before - point.fun <= self.tol * max(abs(point.fun), 1.0):
+                    training.stopped = f"converged after {state.done} iterations"
+                    return True
+                state.before = float(point.fun)
+                return False
+
+            loop(run, more, step, finish)
 
     @staticmethod
     def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:

@@ -14,11 +14,9 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.balance import balanced_scales
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
-from harmonium.training.drivers.base import Callback, Driver
+from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.monitor import Monitor
-from harmonium.training.drivers.progress import Reporter
-from harmonium.training.state import Training
+from harmonium.training.drivers.run import Run
 from harmonium.validation import Choice, Number, Whole
 from harmonium.views.data import Data
 
@@ -134,22 +132,12 @@ class Spectral(Driver):
         """Return the largest number of sweeps."""
         return self.max_iter
 
-    def run(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
-        callback: Callback | None = None,
-        max_epochs: int | None = None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
+    def run(self, run: Run) -> None:
         """Decompose the balanced views.
 
         Parameters are there when all is done, so an interrupt leaves nothing.
         """
+        problem, data, training, rng = run.problem, run.data, run.training, run.rng
         begin = time.perf_counter()
         training.n_items = len(data)
         table = _Table.of(problem, data)
@@ -166,7 +154,7 @@ class Spectral(Driver):
             change = table.fill(decomposition.expected(table.values))
             decomposition = _decompose(table.values, n_units, rng)
             sweeps += 1
-            reporter.batch(len(data))
+            run.reporter.batch(len(data))
             if change <= self.tol:
                 training.stopped = f"converged after {sweeps} sweeps"
                 break
@@ -176,7 +164,7 @@ class Spectral(Driver):
         monitor = Monitor(problem, data, rows, rows[:0])
         entry = {"epoch": training.n_iter, **monitor.read(training.parameters, training.n_iter)}
         training.record({**entry, "seconds": time.perf_counter() - begin})
-        reporter.epoch(training.n_iter, entry)
+        run.reporter.epoch(training.n_iter, entry)
         training.snapshot(always=True)
 
     def _parameters(self, problem: Problem, table: _Table, decomposition: _Decomposition) -> Parameters:

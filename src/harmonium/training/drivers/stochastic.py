@@ -17,15 +17,17 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart, as_part
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint, CheckpointPath
+from harmonium.training.checkpoint.file import CheckpointPath
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.base import Callback, Driver, solve_head
+from harmonium.training.drivers.base import Driver, solve_head
 from harmonium.training.drivers.centring import Centring, span
+from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading, check_finite
 from harmonium.training.drivers.optimizers import Adam, Optimizer
 from harmonium.training.drivers.progress import Reporter, Silent
 from harmonium.training.drivers.projection import project, shorten
-from harmonium.training.state import INTERRUPTED, Training
+from harmonium.training.drivers.run import Run
+from harmonium.training.state import Training
 from harmonium.validation import Choice, Flag, Number, Whole
 from harmonium.views.data import Data
 
@@ -239,67 +241,30 @@ class Stochastic(Driver):
         self.epoch(problem, objective, data, np.arange(len(data)), training, rng, Silent(), selection)
         training.n_iter += 1
 
-    def run(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
-        callback: Callback | None = None,
-        max_epochs: int | None = None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
+    def run(self, run: Run) -> None:
         """Train by epochs over shuffled rows."""
-        self.run_epochs(self.epoch, problem, objective, data, training, rng, reporter, callback, max_epochs, checkpoint)
+        self.run_epochs(self.epoch, run)
 
-    def run_epochs(
-        self,
-        epoch: Callable[..., None],
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
-        callback: Callback | None = None,
-        max_epochs: int | None = None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
+    def run_epochs(self, epoch: Callable[..., None], run: Run) -> None:
         """Train by epochs, which may be those of another driver.
 
         Parameters
         ----------
         epoch : callable
             Trains by one pass over some rows; it takes what `epoch` takes.
-        problem : Problem
-            The model to be trained.
-        objective : Objective
-            Where gradients come from.
-        data : Data
-            Views and targets of the training rows.
-        training : Training
-            Where training stands; changed in place.
-        rng : numpy.random.Generator
-            The only source of random numbers.
-        reporter : Reporter
-            To be told about every batch and every epoch.
-        callback : callable, optional
-            Called with ``training`` after every epoch; the run ends if it returns True.
-        max_epochs : int, optional
-            Number of epochs after which to end, though more are planned.
-        checkpoint : Checkpoint, optional
-            Where to keep what the rest of the run depends on.
+        run : Run
+            What `run` was given.
         """
-        with checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), rng))) as state:
+        problem, objective, data, training, rng = run.problem, run.objective, run.data, run.training, run.rng
+        reporter = run.reporter
+        with run.checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), rng))) as state:
             train = np.delete(np.arange(len(data)), state.held_out)
             monitor = Monitor(problem, data, train, state.held_out)
             monitor.start = state.start = state.start or monitor.begin(training.parameters)
             n_epochs = self.epochs(len(train))
             training.n_items = len(train)
             selection = problem.selection(len(train))
-            learning_rate_scale = self._learning_rate_scale(problem, data, train)
+            scale = self._learning_rate_scale(problem, data, train)
 
             def finish() -> None:
                 if training.average is not None:
@@ -308,44 +273,28 @@ class Stochastic(Driver):
                 solve_head(problem, data, train, training, final=True)
                 training.idle_units = monitor.idle_units(training.parameters)
 
-            try:
-                while state.done < min(n_epochs, max_epochs or n_epochs):
-                    begin, position = time.perf_counter(), (state.done, n_epochs)
-                    epoch(
-                        problem,
-                        objective,
-                        data,
-                        train,
-                        training,
-                        rng,
-                        reporter,
-                        selection,
-                        position,
-                        learning_rate_scale,
-                    )
-                    solve_head(problem, data, train, training)
-                    seconds = time.perf_counter() - begin
-                    state.done += 1
-                    training.n_iter += 1
-                    entry = {"epoch": training.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
-                    entry |= selection.read(training.result, monitor.presence)
-                    training.record({**entry, "seconds": seconds})
-                    reporter.epoch(state.done, entry)
-                    enough = self._is_enough(state, entry, training)
-                    training.snapshot()
-                    seen_enough = callback is not None and callback(training)  # also of the last epoch
-                    if enough:
-                        training.stopped = f"early stopping on {self.early_stopping} at epoch {state.done}"
-                    if enough or seen_enough:
-                        break
-                    checkpoint.write()
-                training.snapshot(always=True)
-                finish()
-            except KeyboardInterrupt:
-                if training.restore():
-                    finish()
-                    training.stopped = INTERRUPTED
-                raise
+            def more() -> bool:
+                return state.done < min(n_epochs, run.max_epochs or n_epochs)
+
+            def step() -> bool:
+                begin, position = time.perf_counter(), (state.done, n_epochs)
+                epoch(problem, objective, data, train, training, rng, reporter, selection, position, scale)
+                solve_head(problem, data, train, training)
+                seconds = time.perf_counter() - begin
+                state.done += 1
+                training.n_iter += 1
+                entry = {"epoch": training.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
+                entry |= selection.read(training.result, monitor.presence)
+                training.record({**entry, "seconds": seconds})
+                reporter.epoch(state.done, entry)
+                enough = self._is_enough(state, entry, training)
+                training.snapshot()
+                seen_enough = run.callback is not None and run.callback(training)  # also of the last epoch
+                if enough:
+                    training.stopped = f"early stopping on {self.early_stopping} at epoch {state.done}"
+                return enough or seen_enough
+
+            loop(run, more, step, finish)
 
     def epoch(
         self,

@@ -10,7 +10,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, copy_parameters
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.progress import Silent
+from harmonium.training.drivers.run import Run
 from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
 from harmonium.training.growth.new_units import GrownModel, sources_of, units_from_sources, with_units
 from harmonium.training.growth.spectrum import residuals, sampled_rows, standardised, unexplained
@@ -102,7 +102,7 @@ class CandidateTrainer:
         model, losses = models[chosen], by_scale[chosen]
         training = Training(copy_parameters(model.parameters))
         driver, objective = self._plan.driver, self._plan.objective
-        driver.run(model.problem, objective, self._data, training, rng, Silent(), None, _EPOCHS)
+        driver.run(Run(model.problem, objective, self._data, training, rng, max_epochs=_EPOCHS))
         later = self._losses(training.result)
         if losses is None or (later is not None and later.mean() < losses.mean()):
             losses = later
@@ -123,7 +123,8 @@ class CandidateTrainer:
             return len(costs) - 1 - int(np.argmin(costs)) >= _PATIENCE
 
         driver, objective, problem = self._plan.driver, self._plan.objective, self._problem_of(training.parameters)
-        driver.run(problem, objective, self._data, training, rng, Silent(), is_enough, None, checkpoint)
+        run = Run(problem, objective, self._data, training, rng, callback=is_enough, checkpoint=checkpoint)
+        driver.run(run)
         return int(np.argmin(costs)) + 1 if costs else None
 
     def _problem_of(self, parameters: Parameters) -> Problem:

@@ -17,18 +17,20 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, record, weights_of
 from harmonium.parts import IsPart, as_part
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint, CheckpointPath
+from harmonium.training.checkpoint.file import CheckpointPath
 from harmonium.training.checkpoint.packing import resumable
-from harmonium.training.drivers.base import Callback, Driver
+from harmonium.training.drivers.base import Driver
+from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
 from harmonium.training.drivers.progress import Reporter, Silent
 from harmonium.training.drivers.projection import project
+from harmonium.training.drivers.run import Run
 from harmonium.training.drivers.stochastic import Stochastic
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.normals import Normal
 from harmonium.training.posterior.priors import GaussianPrior, Prior
-from harmonium.training.state import INTERRUPTED, Training
+from harmonium.training.state import Training
 from harmonium.validation import Number, Setting, Whole, shown
 from harmonium.views.data import Data
 
@@ -225,25 +227,16 @@ class Sampling(Driver):
         first = 0 if driver is None else driver.planned_rows(n_rows)
         return self.n_chains * (first + self.epochs(n_rows) * self._rows_of_step(n_rows))
 
-    def run(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
-        callback: Callback | None = None,
-        max_epochs: int | None = None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
+    def run(self, run: Run) -> None:
         """Move all chains in turn; chains of an earlier posterior continue and add draws.
 
-        ``callback`` and ``max_epochs`` are for models with a head, which are refused.
+        A callback and a largest number of epochs are for models with a head, which are refused.
         """
+        problem, objective, data, training = run.problem, run.objective, run.data, run.training
+        reporter = run.reporter
 
         def begin() -> _Moves:
-            posterior = training.posterior or self._begin(problem, objective, data, training, rng, reporter, checkpoint)
+            posterior = training.posterior or self._begin(run)
             training.posterior = None  # until its draws are complete
             target = self._target(problem, objective, data)
             posterior.target = posterior.target or target
@@ -255,7 +248,7 @@ class Sampling(Driver):
             self._plan(problem, objective, data, posterior)
             return _Moves(posterior, posterior.n_draws)
 
-        with checkpoint.level("moves", begin) as state:
+        with run.checkpoint.level("moves", begin) as state:
             posterior = state.posterior
             monitor = Monitor(problem, data, np.arange(len(data)), np.arange(0))
             monitor.start = state.start = state.start or monitor.begin(posterior.chains[0].parameters)
@@ -269,24 +262,24 @@ class Sampling(Driver):
                 aligned.align(problem.energy)
                 training.parameters, training.posterior = aligned.mean(), aligned
                 training.idle_units = monitor.idle_units(training.parameters)
-
-            try:
-                begun = time.perf_counter()
-                while posterior.n_moves < posterior.n_planned:
-                    self._move_all(problem, objective, data, posterior, reporter)
-                    training.n_iter += 1
-                    if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
-                        entry = self._record(monitor, training, posterior, time.perf_counter() - begun)
-                        reporter.epoch(training.n_iter, entry)
-                        begun = time.perf_counter()
-                    checkpoint.write()
                 training.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
-                finish()
-            except KeyboardInterrupt:
-                if state.restore():
-                    finish()
-                    training.stopped = INTERRUPTED
-                raise
+
+            begun = time.perf_counter()
+
+            def more() -> bool:
+                return posterior.n_moves < posterior.n_planned
+
+            def step() -> bool:
+                nonlocal begun
+                self._move_all(problem, objective, data, posterior, reporter)
+                training.n_iter += 1
+                if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
+                    entry = self._record(monitor, training, posterior, time.perf_counter() - begun)
+                    reporter.epoch(training.n_iter, entry)
+                    begun = time.perf_counter()
+                return False
+
+            loop(run, more, step, finish, state.restore)
 
     def _move_all(
         self, problem: Problem, objective: Objective, data: Data, posterior: Posterior, reporter: Reporter
@@ -319,19 +312,10 @@ class Sampling(Driver):
                 posterior.prior[view] = self.prior_of(view).update(posterior.prior[view], moments)
                 posterior.moments[view] = self.prior_of(view).moments(len(moments.total))
 
-    def _begin(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
-        checkpoint: Checkpoint,
-    ) -> Posterior:
+    def _begin(self, run: Run) -> Posterior:
         """Return chains at their starts: the first where training stands, the others at random weights of their own."""
-        driver = self._starter()
-        with checkpoint.level("starts", lambda: _Starts(rng.spawn(self.n_chains))) as state:
+        driver, problem, data, training = self._starter(), run.problem, run.data, run.training
+        with run.checkpoint.level("starts", lambda: _Starts(run.rng.spawn(self.n_chains))) as state:
             for stream in state.streams[len(state.done) :]:
                 if state.running is None:
                     beginning = training.parameters
@@ -341,8 +325,8 @@ class Sampling(Driver):
                         project(problem.energy, beginning)
                     state.running = Training(copy_parameters(beginning))
                 if driver is not None:
-                    silent = _Batches(reporter)
-                    driver.run(problem, objective, data, state.running, stream, silent, None, None, checkpoint)
+                    silent = _Batches(run.reporter)
+                    driver.run(replace(run, training=state.running, rng=stream, reporter=silent))
                 state.done.append(state.running.parameters)
                 state.running = None
             starts = [self._sharing(state.done[0], start) for start in state.done]

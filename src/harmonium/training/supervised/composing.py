@@ -23,6 +23,7 @@ from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.defaults import default_driver
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.projection import project
+from harmonium.training.drivers.run import Run
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.linear_search import Folds
 from harmonium.training.mixing import on_the_scale
@@ -74,7 +75,8 @@ def learn_topics(
     objective = SampledCD() if plan.objective.weighs_labels else plan.objective
     driver = plan.driver.alike(default_driver(topics, has_head=False))
     reporter.ahead(driver.planned_rows(len(data)))
-    driver.run(problem, objective, Data(data.views), training, rng, reporter, None, None, checkpoint)
+    run = Run(problem, objective, Data(data.views), training, rng, reporter, checkpoint=checkpoint)
+    driver.run(run)
 
 
 def with_head(composed: Parameters, trained: Parameters) -> Parameters:

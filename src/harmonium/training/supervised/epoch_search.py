@@ -20,6 +20,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.drivers.progress import Reporter
+from harmonium.training.drivers.run import Run
 from harmonium.training.growth.prune import prune
 from harmonium.training.plan import Plan
 from harmonium.training.state import Training
@@ -94,7 +95,9 @@ class EpochChoice:
             held = _Held(weighted, trial_data.take(held_out), self._share * planned, fold)
             max_epochs = trial.max_epochs(planned, self._share)
             part = trial_data.take(train)
-            driver.run(weighted, self.plan.objective, part, fold.training, rng, reporter, held, max_epochs, checkpoint)
+            driver.run(
+                Run(weighted, self.plan.objective, part, fold.training, rng, reporter, held, max_epochs, checkpoint)
+            )
             found.add(trial)
             if len(self.rows) > 1 and len(found.trials) > open_choices[1]:
                 found.given_up = not self.is_worth_it(found.scores[0])
@@ -110,7 +113,7 @@ class EpochChoice:
                 reporter.ahead(self._rows_after(found, trial))
                 part, max_epochs = trial_data.take(train), trial.epochs
                 driver.run(
-                    weighted, self.plan.objective, part, fold.training, rng, reporter, None, max_epochs, checkpoint
+                    Run(weighted, self.plan.objective, part, fold.training, rng, reporter, None, max_epochs, checkpoint)
                 )
                 fold.best, fold.n_settled = copy_parameters(fold.training.result), fold.training.n_settled
                 fold.training = None

@@ -17,6 +17,7 @@ from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter
+from harmonium.training.drivers.run import Run
 from harmonium.training.growth.merging import SAME, without_duplicates
 from harmonium.training.initialise import initial_training
 from harmonium.training.linear_search import LinearSearch, linear_search
@@ -265,9 +266,8 @@ def _train(
         weighted, trial_data = of_trial(problem, data, trial, baseline_nll)
         max_epochs = trial.max_epochs(plan.driver.epochs(len(data)))
         reporter.ahead(sum(rest.rows(plan.driver, len(data)) for rest in trials[state.n_done :]))
-        plan.driver.run(
-            weighted, plan.objective, trial_data, training, state.rng, reporter, None, max_epochs, checkpoint
-        )
+        run = Run(weighted, plan.objective, trial_data, training, state.rng, reporter, None, max_epochs, checkpoint)
+        plan.driver.run(run)
         state.n_done += 1
         if state.n_done < len(trials):
             training.snapshot(always=True)
