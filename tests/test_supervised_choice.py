@@ -26,7 +26,7 @@ from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training
-from harmonium.training.supervised.trials import EpochSearch, Fold, Trial
+from harmonium.training.supervised.trials import Fold, SearchState, Trial
 
 from .head_cases import labelled
 from .supervised_cases import (
@@ -57,7 +57,7 @@ def test_what_is_tried() -> None:
     """Even weights of the views first, then those of the linear model, each from the start; then softened classes."""
 
     def tried(errors: list[float], may_soften: bool = False, may_weigh: bool = False) -> list[Trial]:
-        search = EpochSearch([Fold()])
+        search = SearchState([Fold()])
         for error in errors:
             trial = search.next_trial(1.6, may_soften, may_weigh)
             assert trial is not None

@@ -41,18 +41,18 @@ def fit(
     if problem.head is not None:
         model, rng = fit_head(problem, data, plan, rng, reporter, checkpoint)
         return _finalize(model, data, rng, problem.energy.hidden, plan, reporter, checkpoint)
-    asked = problem.energy.hidden
+    requested = problem.energy.hidden
     with checkpoint.level("fit", lambda: _begun(problem, data, plan, rng, checkpoint)) as state:
-        if asked.grows:
+        if requested.grows:
             problem = with_units(problem, len(state.training.parameters[HIDDEN_BIAS]))
         _run(plan, problem, data, state, reporter, checkpoint)
     model = FittedModel(problem, state.training)
-    return _finalize(model, data, state.rng, asked, plan, reporter, checkpoint, state.n_grown)
+    return _finalize(model, data, state.rng, requested, plan, reporter, checkpoint, state.n_grown)
 
 
 def resume(
     model: FittedModel,
-    asked: HiddenLayer,
+    requested: HiddenLayer,
     data: Data,
     plan: Plan,
     rng: np.random.Generator,
@@ -61,8 +61,8 @@ def resume(
 ) -> FittedModel:
     """Continue a fit from where the last one ended, with an optimizer that starts afresh.
 
-    ``asked`` is the layer that the user asks for, some of whose units an earlier fit may have removed. Interrupts and
-    checkpoints are those of `fit`.
+    ``requested`` is the layer that the user asks for, some of whose units an earlier fit may have removed. Interrupts
+    and checkpoints are those of `fit`.
     """
     before = model.training
     checkpoint = plan.checkpoint(model.problem, data, rng if seeded else None, before)
@@ -77,7 +77,7 @@ def resume(
     )
     with checkpoint.level("fit", lambda: _Fit(rng, training)) as state:
         _run(plan, model.problem, data, state, reporter, checkpoint)
-    return _finalize(replace(model, training=state.training), data, state.rng, asked, plan, reporter, checkpoint)
+    return _finalize(replace(model, training=state.training), data, state.rng, requested, plan, reporter, checkpoint)
 
 
 def start(problem: Problem, data: Data, rng: np.random.Generator) -> FittedModel:
@@ -145,7 +145,7 @@ def _finalize(
     model: FittedModel,
     data: Data,
     rng: np.random.Generator,
-    asked: HiddenLayer,
+    requested: HiddenLayer,
     plan: Plan,
     reporter: Reporter,
     checkpoint: Checkpoint,
@@ -153,12 +153,12 @@ def _finalize(
 ) -> FittedModel:
     """Return the finished model; the first interrupt does not keep it from being finished, but the second does."""
     try:
-        finished = _finished(model, data, rng, asked, n_grown)
+        finished = _finished(model, data, rng, requested, n_grown)
     except KeyboardInterrupt:
         if model.training.interrupted:
             raise
         model.training.stopped = INTERRUPTED
-        finished = _finished(model, data, rng, asked, n_grown)
+        finished = _finished(model, data, rng, requested, n_grown)
     if finished.training.interrupted:
         return replace(finished, remarks=(plan.interruption(model),))
     reporter.ahead(0)
@@ -167,7 +167,7 @@ def _finalize(
 
 
 def _finished(
-    model: FittedModel, data: Data, rng: np.random.Generator, asked: HiddenLayer, n_grown: int | None
+    model: FittedModel, data: Data, rng: np.random.Generator, requested: HiddenLayer, n_grown: int | None
 ) -> FittedModel:
     """Return the model without the units that are not needed, with what the user should know about it."""
     training, remarks = replace(model.training, stream=rng, last_snapshot=None, next_snapshot=None), []
@@ -176,9 +176,9 @@ def _finished(
         training = replace(training, parameters=selected.parameters, optimizer_state=None, chains=None)
         n_found = selected.n_found if n_grown is None else min(selected.n_found, n_grown)
         model = replace(
-            model, problem=selected.problem, usage=selected.usage, truncation_reached=n_found == asked.n_units_
+            model, problem=selected.problem, usage=selected.usage, truncation_reached=n_found == requested.n_units_
         )
-        remarks.append(asked.remark(n_found))
+        remarks.append(requested.remark(n_found))
     if training.posterior is None:  # draws stay in the coordinates of their chains
         moved = canonical(model.problem, training.result, data)
         if moved is not None:

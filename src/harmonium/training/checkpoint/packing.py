@@ -25,9 +25,11 @@ SCRATCH = {"scratch": True}
 
 def resumable(kind: _Kind) -> _Kind:
     """Snapshot a dataclass as one that checkpoints can hold, by its name, which no other may have."""
-    known = _KINDS.setdefault(kind.__name__, kind)
-    if known is not kind:
-        raise TypeError(f"A checkpoint would take {kind.__module__}.{kind.__name__} for that of {known.__module__}.")
+    registered = _KINDS.setdefault(kind.__name__, kind)
+    if registered is not kind:
+        raise TypeError(
+            f"A checkpoint would take {kind.__module__}.{kind.__name__} for that of {registered.__module__}."
+        )
     return kind
 
 

@@ -118,14 +118,14 @@ def facts() -> dict[str, str]:
     return {"harmonium": __version__, "numpy": np.__version__, "numba": numba.__version__, "Python": python}
 
 
-def check_workers(found: Mapping[str, Mapping[str, str]], n_replicas: int) -> None:
+def check_workers(versions: Mapping[str, Mapping[str, str]], n_replicas: int) -> None:
     """Refuse a cluster without workers, and workers with other versions than this process.
 
     Threads need no check: every task computes on one.
 
     Parameters
     ----------
-    found : mapping of str to mapping of str to str
+    versions : mapping of str to mapping of str to str
         Versions by package, by address of the worker.
     n_replicas : int
         Number of replicas; a notice tells of workers that have nothing to do.
@@ -137,18 +137,18 @@ def check_workers(found: Mapping[str, Mapping[str, str]], n_replicas: int) -> No
     ...
     ValueError: Workers must have the numpy of this process, ...; tcp://10.0.0.7:40001 has 1.0; install the same there.
     """
-    if not found:
+    if not versions:
         raise ValueError("Distributed needs workers; the cluster has none; start some, or wait until they are there.")
     here = facts()
-    for worker, there in found.items():
+    for worker, there in versions.items():
         for package, version in here.items():
             if there.get(package) != version:
                 raise ValueError(
                     f"Workers must have the {package} of this process, {version}; {worker} has "
                     f"{there.get(package, 'none')}; install the same there."
                 )
-    if len(found) > n_replicas:
+    if len(versions) > n_replicas:
         notice(
-            f"The cluster has {len(found)} workers, but only {n_replicas} have something to do at a time; pass "
-            f"n_replicas={len(found)} for another result in less time."
+            f"The cluster has {len(versions)} workers, but only {n_replicas} have something to do at a time; pass "
+            f"n_replicas={len(versions)} for another result in less time."
         )

@@ -236,9 +236,9 @@ class Distributed(Driver):
 
         def await_sign() -> None:
             sign, n_rows = signs.popleft()
-            found = sign.result()
-            if found is not None:
-                training.parameters = dict(found)
+            parameters = sign.result()
+            if parameters is not None:
+                training.parameters = dict(parameters)
                 self._local.add_to_average(training, horizon * n / every)
             reporter.batch(n_rows)
 
@@ -254,12 +254,12 @@ class Distributed(Driver):
                     await_sign()
             while signs:
                 await_sign()
-            found: State = state.result()
+            final: State = state.result()
         except BaseException:
             release([held, state, *(sign for sign, _ in signs)])
             raise
-        training.parameters, training.optimizer_state = dict(found.parameters), found.optimizer_state
-        training.n_updates = found.n_updates
+        training.parameters, training.optimizer_state = dict(final.parameters), final.optimizer_state
+        training.n_updates = final.n_updates
         check_finite(training.parameters, training.n_iter + 1, local.learning_rate)
         training.n_settled += 1
 

@@ -144,30 +144,30 @@ def unexplained(
     parameters: Parameters,
     data: Data,
     rows: np.ndarray,
-    known: np.ndarray,
+    explained: np.ndarray,
     most: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, float]:
     """Return the variances of the leading components of the residuals, at most so many, and the largest by chance.
 
-    ``known`` are effects on the statistics whose directions are left out, as units have them already: how strongly
+    ``explained`` are effects on the statistics whose directions are left out, as units have them already: how strongly
     items have a unit is never known exactly, which leaves residuals along it. Variances are multiples of their average.
     """
-    found = _scaled(residuals(problem, parameters, data, rows), known, most, rng)
-    n_copies = _COPIES_OF_LARGE if min(len(rows), len(known)) > _LARGE else _COPIES
+    found = _scaled(residuals(problem, parameters, data, rows), explained, most, rng)
+    n_copies = _COPIES_OF_LARGE if min(len(rows), len(explained)) > _LARGE else _COPIES
     chance = np.array(
-        [_scaled(residuals(problem, parameters, data, rows, rng), known, 1, rng)[0] for _ in range(n_copies)]
+        [_scaled(residuals(problem, parameters, data, rows, rng), explained, 1, rng)[0] for _ in range(n_copies)]
     )
     return found, float(chance.mean() + _DEVIATIONS * chance.std(ddof=1))
 
 
-def _scaled(table: np.ndarray, known: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the leading variances of a table without what is known, in which all features count the same."""
+def _scaled(table: np.ndarray, explained: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the leading variances of a table without what is explained, in which all features count the same."""
     n_left = min(table.shape[1], len(table) - 1)
-    if known.shape[1]:
-        basis = np.linalg.qr(known)[0].astype(np.float32)
+    if explained.shape[1]:
+        basis = np.linalg.qr(explained)[0].astype(np.float32)
         table -= (table @ basis) @ basis.T
-        n_left -= known.shape[1]
+        n_left -= explained.shape[1]
     table, _ = standardised(table)
     level = float(np.square(table).sum(dtype=np.float64)) / len(table) / max(n_left, 1)
     return components(table, most, rng).variances / max(level, 1e-300)

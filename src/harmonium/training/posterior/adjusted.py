@@ -107,15 +107,15 @@ class AdjustedLangevin(Accepting):
             drift = 0.5 * step**2 * _slope(prior, weights, chain.memory[_GRADIENT + view])
             noise = step * chain.rng.standard_normal(weights.shape)
             proposal[weights_of(view)] = (weights + drift + noise).astype(np.float32)
-        found, log_ratio = None, -np.inf
+        likelihood, log_ratio = None, -np.inf
         if is_allowed(problem, proposal):
             try:
-                found = self._likelihood(problem, objective, data, chain, proposal)
-                log_ratio = _log_ratio(posterior, chain.parameters, chain.memory, proposal, found, step)
+                likelihood = self._likelihood(problem, objective, data, chain, proposal)
+                log_ratio = _log_ratio(posterior, chain.parameters, chain.memory, proposal, likelihood, step)
             except OffGridError:
                 pass
-        if self.decide(chain, posterior, proposal, log_ratio) and found is not None:
-            chain.memory |= found
+        if self.decide(chain, posterior, proposal, log_ratio) and likelihood is not None:
+            chain.memory |= likelihood
 
     @staticmethod
     def _likelihood(
@@ -126,8 +126,8 @@ class AdjustedLangevin(Accepting):
         for first in range(0, len(data), _BLOCK):
             batch = data.batch(np.arange(first, min(first + _BLOCK, len(data))), problem.energy.families)
             objective.accumulate(problem, parameters, batch, statistics, chain.rng, with_loss=True)
-        found = {_GRADIENT + view: statistics.gradient[weights_of(view)] for view in problem.energy.families}
-        return {_LOSS: np.array([statistics.loss]), **found}
+        likelihood = {_GRADIENT + view: statistics.gradient[weights_of(view)] for view in problem.energy.families}
+        return {_LOSS: np.array([statistics.loss]), **likelihood}
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse objectives that are not the likelihood itself."""
@@ -147,17 +147,17 @@ def _slope(prior: Normal, weights: np.ndarray, gradient: np.ndarray) -> np.ndarr
 def _log_ratio(
     posterior: Posterior,
     here: Parameters,
-    known: dict[str, np.ndarray],
+    at_here: dict[str, np.ndarray],
     there: Parameters,
-    found: dict[str, np.ndarray],
+    at_there: dict[str, np.ndarray],
     step: float,
 ) -> float:
     """Return the logarithm of the ratio of Metropolis and Hastings: of posteriors, and of proposals back and forth."""
-    total = float(known[_LOSS][0] - found[_LOSS][0])
+    total = float(at_here[_LOSS][0] - at_there[_LOSS][0])
     for view, prior in posterior.prior.items():
         old, new = (parameters[weights_of(view)].astype(np.float64) for parameters in (here, there))
         total += prior.log_density(new) - prior.log_density(old)
-        back = old - new - 0.5 * step**2 * _slope(prior, new, found[_GRADIENT + view])
-        forth = new - old - 0.5 * step**2 * _slope(prior, old, known[_GRADIENT + view])
+        back = old - new - 0.5 * step**2 * _slope(prior, new, at_there[_GRADIENT + view])
+        forth = new - old - 0.5 * step**2 * _slope(prior, old, at_here[_GRADIENT + view])
         total -= float(np.square(back).sum() - np.square(forth).sum()) / 2 / step**2
     return total if np.isfinite(total) else -np.inf

@@ -444,8 +444,8 @@ class Sampling(Driver):
             )
         unknown = sorted(set(self.prior if isinstance(self.prior, Mapping) else ()) - set(problem.energy.families))
         if unknown:
-            known = ", ".join(map(repr, problem.energy.families))
-            raise ValueError(f"prior may only name views that are there ({known}); got {unknown[0]!r}; correct it.")
+            views = ", ".join(map(repr, problem.energy.families))
+            raise ValueError(f"prior may only name views that are there ({views}); got {unknown[0]!r}; correct it.")
         for view, family in problem.energy.families.items():
             self.prior_of(view).check_view(view, family.n_features_)
         driver = self._starter()

@@ -24,13 +24,13 @@ from harmonium.training.drivers.run import Run
 from harmonium.training.growth.prune import prune
 from harmonium.training.plan import Plan
 from harmonium.training.state import Training
-from harmonium.training.supervised.trials import SHARE_OF_FEW, EpochSearch, Fold, Trial
+from harmonium.training.supervised.trials import SHARE_OF_FEW, Fold, SearchState, Trial
 from harmonium.views.data import Data
 
 
 @dataclass(frozen=True)
-class EpochChoice:
-    """What the search is about.
+class EpochSearch:
+    """A search for the number of epochs, and what it is about.
 
     Attributes
     ----------
@@ -62,12 +62,12 @@ class EpochChoice:
     weights: Mapping[str, float]
     is_worth_it: Callable[[np.ndarray], bool]
 
-    def search(self, found: EpochSearch, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
-        """EpochSearch for the number of epochs that is best on the first fold, then repeat it on others.
+    def search(self, state: SearchState, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
+        """Search for the number of epochs that is best on the first fold, then repeat it on others.
 
         Parameters
         ----------
-        found : EpochSearch
+        state : SearchState
             Where the search stands; changed in place.
         rng : numpy.random.Generator
             The only source of random numbers.
@@ -76,41 +76,41 @@ class EpochChoice:
         checkpoint : Checkpoint
             Where to keep what the rest of the search depends on.
         """
-        self._choose(found, rng, reporter, checkpoint)
-        if not found.given_up:
-            self._repeat(found, rng, reporter, checkpoint)
+        self._choose(state, rng, reporter, checkpoint)
+        if not state.given_up:
+            self._repeat(state, rng, reporter, checkpoint)
 
-    def _choose(self, found: EpochSearch, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
+    def _choose(self, state: SearchState, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
         """Try one trial after another on the first fold."""
         head, driver, targets = self.problem.head, self.plan.driver, self.data.targets
         assert head is not None
         assert targets is not None
         open_choices = head.may_soften(targets), len(set(self.weights.values())) > 1
-        (train, held_out), fold = self.rows[0], found.folds[0]
+        (train, held_out), fold = self.rows[0], state.folds[0]
         planned = driver.epochs(len(train))
-        while (trial := found.next_trial(head.C, *open_choices)) is not None:
+        while (trial := state.next_trial(head.C, *open_choices)) is not None:
             fold.training = fold.training or self._begun(fold, trial)
             weighted, trial_data = self._of_trial(trial)
-            reporter.ahead(trial.rows(driver, len(train), self._share) + self._rows_after(found, trial))
+            reporter.ahead(trial.rows(driver, len(train), self._share) + self._rows_after(state, trial))
             held = _Held(weighted, trial_data.take(held_out), self._share * planned, fold)
             max_epochs = trial.max_epochs(planned, self._share)
             part = trial_data.take(train)
             driver.run(
                 Run(weighted, self.plan.objective, part, fold.training, rng, reporter, held, max_epochs, checkpoint)
             )
-            found.add(trial)
-            if len(self.rows) > 1 and len(found.trials) > open_choices[1]:
-                found.given_up = not self.is_worth_it(found.scores[0])
+            state.add(trial)
+            if len(self.rows) > 1 and len(state.trials) > open_choices[1]:
+                state.given_up = not self.is_worth_it(state.scores[0])
 
-    def _repeat(self, found: EpochSearch, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
+    def _repeat(self, state: SearchState, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
         """Do what was chosen again on the other folds, for scores of their held-out rows."""
         driver = self.plan.driver
-        for number in range(len(found.scores), len(self.rows)):
-            (train, held_out), fold = self.rows[number], found.folds[number]
-            for trial in found.chosen[fold.n_repeated :]:
+        for number in range(len(state.scores), len(self.rows)):
+            (train, held_out), fold = self.rows[number], state.folds[number]
+            for trial in state.chosen[fold.n_repeated :]:
                 fold.training = fold.training or self._begun(fold, trial)
                 weighted, trial_data = self._of_trial(trial)
-                reporter.ahead(self._rows_after(found, trial))
+                reporter.ahead(self._rows_after(state, trial))
                 part, max_epochs = trial_data.take(train), trial.epochs
                 driver.run(
                     Run(weighted, self.plan.objective, part, fold.training, rng, reporter, None, max_epochs, checkpoint)
@@ -119,9 +119,9 @@ class EpochChoice:
                 fold.training = None
                 fold.n_repeated += 1
             assert fold.best is not None
-            weighted, _ = self._of_trial(found.chosen[-1])
+            weighted, _ = self._of_trial(state.chosen[-1])
             ended = Training(fold.best, n_items=len(train))
-            found.scores.append(held_out_scores(weighted, self.data.take(held_out), ended))
+            state.scores.append(held_out_scores(weighted, self.data.take(held_out), ended))
 
     @property
     def _share(self) -> float:
@@ -139,18 +139,18 @@ class EpochChoice:
         weighed = replace(self.problem, view_weights=dict(self.weights)) if trial.weighed else self.problem
         return of_trial(weighed, self.data, trial, self.baseline_nll)
 
-    def _rows_after(self, found: EpochSearch, trial: Trial) -> int:
+    def _rows_after(self, state: SearchState, trial: Trial) -> int:
         """Return the number of rows to be visited once the first fold is done, as far as it is known.
 
         What is best so far is done again on the other folds, and on all rows. As long as nothing is done, it is not
         known whether the other folds are needed.
         """
         driver, n_rows = self.plan.driver, len(self.data)
-        if not found.chosen:
+        if not state.chosen:
             return trial.rows(driver, n_rows, self._share)
-        left = [(n_rows, part) for part in found.chosen]
-        for fold, (train, _) in zip(found.folds[1:], self.rows[1:], strict=True):
-            left += [(len(train), part) for part in found.chosen[fold.n_repeated :]]
+        left = [(n_rows, part) for part in state.chosen]
+        for fold, (train, _) in zip(state.folds[1:], self.rows[1:], strict=True):
+            left += [(len(train), part) for part in state.chosen[fold.n_repeated :]]
         return sum(part.rows(driver, size, self._share) for size, part in left)
 
 

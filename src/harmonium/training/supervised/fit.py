@@ -26,10 +26,10 @@ from harmonium.training.plan import Plan
 from harmonium.training.result import FittedModel
 from harmonium.training.state import INTERRUPTED, Training, is_second
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
-from harmonium.training.supervised.epoch_search import EpochChoice, of_trial
+from harmonium.training.supervised.epoch_search import EpochSearch, of_trial
 from harmonium.training.supervised.folds import held_out_folds
 from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
-from harmonium.training.supervised.trials import EpochSearch, Fold, Trial
+from harmonium.training.supervised.trials import Fold, SearchState, Trial
 from harmonium.views.data import Data
 
 # Labelled rows below which nothing is held out: a convention.
@@ -55,7 +55,7 @@ class _HeadFit:
         Seed of the start that all trainings share.
     rows : list of (ndarray, ndarray)
         Training rows and held-out rows of each fold; empty if nothing is held out.
-    found : EpochSearch
+    found : SearchState
         What has been found on them.
     training : Training, optional
         The fit to all rows, once settings are chosen.
@@ -70,7 +70,7 @@ class _HeadFit:
     rng: np.random.Generator
     seed: int
     rows: list[tuple[np.ndarray, np.ndarray]]
-    found: EpochSearch
+    found: SearchState
     training: Training | None = None
     n_done: int = 0
     refit: HeadRefit | None = None
@@ -122,7 +122,7 @@ def fit_head(
         seed, rows = int(rng.integers(2**31 - 1)), []
         if plan.validation_fraction and int(known_targets.counting.sum()) >= _FEWEST_LABELS:
             rows = held_out_folds(known_targets, plan.validation_fraction, rng)
-        return _HeadFit(rng, seed, rows, EpochSearch([Fold() for _ in rows]))
+        return _HeadFit(rng, seed, rows, SearchState([Fold() for _ in rows]))
 
     with checkpoint.level("fit", begin) as state:
         found, linear, weights = state.found, None, dict[str, float]()
@@ -138,8 +138,8 @@ def fit_head(
                     return linear is None or not head.sees_inputs or may_help(linear, scores)
 
                 begun = partial(start, state.seed)
-                choice = EpochChoice(problem, plan, known, baseline_nll, state.rows, begun, weights, is_worth_it)
-                choice.search(found, state.rng, reporter, checkpoint)
+                search = EpochSearch(problem, plan, known, baseline_nll, state.rows, begun, weights, is_worth_it)
+                search.search(found, state.rng, reporter, checkpoint)
                 if head.is_uneven(targets) and not head.is_solved and not found.given_up:
                     state.refit = refit_head(problem, known, state.rows, found.trained, found.scores)
                 found.folds = []  # what it takes to go on with them is no longer needed
@@ -224,7 +224,7 @@ def _of_whole(training: Training, composed: Training) -> Training:
     )
 
 
-def _as_chosen(problem: Problem, found: EpochSearch, weights: dict[str, float]) -> Problem:
+def _as_chosen(problem: Problem, found: SearchState, weights: dict[str, float]) -> Problem:
     """Return the problem with the weights of views that the topics were best with."""
     return replace(problem, view_weights=weights) if any(trial.weighed for trial in found.chosen) else problem
 

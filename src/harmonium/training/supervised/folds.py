@@ -26,11 +26,11 @@ def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) 
     """
     from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-    known = np.flatnonzero(targets.counting)
+    labelled = np.flatnonzero(targets.counting)
     seed = int(rng.integers(2**31 - 1))
-    codes = targets.column(0)[known]
-    n_held = max(1, round(fraction * len(known)))
-    several = number_of_folds(len(known)) > 1
+    codes = targets.column(0)[labelled]
+    n_held = max(1, round(fraction * len(labelled)))
+    several = number_of_folds(len(labelled)) > 1
     kept = np.arange(0)  # rows that stay in training: a class of one row cannot be on both sides
     by_class = np.issubdtype(codes.dtype, np.integer)
     if by_class:
@@ -39,10 +39,10 @@ def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) 
             # two rows of a class are enough for both sides; the others are held out at random
             kept = np.flatnonzero(sizes[classes] < 2)
         n_classes = int((sizes > 1).sum())
-        by_class = several or 2 <= n_classes <= min(n_held, len(known) - len(kept) - n_held)
-    free = np.setdiff1d(np.arange(len(known)), kept)
+        by_class = several or 2 <= n_classes <= min(n_held, len(labelled) - len(kept) - n_held)
+    free = np.setdiff1d(np.arange(len(labelled)), kept)
     if several:
-        number = number_of_folds(len(known))
+        number = number_of_folds(len(labelled))
         if by_class and sizes.max() >= number:
             splitter = StratifiedKFold(number, shuffle=True, random_state=seed)
         else:
@@ -54,4 +54,4 @@ def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class")  # it is spread as far as it goes
         splits = list(splitter.split(np.zeros((len(free), 1)), codes[free] if by_class else None))
-    return [(np.setdiff1d(everyone, known[free[held]]), np.sort(known[free[held]])) for _, held in splits]
+    return [(np.setdiff1d(everyone, labelled[free[held]]), np.sort(labelled[free[held]])) for _, held in splits]

@@ -91,5 +91,5 @@ def hidden_means(problem: Problem, data: Data, parameters: Parameters) -> np.nda
 def _solved(problem: Problem, means: np.ndarray, targets: Targets | None, C: float) -> tuple[np.ndarray, np.ndarray]:
     assert problem.head is not None
     assert targets is not None
-    known = np.flatnonzero(targets.counting)
-    return problem.head.solve_direct(means[known], targets.take(known), C, problem.head.direct_losses[0])
+    labelled = np.flatnonzero(targets.counting)
+    return problem.head.solve_direct(means[labelled], targets.take(labelled), C, problem.head.direct_losses[0])

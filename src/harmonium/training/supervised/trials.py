@@ -159,7 +159,7 @@ class Candidate:
 
 @resumable
 @dataclass
-class EpochSearch:
+class SearchState:
     """State of the search for the number of epochs.
 
     Attributes
@@ -167,7 +167,7 @@ class EpochSearch:
     folds : list of Fold
         Where it stands on each fold.
     trials : list of Trial
-        Stages that are done on the first fold, with the number of epochs that was best for each.
+        Trials that are done on the first fold, with the number of epochs that was best for each.
     best : int
         Number of the trial of the smallest error; -1 if none is done.
     record : dict of str to list of float
