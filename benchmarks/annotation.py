@@ -85,7 +85,7 @@ def driver(settings: Settings) -> Stochastic:
         max_iter=int(settings["epochs"]),
         batch_size=100,
         learning_rate=0.01,
-        reach=0.5,
+        max_update=0.5,
         schedule="constant",
         weight_decay=settings["decay"],
         average=True,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from benchmarks.internals import Data, Energy, Problem, Silent, Training, compute
+from benchmarks.internals import Data, Energy, Problem, Run, Training, compute
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import (
@@ -74,7 +74,7 @@ def sampled_moments(driver: Any, objective: Any, data: np.ndarray) -> np.ndarray
         "x.bias": BIAS.astype(np.float32),
     }
     training = Training(parameters)
-    driver.run(problem, objective, Data(Views({"x": data})), training, np.random.default_rng(0), Silent())
+    driver.run(Run(problem, objective, Data(Views({"x": data})), training, np.random.default_rng(0)))
     assert training.posterior is not None
     weights = training.posterior.array("x.weights")[..., 0]
     return np.einsum("cki,ckj->cij", weights, weights) / weights.shape[1]

@@ -23,7 +23,7 @@ from benchmarks.internals import (
     Parameters,
     Prior,
     Problem,
-    Silent,
+    Run,
     Statistics,
     Training,
     gibbs_step,
@@ -71,20 +71,20 @@ class Ascent(Driver):
     def epochs(self, n_rows: int) -> int:
         return self.n_steps
 
-    def run(self, problem: Problem, objective: Any, data: Data, training: Training, rng: Any, *rest: Any) -> None:
+    def run(self, run: Run) -> None:
         """Ascend in place; the objective is brief sampling, whatever that of the chains."""
-        for _ in self.steps(problem, data, training, rng):
+        for _ in self.steps(run.problem, run.data, run.training, run.rng):
             pass
 
     def steps(self, problem: Problem, data: Data, training: Training, rng: Any) -> Iterator[int]:
         """One step after the other."""
         batch = data.batch(np.arange(len(data)), problem.energy.families)
-        optimiser, moving = Adam(), {"x.weights": training.parameters["x.weights"]}
-        slots, statistics = optimiser.start(moving), Statistics.zeros_like(training.parameters)
+        optimizer, moving = Adam(), {"x.weights": training.parameters["x.weights"]}
+        optimizer_state, statistics = optimizer.start(moving), Statistics.zeros_like(training.parameters)
         for step in range(1, self.n_steps + 1):
             statistics.count = 0.0
             SampledCD().accumulate(problem, training.parameters, batch, statistics, rng)
-            optimiser.update(moving, statistics, slots, self.rate, 0.0, step)
+            optimizer.update(moving, statistics, optimizer_state, self.rate, 0.0, step)
             yield step
 
 
@@ -100,7 +100,7 @@ def likeliest(items: np.ndarray, bias: np.ndarray, seed: int, ascent: Ascent) ->
     """Return weights of maximum likelihood."""
     problem, data = problem_of(items)
     training = Training(start_of(seed, bias))
-    ascent.run(problem, SampledCD(), data, training, np.random.default_rng(seed))
+    ascent.run(Run(problem, SampledCD(), data, training, np.random.default_rng(seed)))
     return training.parameters["x.weights"]
 
 
@@ -126,7 +126,7 @@ def posterior_couplings(
     driver = Langevin(prior=prior, biases="fixed", start=begin, **lengths)
     problem, data = problem_of(items)
     training = Training(start_of(seed, bias))
-    driver.run(problem, SampledCD(gibbs_steps), data, training, np.random.default_rng(seed), Silent())
+    driver.run(Run(problem, SampledCD(gibbs_steps), data, training, np.random.default_rng(seed)))
     assert training.posterior is not None
     return couplings(training.posterior.array("x.weights")).reshape(-1, len(PAIRS[0]))
 

@@ -15,7 +15,7 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import Distributed, Harmonium, Shards, Stochastic, Views
 from harmonium.datasets import load_newsgroups
-from harmonium.training.monitor import reconstruct
+from harmonium.training.drivers.monitor import reconstruct
 
 BENCHMARK = Benchmark(
     title="A cluster of two workers, and of a thousand on paper",
@@ -61,9 +61,9 @@ def run(options: SimpleNamespace) -> Result:
     local, smaller = Stochastic(max_iter=options.epochs), Stochastic(max_iter=options.epochs, batch_size=50)
     ways: dict[str, Any] = {
         "one process, two threads": (local, 2),
-        "rounds, two workers": (Distributed(local, "rounds", n_lanes=options.shards), 1),
-        "rounds, batches of 50": (Distributed(smaller, "rounds", n_lanes=options.shards, n_steps=10), 1),
-        "synchronous, two workers": (Distributed(local, "synchronous", n_lanes=options.shards), 1),
+        "rounds, two workers": (Distributed(local, "rounds", n_replicas=options.shards), 1),
+        "rounds, batches of 50": (Distributed(smaller, "rounds", n_replicas=options.shards, n_steps=10), 1),
+        "synchronous, two workers": (Distributed(local, "synchronous", n_replicas=options.shards), 1),
     }
 
     def fitted(name: str, seed: int = 0) -> Harmonium:
@@ -86,7 +86,7 @@ def run(options: SimpleNamespace) -> Result:
     result.text(
         f"{options.documents:,} messages of 20 Newsgroups, presence of {options.words:,} words, {options.units} units, "
         f"CD-1, Adam, batches of 100 unless said otherwise, {options.epochs} epochs, {options.shards} shards and "
-        "lanes, 500 rows of a lane in a round; held-out nats are those of reconstructed test messages, over "
+        "replicas, 500 rows of a replica in a round; held-out nats are those of reconstructed test messages, over "
         f"{options.seeds} seeds. Times are those of whole fits, taken alternately, divided by epochs. Goals: at most "
         "1.3 times the time of one process with two threads, and nats "
         "within noise of it."
@@ -103,8 +103,8 @@ def on_paper(result: Result, rate: float, options: SimpleNamespace) -> None:
     result.heading("On paper")
     result.text(
         f"From the measured rate of one thread, {rate:,.0f} documents a second with {options.units} units, taken to "
-        "fall in proportion to the units; 10 million documents; batches of 100 a lane, as many lanes as workers. A "
-        "synchronous step sends parameters to each worker and a gradient back; a round, of 5 or of 50 steps, sends "
+        "fall in proportion to the units; 10 million documents; batches of 100 a replica, as many replicas as workers. "
+        "A synchronous step sends parameters to each worker and a gradient back; a round, of 5 or of 50 steps, sends "
         "parameters and two moments both ways, and the memory of the outer step. All go through one node, whose link "
         "is the limit. A way stops paying "
         "where its share of the wire is above a half, as twice the workers then save less than a quarter."

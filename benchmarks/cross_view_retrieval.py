@@ -95,7 +95,7 @@ def fitted(name: str, pairs: Pairs, settings: Settings, seed: int):
             max_iter=30 // copies,
             batch_size=100,
             learning_rate=0.01,
-            reach=0.5,
+            max_update=0.5,
             schedule="constant",
             weight_decay=0.5,
             average=True,

@@ -40,8 +40,8 @@ def run(options: SimpleNamespace) -> Result:
         hidden = (rng.random((batch_size, options.units)) < 0.5).astype(np.float32)
         n_batches = -(-words.shape[0] // batch_size)
 
-        def ours(optimiser: Momentum | None, size: int = batch_size) -> Harmonium:
-            driver = Stochastic(options.epochs, size, learning_rate=0.01 if optimiser else 0.002, optimiser=optimiser)
+        def ours(optimizer: Momentum | None, size: int = batch_size) -> Harmonium:
+            driver = Stochastic(options.epochs, size, learning_rate=0.01 if optimizer else 0.002, optimizer=optimizer)
             return Harmonium(options.units, driver=driver, random_state=0)
 
         sgd, adam = ours(Momentum(0.0)), ours(None)

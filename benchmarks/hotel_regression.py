@@ -127,7 +127,13 @@ def add_harmoniums(
 ) -> tuple[dict[str, list[float]], Any]:
     """Add MMH, DWH + SVR and TWH of several sizes; return their R² by size, and the model whose topics are shown."""
     driver = Stochastic(
-        max_iter=40, batch_size=0.05, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True
+        max_iter=40,
+        batch_size=0.05,
+        learning_rate=0.01,
+        max_update=0.5,
+        schedule="constant",
+        weight_decay=0.5,
+        average=True,
     )
     curves: dict[str, list[float]] = {"MMH": [], "DWH + SVR": [], "TWH": []}
     shown = None

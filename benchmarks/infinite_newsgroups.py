@@ -52,7 +52,9 @@ PAPER: dict[str, Any] = {"MMH": {50: 8560.4, 200: 34523.6, 700: 68305.6}, "iMMH"
 
 
 def mmh(K: int, seed: int) -> HarmoniumClassifier:
-    driver = Stochastic(max_iter=15, learning_rate=0.01, reach=1.0, schedule="constant", weight_decay=1.0, average=True)
+    driver = Stochastic(
+        max_iter=15, learning_rate=0.01, max_update=1.0, schedule="constant", weight_decay=1.0, average=True
+    )
     return HarmoniumClassifier(
         K, objective=MeanFieldCD(), head=Hinge(0.4), driver=driver, validation_fraction=0, random_state=seed
     )
@@ -143,7 +145,7 @@ def run(options: SimpleNamespace) -> Result:
         f"iMMH {error:.4f}, best MMH {finite[best][0]:.4f} (K={best}): difference {error - finite[best][0]:+.4f} "
         f"(goal: at most {ERROR_GOAL:+}). One fit {seconds:.1f} s, the {len(finite)} sizes of MMH {search:.1f} s; "
         f"1/{PAPER['iMMH'] / seconds:,.0f} of the paper's time. Choosing cost and decay took {choosing:.0f} s, as "
-        "choosing reach and decay did for MMH."
+        "choosing max_update and decay did for MMH."
     )
     result.text(
         f"iEFH + SVM {inferred:.4f}, EFH + SVM told the best of {len(told)} sizes {min(told.values()):.4f}: difference "

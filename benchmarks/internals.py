@@ -19,10 +19,10 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, bias_of
 from harmonium.training import Driver, Prior
-from harmonium.training.base import Training
+from harmonium.training.drivers.run import Run
 from harmonium.training.initialise import initial_parameters
-from harmonium.training.posterior import MarkovChain, Posterior
-from harmonium.training.progress import Silent
+from harmonium.training.posterior.draws import MarkovChain, Posterior
+from harmonium.training.state import Training
 from harmonium.views.data import Data
 from harmonium.weak.initial import speaking_candidates
 
@@ -38,7 +38,7 @@ __all__ = [
     "Posterior",
     "Prior",
     "Problem",
-    "Silent",
+    "Run",
     "Statistics",
     "Training",
     "ViewBatch",

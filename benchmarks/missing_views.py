@@ -52,7 +52,8 @@ N_KEPT = {"methylation": 500, "mrna": 500}
 LINEAR_C = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 RIDGE = (1e1, 1e2, 1e3, 1e4, 1e5)
 MCCA_GRID = tuple(itertools.product((5, 10, 20), (0.1, 0.9)))  # latent dimensions, shrinkage
-OURS_GRID = tuple(itertools.product((BernoulliUnits(), GaussianUnits()), (0.4, 1.6), (0.1, 0.3)))  # units, C, reach
+# units, C, max_update
+OURS_GRID = tuple(itertools.product((BernoulliUnits(), GaussianUnits()), (0.4, 1.6), (0.1, 0.3)))
 FACTORS = (5, 10)
 FACTOR_RIDGE = (1.0, 10.0, 100.0, 1000.0)
 MOFA_STEPS = (20, 100)  # (b) may stop early, which helps it; (a) takes the larger
@@ -129,12 +130,12 @@ class Fold:
 
 
 def fit_ours(fold: Fold, settings: tuple[Any, float, float]) -> HarmoniumClassifier:
-    hidden, C, reach = settings
+    hidden, C, max_update = settings
     driver = Stochastic(
         max_iter=40,
         batch_size=0.05,
         learning_rate=0.01,
-        reach=reach,
+        max_update=max_update,
         schedule="constant",
         weight_decay=0.5,
         average=True,
@@ -394,7 +395,8 @@ def report(results: dict[str, list[Any]], majority: list[float]) -> Result:
             ]
         )
     chosen = [
-        f"(a) {type(a[0]).__name__}, C {a[1]}, reach {a[2]}, (b) {type(b[0]).__name__}, C {b[1]}, reach {b[2]}"
+        f"(a) {type(a[0]).__name__}, C {a[1]}, max_update {a[2]}, "
+        f"(b) {type(b[0]).__name__}, C {b[1]}, max_update {b[2]}"
         for a, b in (one["settings"] for one in results[MAX_MARGIN] if isinstance(one, dict))
     ]
     alone = with_error(majority)

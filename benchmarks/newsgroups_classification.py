@@ -80,9 +80,14 @@ class TwoStep:
         return self.svm.predict(self.model.transform(words))
 
 
-def mmh(K: int, objective: Objective, reach: float, decay: float, seed: int) -> HarmoniumClassifier:
+def mmh(K: int, objective: Objective, max_update: float, decay: float, seed: int) -> HarmoniumClassifier:
     driver = Stochastic(
-        max_iter=EPOCHS, learning_rate=0.01, reach=reach, schedule="constant", weight_decay=decay, average=True
+        max_iter=EPOCHS,
+        learning_rate=0.01,
+        max_update=max_update,
+        schedule="constant",
+        weight_decay=decay,
+        average=True,
     )
     head = Hinge(STRENGTH, linear_part=False)
     return HarmoniumClassifier(
@@ -97,23 +102,25 @@ def mmh(K: int, objective: Objective, reach: float, decay: float, seed: int) -> 
 
 
 def best_of_mmh(words: Any, y: np.ndarray, K: int) -> tuple[Objective, float, float]:
-    """Return objective, reach and weight decay that are best on the last fifth of each group's training messages."""
+    """Return objective, max_update and decay that are best on the last fifth of each group's training messages."""
     groups = [np.flatnonzero(y == group) for group in np.unique(y)]
     held = np.concatenate([rows[-len(rows) // 5 :] for rows in groups])
     train = np.setdiff1d(np.arange(len(y)), held)
     grid = [(objective, size, size) for objective in (SampledCD(), MeanFieldCD()) for size in (0.5, 1.0)]
     errors = []
-    for objective, reach, decay in grid:
-        model = mmh(K, objective, reach, decay, 0).fit(words[train], y[train])
+    for objective, max_update, decay in grid:
+        model = mmh(K, objective, max_update, decay, 0).fit(words[train], y[train])
         errors.append(1 - model.score(words[held], y[held]))
-        print(objective, reach, decay, errors[-1], flush=True)
+        print(objective, max_update, decay, errors[-1], flush=True)
     return grid[int(np.argmin(errors))]
 
 
 def add_latent(comparison: Comparison, words: Any, y: np.ndarray, unseen: Any, sizes: tuple[int, ...]) -> None:
     """Add discriminative RBMs, and latent spaces with an SVM behind them."""
     K, largest = min(RIVAL_SIZE, sizes[0]), sizes[-1]
-    driver = Stochastic(learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True, max_iter=20)
+    driver = Stochastic(
+        learning_rate=0.01, max_update=0.5, schedule="constant", weight_decay=0.5, average=True, max_iter=20
+    )
 
     def discriminative(generative: float) -> Callable[[float], Any]:
         return lambda decay: DiscriminativeRBM(
@@ -164,16 +171,16 @@ def main_table(texts: Texts, options: SimpleNamespace) -> tuple[Comparison, floa
     comparison.add_rivals(rivals, {"words": counts}, y, {"words": new_counts}, classes=True)
     add_defaults(comparison, texts, options.words, options.seeds)
     begin = time.perf_counter()
-    objective, reach, decay = best_of_mmh(words, y, options.sizes[0])
+    objective, max_update, decay = best_of_mmh(words, y, options.sizes[0])
     choosing = time.perf_counter() - begin
     for K in options.sizes:
-        models = (mmh(K, objective, reach, decay, seed) for seed in range(options.seeds))
+        models = (mmh(K, objective, max_update, decay, seed) for seed in range(options.seeds))
         comparison.add_seeds(f"MMH, K={K}", models, words, y, unseen)
         entry = comparison.entries[-1]
         fitting = entry.seconds
-        entry.setting = f"{objective}, reach {reach}, weight decay {decay}, {entry.setting}"
+        entry.setting = f"{objective}, max_update {max_update}, weight decay {decay}, {entry.setting}"
         entry.seconds += choosing
-    picture = mmh(MAP_SIZE, objective, reach, decay, 0).fit(words, y)
+    picture = mmh(MAP_SIZE, objective, max_update, decay, 0).fit(words, y)
     display = MapDisplay.from_estimator(picture, unseen, np.array(texts.names)[texts.truth], max_items=1200)
     display.figure_.savefig(options.output / "newsgroups_map.png", dpi=110)
     add_latent(comparison, words, y, unseen, options.sizes)

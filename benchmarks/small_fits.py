@@ -96,7 +96,7 @@ MAKERS: dict[str, Callable[[int, int], Task]] = dict(zip(SETS, (messages, review
 def compiled(task: Task) -> None:
     """Compile the kernels that a fit needs."""
     estimator, head = (HarmoniumClassifier, Hinge) if task.classes else (HarmoniumRegressor, EpsilonInsensitive)
-    once = Stochastic(max_iter=1, learning_rate=0.01, reach=0.5, average=True)
+    once = Stochastic(max_iter=1, learning_rate=0.01, max_update=0.5, average=True)
     estimator(2, head=head(C=1.0, linear_part=False), driver=once, validation_fraction=0).fit(task.train, task.y)
 
 

@@ -77,7 +77,12 @@ Gathered = dict[str, dict[int, list[float]]]  # by method and number of topics, 
 def driver(weight_decay: float = 0.5) -> Stochastic:
     """The default of classifiers, but for the decay."""
     return Stochastic(
-        batch_size=0.05, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=weight_decay, average=True
+        batch_size=0.05,
+        learning_rate=0.01,
+        max_update=0.5,
+        schedule="constant",
+        weight_decay=weight_decay,
+        average=True,
     )
 
 

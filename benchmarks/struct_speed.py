@@ -45,7 +45,7 @@ def hotels() -> tuple[Sequences, np.ndarray, Sequences]:
 
 def driver(epochs: int) -> Stochastic:
     return Stochastic(
-        max_iter=epochs, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True
+        max_iter=epochs, learning_rate=0.01, max_update=0.5, schedule="constant", weight_decay=0.5, average=True
     )
 
 

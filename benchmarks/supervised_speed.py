@@ -37,7 +37,7 @@ def run(options: SimpleNamespace) -> Result:
     driver = Stochastic(
         max_iter=options.epochs,
         learning_rate=0.01,
-        reach=0.5,
+        max_update=0.5,
         schedule="constant",
         weight_decay=0.5,
         average=True,

@@ -65,7 +65,7 @@ DEFAULTS = "`HarmoniumClassifier()`"
 MCCA_SIZES, MCCA_SHRINKAGES = (5, 10, 20), (0.1, 0.9)
 MCCA_GRID = tuple(itertools.product(MCCA_SIZES, MCCA_SHRINKAGES))
 UNITS = (20, 50)
-MMH_GRID = tuple(itertools.product((BernoulliUnits(), GaussianUnits()), (0.4, 1.6), (0.1, 0.3)))  # units, C, reach
+MMH_GRID = tuple(itertools.product((BernoulliUnits(), GaussianUnits()), (0.4, 1.6), (0.1, 0.3)))  # units, C, max_update
 FACTORS = (10, 20)
 MOFA_STEPS = 60
 MOFA_TRIALS = {"wikipedia": 3, "bdgp": 1, "mfeat": 1}  # it is slow
@@ -85,12 +85,12 @@ def linear(C: float) -> Any:
 # ---- methods: settings → encoder, or settings → classifier -----------------------------------------------------------
 def fit_mmh(name: str) -> Callable[..., Predict]:
     def fit(views: Views, y: np.ndarray, settings: tuple[Any, float, float]) -> Predict:
-        hidden, C, reach = settings
+        hidden, C, max_update = settings
         driver = Stochastic(
             max_iter=EPOCHS,
             batch_size=0.05,
             learning_rate=0.01,
-            reach=reach,
+            max_update=max_update,
             schedule="constant",
             weight_decay=0.5,
             average=True,
@@ -115,7 +115,7 @@ def fit_mmh(name: str) -> Callable[..., Predict]:
 
 def wing_driver() -> Stochastic:
     return Stochastic(
-        max_iter=EPOCHS, learning_rate=0.005, batch_size=0.05, reach=0.3, schedule="constant", average=True
+        max_iter=EPOCHS, learning_rate=0.005, batch_size=0.05, max_update=0.3, schedule="constant", average=True
     )
 
 
@@ -349,7 +349,7 @@ def add_section(result: Result, name: str, trials: dict[int, dict[str, tuple]]) 
         if rival in means
     ]
     chosen = [
-        f"{type(found[2][0]).__name__}, C {found[2][1]}, reach {found[2][2]}"
+        f"{type(found[2][0]).__name__}, C {found[2][1]}, max_update {found[2][2]}"
         for found in (one["MMH"] for one in trials.values())
         if isinstance(found, tuple)
     ]

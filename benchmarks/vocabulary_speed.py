@@ -40,7 +40,7 @@ def run(options: SimpleNamespace) -> Result:
 
     def fit(words: int, seed: int = 0) -> HarmoniumClassifier:
         driver = Stochastic(
-            options.epochs, learning_rate=0.01, reach=0.5, schedule="constant", weight_decay=0.5, average=True
+            options.epochs, learning_rate=0.01, max_update=0.5, schedule="constant", weight_decay=0.5, average=True
         )
         model = HarmoniumClassifier(
             options.units, head=Hinge(C=0.4), driver=driver, validation_fraction=0, random_state=seed

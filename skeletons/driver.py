@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from harmonium.objectives.statistics import Statistics
-from harmonium.training import Driver
-from harmonium.training.base import INTERRUPTED, solve_head
-from harmonium.training.checkpoint import NOWHERE, CheckpointPath
-from harmonium.training.monitor import Monitor, Reading
-from harmonium.training.projection import project
-from harmonium.training.state import resumable
+from harmonium.training import Driver, Run
+from harmonium.training.checkpoint.file import CheckpointPath
+from harmonium.training.checkpoint.packing import resumable
+from harmonium.training.drivers.base import solve_head
+from harmonium.training.drivers.loop import loop
+from harmonium.training.drivers.monitor import Monitor, Reading
+from harmonium.training.drivers.projection import project
 from harmonium.validation import Number, Whole
 
 
@@ -85,62 +86,48 @@ class GradientDescent(Driver):
         """Return the number of steps."""
         return self.max_iter
 
-    # The loop: step, project, let the layer settle, solve the head, record, mark, report, watch, write.
-    def run(
-        self,
-        problem: Any,
-        objective: Any,
-        data: Any,
-        training: Any,
-        rng: np.random.Generator,
-        reporter: Any,
-        watch: Any = None,
-        last: int | None = None,
-        checkpoint: Any = NOWHERE,
-    ) -> None:
+    # A step: move, project, let the layer settle, solve the head, record, snapshot, report. `loop` has the rest:
+    # checkpoints, and what an interrupt leaves.
+    def run(self, run: Run) -> None:
         """Take steps until the plan is done, or something ends it."""
+        problem, data, training = run.problem, run.data, run.training
         rows = np.arange(len(data))
         monitor = Monitor(problem, data, rows, rows[:0])
         selection = problem.selection(len(rows))
         training.n_items = len(rows)
         if not training.n_settled:
             selection.begin(training.parameters)
-        with checkpoint.level("epochs", _Steps) as state:
-            monitor.start = state.start = state.start or monitor.begin(training.parameters)
-            try:
-                while state.done < min(self.max_iter, last or self.max_iter):
-                    begin = time.perf_counter()
-                    self._step(problem, objective, data, rows, training, rng, selection)
-                    solve_head(problem, data, rows, training)
-                    state.done += 1
-                    training.n_iter += 1
-                    entry = {"epoch": training.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
-                    entry |= selection.read(training.parameters, monitor.presence)
-                    training.record({**entry, "seconds": time.perf_counter() - begin})
-                    training.mark()  # what an interrupt goes back to
-                    reporter.batch(len(rows))
-                    reporter.epoch(state.done, entry)
-                    if watch is not None and watch(training):
-                        break
-                    checkpoint.write()
-                training.mark(always=True)
-            except KeyboardInterrupt:
-                if training.rewind():
-                    training.stopped = INTERRUPTED
-                raise
-            finally:
-                solve_head(problem, data, rows, training, last=True)
-                training.idle_units = monitor.idle_units(training.parameters)
 
-    def _step(
-        self, problem: Any, objective: Any, data: Any, rows: np.ndarray, training: Any, rng: Any, selection: Any
-    ) -> None:
+        def step() -> bool:
+            begin = time.perf_counter()
+            self._move(run, rows, selection)
+            solve_head(problem, data, rows, training)
+            state.done += 1
+            training.n_iter += 1
+            entry = {"epoch": training.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
+            entry |= selection.read(training.parameters, monitor.presence)
+            training.record({**entry, "seconds": time.perf_counter() - begin})
+            training.snapshot()  # what an interrupt goes back to
+            run.reporter.batch(len(rows))
+            run.reporter.epoch(state.done, entry)
+            return run.callback is not None and run.callback(training)
+
+        def finish() -> None:
+            solve_head(problem, data, rows, training, final=True)
+            training.idle_units = monitor.idle_units(training.parameters)
+
+        with run.checkpoint.level("epochs", _Steps) as state:
+            monitor.start = state.start = state.start or monitor.begin(training.parameters)
+            loop(run, lambda: state.done < min(self.max_iter, run.max_epochs or self.max_iter), step, finish)
+
+    def _move(self, run: Run, rows: np.ndarray, selection: Any) -> None:
         """Move the parameters that may move once, along statistics that are added up batch by batch."""
+        problem, training = run.problem, run.training
         statistics = Statistics.zeros_like(training.parameters)
-        for batch in data.in_order(rows, self.batch_size, problem.energy.families):
+        for batch in run.data.in_order(rows, self.batch_size, problem.energy.families):
             if training.chains is None:
-                training.chains = objective.start(problem, batch, rng)
-            objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
+                training.chains = run.objective.start(problem, batch, run.rng)
+            run.objective.accumulate(problem, training.parameters, batch, statistics, run.rng, training.chains)
         selection.charge(statistics.gradient, training.parameters, len(rows), at_once=True)
         for name, value in problem.moving(training.parameters).items():
             value -= (self.learning_rate / statistics.count) * statistics.gradient[name].astype(value.dtype)

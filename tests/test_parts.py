@@ -31,8 +31,8 @@ from harmonium.objectives import Objective
 from harmonium.parts import Part, as_part, named_parts, registered
 from harmonium.report import SensitivityDisplay
 from harmonium.training import Driver
-from harmonium.training.optimisers import Optimiser
-from harmonium.training.priors import Prior
+from harmonium.training.drivers.optimizers import Optimizer
+from harmonium.training.posterior.priors import Prior
 from harmonium.weak import LatentSVM, Loss
 from tests.cases.bad_input import assert_one_sentence
 
@@ -40,7 +40,7 @@ RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson(1.0, size=(40, 4)).astype(float)
 REAL = RNG.normal(size=(40, 3))
 Y = np.arange(40) % 2
-ROLES: list[type[Part]] = [HiddenLayer, Objective, Head, Driver, Family, Optimiser, Prior, Loss]
+ROLES: list[type[Part]] = [HiddenLayer, Objective, Head, Driver, Family, Optimizer, Prior, Loss]
 QUICK: dict[str, Any] = {"n_components": 2, "random_state": 0, "driver": Stochastic(max_iter=1)}
 
 
@@ -65,7 +65,7 @@ def test_every_part_answers_to_its_names_and_no_two_to_the_same(role: type[Part]
         ("views", {"x": "poisson"}, {"x": Poisson()}),
         ("views", "poisson", Poisson()),
         ("views", ["Poisson"], [Poisson()]),
-        ("driver", Stochastic(max_iter=1, optimiser="momentum"), None),
+        ("driver", Stochastic(max_iter=1, optimizer="momentum"), None),
     ],
     ids=str,
 )
@@ -164,7 +164,7 @@ def test_a_part_of_the_user_is_set_as_scikit_learn_does() -> None:
         ({"head__cost": 1.0, "head__D": 1}, "Invalid parameter 'D'"),
         ({"n_components": 7, "tail__C": 1}, "Invalid parameter 'tail'"),
         ({"n_components": 7, "views__n": 1}, "needs views to be a part before views__n can be set; got 'infer'"),
-        ({"n_components": 7, "driver__optimiser__beta1": 1}, "needs optimiser to be a part before optimiser__beta1"),
+        ({"n_components": 7, "driver__optimizer__beta1": 1}, "needs optimizer to be a part before optimizer__beta1"),
         ({"head": "svm", "head__C": 1}, "needs head to be 'epsilon_insensitive', "),
     ],
     ids=str,

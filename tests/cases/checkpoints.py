@@ -27,7 +27,7 @@ from harmonium import (
     PersistentCD,
     Stochastic,
 )
-from harmonium.training import checkpoint
+from harmonium.training.checkpoint import file as checkpoint
 from tests.cases.posterior import two_views
 from tests.cases.supervised import X, Y, two_numbers
 
@@ -44,7 +44,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "epochs": (Harmonium(3, driver=FEW), (VIEWS,)),
     "early stopping": (Harmonium(3, driver=STOPPING), (VIEWS,)),
     "persistent": (
-        Harmonium(3, objective=PersistentCD(n_chains=7), driver=Stochastic(4, 20, optimiser=Momentum())),
+        Harmonium(3, objective=PersistentCD(n_chains=7), driver=Stochastic(4, 20, optimizer=Momentum())),
         (VIEWS,),
     ),
     "selection": (Harmonium(hidden=IBP(6), driver=FEW), (VIEWS,)),

@@ -11,7 +11,7 @@ from harmonium.families import Binomial, Family
 from harmonium.hidden import BernoulliUnits, BinomialUnits, ComposedUnits, HiddenLayer, SpikeSlab
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.parts import registered
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 
 SIZE = 3.0  # total or length of the rows of families that have one
 

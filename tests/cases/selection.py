@@ -20,10 +20,10 @@ FEW = Stochastic(max_iter=3, batch_size=30, learning_rate=0.09)
 REFERENCE = {"a": np.array([0.1, 0.5, 0.8]), "b": np.zeros(3), "c": np.array([0.5, 1.0, 1.5])}
 
 
-def three_views(relevance: float = 1.0, strength: float = 0.0) -> tuple[Problem, Parameters]:
+def three_views(relevance: float = 1.0, loss_weight: float = 0.0) -> tuple[Problem, Parameters]:
     families = {"a": make_family("Bernoulli"), "b": make_family("Gaussian"), "c": make_family("Poisson")}
     energy = Energy(families, IBP(relevance=relevance).bind(4))
-    return Problem(energy, REFERENCE, strength=strength), make_parameters(energy, seed=3)
+    return Problem(energy, REFERENCE, loss_weight=loss_weight), make_parameters(energy, seed=3)
 
 
 def evidence_of(problem: Problem, n_items: int) -> Evidence:

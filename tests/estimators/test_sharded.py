@@ -155,7 +155,7 @@ def test_numbers_to_predict_and_rows_that_lack_every_view():
 
 
 def test_choices_go_by_a_sample_of_many_rows(monkeypatch):
-    monkeypatch.setattr("harmonium.training.fitting_heads._CHOSEN_BY", 100)
+    monkeypatch.setattr("harmonium.training.supervised.fit._CHOSEN_BY", 100)
     model = quick().fit(SHARDS)
     assert model.fitted_.training.n_items == 240
     assert model.score(SHARDS) > 0.7

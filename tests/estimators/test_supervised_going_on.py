@@ -77,7 +77,7 @@ def test_training_goes_on_with_the_settings_that_the_head_has_now() -> None:
     warm = classifier(head=Hinge(C=0.5), warm_start=True).fit(X, Y)
     same, began = classifier(head=Hinge(C=0.5), warm_start=True).fit(X, Y).fit(X, Y), warm.decision_function(FRESH)
     assert warm.set_params(head=Hinge(C=0.01, ridge=0.1)).fit(X, Y).C_ == 0.01 and warm.head_.ridge == 0.1
-    assert warm.fitted_.problem.strength == 0.01 * warm.fitted_.nats
+    assert warm.fitted_.problem.loss_weight == 0.01 * warm.fitted_.baseline_nll
     assert not np.array_equal(warm.decision_function(FRESH), same.decision_function(FRESH))
     assert not np.array_equal(warm.decision_function(FRESH), began)
     assert warm.set_params(head__C=2.0).partial_fit(X, Y).C_ == 2.0

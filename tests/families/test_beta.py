@@ -38,7 +38,7 @@ from harmonium.inference.gibbs import gibbs_step
 from harmonium.objectives import Objective
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.report import explained_table, feature_examples, topic_table
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 from tests.cases.bad_input import refuse, refuse_fit
 from tests.cases.persist import refused, rewritten, tensor
 
@@ -421,7 +421,7 @@ def test_classes_have_a_price_beside_shares() -> None:
         model = HarmoniumClassifier(3, views={"x": family}, head=head, driver=driver, random_state=0)
         model.set_params(validation_fraction=0).fit({"x": shares[:150]}, y[:150])
         assert model.score({"x": shares[150:]}, y[150:]) > 0.9
-        costs.append(model.fitted_.nats)
+        costs.append(model.fitted_.baseline_nll)
     assert costs[0] == pytest.approx(costs[1], rel=0.2)
 
 

@@ -39,7 +39,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.targets import Labels, Meaning, Targets
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 from tests.cases.models import make_hidden, make_parameters
 
 TYPICAL = 2.5

@@ -34,7 +34,7 @@ def joint_problem(name: str, hidden: str, **settings: Any) -> tuple[Problem, Par
     parameters[HEAD_BIAS] = rng.normal(size=head.n_outputs_)
     batch.targets = targets
     reference = {"a": np.full(3, 0.5), "b": np.zeros(3)}
-    return Problem(energy, reference, head, strength=1.7), parameters, batch
+    return Problem(energy, reference, head, loss_weight=1.7), parameters, batch
 
 
 @pytest.mark.parametrize("hidden", [name for name in HIDDEN if name != "ComposedUnits"])  # no loss moves its topics

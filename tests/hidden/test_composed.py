@@ -31,7 +31,7 @@ from harmonium.energy import Energy
 from harmonium.metrics import topic_stability
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 from tests.cases.heads import bound, statistics_of
 from tests.cases.models import make_family, make_parameters, random_batch
 
@@ -62,9 +62,9 @@ def test_the_loss_moves_dimensions_alone() -> None:
     batch.targets = targets
     rng = np.random.default_rng(4)
     parameters |= {HEAD_WEIGHTS: rng.normal(size=(2, head.n_directions)), HEAD_BIAS: rng.normal(size=head.n_outputs_)}
-    problem = Problem(energy, {"a": np.full(3, 0.5), "b": np.zeros(3)}, head, strength=1.7)
+    problem = Problem(energy, {"a": np.full(3, 0.5), "b": np.zeros(3)}, head, loss_weight=1.7)
     with_loss = statistics_of(MeanFieldCD(), problem, parameters, batch).gradient
-    without = statistics_of(MeanFieldCD(), replace(problem, strength=0.0), parameters, batch).gradient
+    without = statistics_of(MeanFieldCD(), replace(problem, loss_weight=0.0), parameters, batch).gradient
     for name in (HIDDEN_BIAS, "a.weights", "b.weights"):
         moved = (with_loss[name] - without[name]).T
         np.testing.assert_allclose(moved[..., 0, :] if moved.ndim > 1 else moved[0], 0, atol=1e-12)
@@ -72,7 +72,7 @@ def test_the_loss_moves_dimensions_alone() -> None:
     def loss(moved: Any) -> float:
         natural = energy.hidden_natural(moved, batch)
         losses, _ = head.loss(head.scores_of(moved, layer.mean(natural)), targets.values)
-        return float(problem.strength * (losses @ targets.loss_weight + head.penalty(moved) * 9))
+        return float(problem.loss_weight * (losses @ targets.loss_weight + head.penalty(moved) * 9))
 
     for name in (HIDDEN_BIAS, "a.weights", "b.weights"):
         for index in np.ndindex(parameters[name].shape):

@@ -26,9 +26,9 @@ def spread_of(parameters: Parameters) -> np.ndarray:
     return sum(np.array(VARIANCE[name]) @ np.square(parameters[weights_of(name)]) for name in VARIANCE)
 
 
-@pytest.mark.parametrize("strength", [0.0, 3.0])
-def test_cost_of_weights_and_its_gradient(strength: float) -> None:
-    problem, parameters = three_views(relevance=0.7, strength=strength)
+@pytest.mark.parametrize("loss_weight", [0.0, 3.0])
+def test_cost_of_weights_and_its_gradient(loss_weight: float) -> None:
+    problem, parameters = three_views(relevance=0.7, loss_weight=loss_weight)
     found = cost(problem, parameters, 200, 200)
     # a head changes what stands out, not what weights cost
     expected = 0.7 * 0.5 * 9 * np.log1p(200 * INFORMATIVE * spread_of(parameters) / 9).sum()
@@ -71,7 +71,7 @@ def test_evidence_is_one_at_what_chance_would_give() -> None:
     for name, variance in VARIANCE.items():
         at_chance[weights_of(name)] = np.tile(1 / np.sqrt(500 * 0.2 * np.array(variance))[:, None], (1, 4))
     np.testing.assert_allclose(evidence.of_all(at_chance), 1, rtol=1e-3)
-    with_head = evidence_of(three_views(strength=4.0)[0], 500)
+    with_head = evidence_of(three_views(loss_weight=4.0)[0], 500)
     np.testing.assert_allclose(with_head.of_all(parameters), 5 * evidence.of_all(parameters), rtol=1e-6)
     # what the views say alone is the same, head or none
     np.testing.assert_allclose(with_head.of_views(parameters), evidence.of_all(parameters), rtol=1e-6)
@@ -97,13 +97,13 @@ def test_shared_adam_is_adam_with_the_largest_gradient_of_all_units() -> None:
     expected = {name: value.astype(np.float64) for name, value in parameters.items()}
     first = {name: np.zeros_like(value) for name, value in expected.items()}
     second = {name: np.zeros_like(value) for name, value in expected.items()}
-    optimiser, rate, decay = Adam(shared=True), 0.05, 0.3
-    slots = optimiser.start(parameters)
+    optimizer, rate, decay = Adam(shared=True), 0.05, 0.3
+    optimizer_state = optimizer.start(parameters)
     for step in range(1, 6):
         gradient = adam_arrays(6, 4, seed=step)
-        shares = {weights_of("x"): 0.5}
+        learning_rate_scale = {weights_of("x"): 0.5}
         statistics = Statistics({name: value.copy() for name, value in gradient.items()}, count=7.0)
-        optimiser.update(parameters, statistics, slots, rate, decay, step, shares)
+        optimizer.update(parameters, statistics, optimizer_state, rate, decay, step, learning_rate_scale)
         for name, value in expected.items():
             g = gradient[name].astype(np.float64) / 7
             size = np.abs(g).max(axis=axis[name], keepdims=True) if name in axis else g
@@ -111,7 +111,7 @@ def test_shared_adam_is_adam_with_the_largest_gradient_of_all_units() -> None:
             second[name] = 0.999 * second[name] + 0.001 * np.square(size) * np.ones_like(g)
             corrected = first[name] / (1 - 0.9**step) / (np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8)
             shrink = rate * decay if name.endswith(".weights") else 0.0
-            expected[name] = value - rate * shares.get(name, 1.0) * corrected - shrink * value
+            expected[name] = value - rate * learning_rate_scale.get(name, 1.0) * corrected - shrink * value
     for name, value in expected.items():
         np.testing.assert_allclose(parameters[name], value, rtol=2e-4, atol=2e-5, err_msg=name)
 
@@ -119,12 +119,12 @@ def test_shared_adam_is_adam_with_the_largest_gradient_of_all_units() -> None:
 def test_shared_adam_uses_up_the_gradient_and_is_the_same_on_two_threads() -> None:
     results = []
     for n_threads in (1, 2):
-        parameters, optimiser = adam_arrays(4000, 200), Adam(shared=True)
-        slots = optimiser.start(parameters)
+        parameters, optimizer = adam_arrays(4000, 200), Adam(shared=True)
+        optimizer_state = optimizer.start(parameters)
         with compute(n_threads):
             for step in (1, 2):
                 statistics = Statistics(adam_arrays(4000, 200, seed=step), count=3.0)
-                optimiser.update(parameters, statistics, slots, 0.01, 0.1, step)
+                optimizer.update(parameters, statistics, optimizer_state, 0.01, 0.1, step)
                 assert not any(value.any() for value in statistics.gradient.values())
         results.append(parameters)
     for name, value in results[0].items():
@@ -140,7 +140,7 @@ def test_targets_do_not_reach_the_counts() -> None:
     MeanFieldCD().accumulate(problem, parameters, batch, alone, np.random.default_rng(0))
     targets = Targets(np.arange(12)[:, None] % 2, np.ones(12))
     head = Hinge(C=1.0).bind(Labels(Meaning("class", [np.arange(2)]), targets))
-    problem = replace(problem, head=head, strength=5.0)
+    problem = replace(problem, head=head, loss_weight=5.0)
     parameters = {**parameters, **head.initial_parameters(problem.energy.hidden)}
     parameters[HEAD_WEIGHTS] = np.random.default_rng(0).normal(size=parameters[HEAD_WEIGHTS].shape)
     batch.targets = targets

@@ -19,13 +19,19 @@ from harmonium import (
     Stochastic,
 )
 from harmonium.params import HEAD_BIAS
-from harmonium.training import path
-from harmonium.training.pruning import Selected, prune
+from harmonium.training.growth.prune import Selected, prune
+from harmonium.training.supervised import epoch_search
 from harmonium.views.data import Data
 from tests.cases.selection import FEW, HAS, QUICK, X, classes_of
 
 QUICK_HEAD = Stochastic(
-    max_iter=30, batch_size=0.05, learning_rate=0.06, reach=3.0, schedule="constant", weight_decay=0.08, average=True
+    max_iter=30,
+    batch_size=0.05,
+    learning_rate=0.06,
+    max_update=3.0,
+    schedule="constant",
+    weight_decay=0.08,
+    average=True,
 )
 
 
@@ -75,14 +81,14 @@ def test_batches_without_a_single_label() -> None:
 def test_held_out_rows_judge_what_a_fit_would_keep() -> None:
     y = classes_of(HAS)
     settings: dict[str, Any] = {"hidden": IBP(truncation=8), "head": Hinge(C=1.0), "random_state": 0}
-    driver = Stochastic(max_iter=4, batch_size=0.05, learning_rate=0.06, reach=3.0, schedule="constant")
-    with patch.object(path, "prune", wraps=prune) as pruned:
+    driver = Stochastic(max_iter=4, batch_size=0.05, learning_rate=0.06, max_update=3.0, schedule="constant")
+    with patch.object(epoch_search, "prune", wraps=prune) as pruned:
         model = HarmoniumClassifier(driver=driver, **settings).fit(X, y)
     assert pruned.call_count >= len(model.validation_["epoch"])
     assert all(n_items > 0 for _, _, _, n_items in (call.args for call in pruned.call_args_list))
     # scores are those of what is left
     problem, training, data = model.fitted_.problem, model.fitted_.training, Data(model.as_views(X))
-    before = path.held_out_scores(problem, data, training)
+    before = epoch_search.held_out_scores(problem, data, training)
     shifted = {**training.result, HEAD_BIAS: training.result[HEAD_BIAS] + 1}
-    with patch.object(path, "prune", lambda *_: Selected(problem, shifted, np.zeros(0), 0)):
-        np.testing.assert_allclose(path.held_out_scores(problem, data, training), before + 1, atol=1e-5)
+    with patch.object(epoch_search, "prune", lambda *_: Selected(problem, shifted, np.zeros(0), 0)):
+        np.testing.assert_allclose(epoch_search.held_out_scores(problem, data, training), before + 1, atol=1e-5)

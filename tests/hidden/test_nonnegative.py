@@ -25,7 +25,7 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.training.clusters import bias_of_activity
-from harmonium.training.rows import totals_of_groups
+from harmonium.training.view_rows import totals_of_groups
 
 
 def planted(n_items=600, n_topics=4, width=8, seed=0):

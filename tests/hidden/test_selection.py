@@ -12,7 +12,7 @@ from harmonium.objectives import MeanFieldCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import copy_parameters
-from harmonium.training.pruning import prune
+from harmonium.training.growth.prune import prune
 from harmonium.views import Views
 from harmonium.views.data import Data
 from tests.cases.models import hidden_names, make_family, make_hidden, make_parameters, random_batch

@@ -35,12 +35,6 @@ STAND_INS = {"log_variance": ("families",), "beta": ("hidden", "weak")}  # that 
 
 # no title of a module: an indirect question hides the word that one would search for
 QUESTION = re.compile(r"(What|Which|How|Where|Whether|When|Why|Who)\b")
-# packages whose modules still open with one, until they are reworded: to be emptied, and never to grow
-STILL_ASKING = {
-    "estimators",
-    "queries",
-    "training",
-}
 
 
 def subclasses(kind: type) -> Iterator[type]:
@@ -171,12 +165,7 @@ def asking() -> dict[str, str]:
 
 
 def test_modules_say_what_they_are() -> None:
-    questions = {name: line for name, line in asking().items() if name.partition("/")[0] not in STILL_ASKING}
-    assert not questions, "open with a noun phrase or a verb"
-
-
-def test_packages_that_were_reworded_are_no_longer_exempt() -> None:
-    assert {name.partition("/")[0] for name in asking()} >= {name for name in STILL_ASKING if (SOURCE / name).is_dir()}
+    assert not asking(), "open with a noun phrase or a verb"
 
 
 @pytest.mark.parametrize("line", ["What a driver is given.", "Whether chains have converged.", "How recipes are made."])

@@ -57,8 +57,8 @@ PART_REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"driver": Stochastic(early_stopping=True)}, "early_stopping None, 'reconstruction' or 'free_energy_gap'"),  # type: ignore[arg-type]
     ({"driver": Stochastic(stopping_fraction=1)}, "stopping_fraction > 0 and < 1; got 1"),
     ({"driver": Stochastic(patience=0)}, "patience >= 1"),
-    ({"driver": Stochastic(optimiser="newton")}, "optimiser to be 'adam' or 'momentum', or an Optimiser"),
-    ({"driver": Stochastic(optimiser=3)}, "optimiser to be an Optimiser or None"),  # type: ignore[arg-type]
+    ({"driver": Stochastic(optimizer="newton")}, "optimizer to be 'adam' or 'momentum', or an Optimizer"),
+    ({"driver": Stochastic(optimizer=3)}, "optimizer to be an Optimizer or None"),  # type: ignore[arg-type]
     ({"driver": LBFGS(max_iter=0), "objective": MeanFieldCD()}, "LBFGS needs a whole number max_iter >= 1; got 0"),
     ({"driver": LBFGS(batch_size=0), "objective": MeanFieldCD()}, "batch_size >= 1; got 0"),
     ({"driver": LBFGS()}, "LBFGS needs an objective with a loss; SampledCD"),

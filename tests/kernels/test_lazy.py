@@ -16,12 +16,12 @@ from harmonium.params import Parameters
 N_FEATURES, N_UNITS = 300, 13
 
 
-def _train(lazy: bool, n_steps: int, optimiser: Adam, flush_every: int = 1000, decay: float = 0.5) -> Parameters:
+def _train(lazy: bool, n_steps: int, optimizer: Adam, flush_every: int = 1000, decay: float = 0.5) -> Parameters:
     """Parameters after some steps whose gradients are zero in most rows, with or without being told so."""
     rng = np.random.default_rng(0)
     weights = rng.normal(size=(N_FEATURES, N_UNITS)).astype(np.float32)
     parameters = {"hidden.bias": np.zeros(N_UNITS, np.float32), "x.weights": weights}
-    slots = optimiser.start(parameters)
+    optimizer_state = optimizer.start(parameters)
     for step in range(1, n_steps + 1):
         active_rows = rng.random(N_FEATURES) < rng.choice([0.02, 0.3])
         gradient = rng.normal(size=weights.shape).astype(np.float32) * active_rows[:, None]
@@ -30,12 +30,14 @@ def _train(lazy: bool, n_steps: int, optimiser: Adam, flush_every: int = 1000, d
         )
         known = {"x.weights": active_rows} if lazy else {}
         rate = 0.01 / (1 + step / 20)
-        optimiser.update(parameters, statistics, slots, rate, decay, step, {"x.weights": 0.3}, active_rows=known)
+        optimizer.update(
+            parameters, statistics, optimizer_state, rate, decay, step, {"x.weights": 0.3}, active_rows=known
+        )
         assert not any(value.any() for value in statistics.gradient.values())
         if step % flush_every == 0:
-            optimiser.flush(parameters, slots)
-    optimiser.flush(parameters, slots)
-    moments = {f"{kind}.{name}": slots[kind][name] for kind in ("first", "second") for name in parameters}
+            optimizer.flush(parameters, optimizer_state)
+    optimizer.flush(parameters, optimizer_state)
+    moments = {f"{kind}.{name}": optimizer_state[kind][name] for kind in ("first", "second") for name in parameters}
     return {**parameters, **moments}
 
 
@@ -49,9 +51,9 @@ def test_rows_that_wait_take_the_same_steps(flush_every: int, decay: float) -> N
         np.testing.assert_allclose(later[name], value, rtol=2e-4, atol=1e-9 if "second" in name else 2e-6)
 
 
-@pytest.mark.parametrize("optimiser", [Adam(beta1=0.0), Adam(beta2=0.0), Adam(shared=True)])
-def test_settings_without_a_common_path_take_every_step(optimiser: Adam) -> None:
-    at_once, later = _train(False, 20, optimiser), _train(True, 20, optimiser)
+@pytest.mark.parametrize("optimizer", [Adam(beta1=0.0), Adam(beta2=0.0), Adam(shared=True)])
+def test_settings_without_a_common_path_take_every_step(optimizer: Adam) -> None:
+    at_once, later = _train(False, 20, optimizer), _train(True, 20, optimizer)
     for name, value in at_once.items():
         np.testing.assert_allclose(later[name], value, rtol=2e-4, atol=2e-6)
 
@@ -61,8 +63,8 @@ def test_a_step_without_knowledge_of_rows_lets_all_catch_up_first() -> None:
     for told in (True, False):
         rng = np.random.default_rng(1)
         parameters = {"hidden.bias": np.zeros(2, np.float32), "x.weights": np.ones((5, 2), np.float32)}
-        optimiser = Adam()
-        slots = optimiser.start(parameters)
+        optimizer = Adam()
+        optimizer_state = optimizer.start(parameters)
         active_rows = np.array([True, False, True, False, False])
         for step in range(1, 5):
             gradient = rng.normal(size=(5, 2)).astype(np.float32)
@@ -70,7 +72,7 @@ def test_a_step_without_knowledge_of_rows_lets_all_catch_up_first() -> None:
             gradient[~active_rows] *= step in (1, 4)
             names = {"x.weights": active_rows | (step == 1)} if known else {}
             statistics = Statistics({"hidden.bias": np.zeros(2, np.float32), "x.weights": gradient}, count=1.0)
-            optimiser.update(parameters, statistics, slots, 0.1, 0.1, step, active_rows=names)
+            optimizer.update(parameters, statistics, optimizer_state, 0.1, 0.1, step, active_rows=names)
         results.append(parameters["x.weights"].copy())
     np.testing.assert_allclose(results[0], results[1], rtol=1e-5)
 
@@ -98,10 +100,10 @@ def _words(n_rows: int = 400, n_words: int = 3000) -> scipy.sparse.csr_matrix:
     return scipy.sparse.csr_matrix((rng.random((n_rows, n_words)) < frequency).astype(np.float32))
 
 
-@pytest.mark.parametrize("optimiser", [Adam(), Momentum()])
-def test_a_fit_of_many_words_does_not_depend_on_threads(optimiser: Adam | Momentum) -> None:
+@pytest.mark.parametrize("optimizer", [Adam(), Momentum()])
+def test_a_fit_of_many_words_does_not_depend_on_threads(optimizer: Adam | Momentum) -> None:
     words = _words()
-    driver = Stochastic(max_iter=3, batch_size=20, learning_rate=0.01, optimiser=optimiser, average=True)
+    driver = Stochastic(max_iter=3, batch_size=20, learning_rate=0.01, optimizer=optimizer, average=True)
     fits = [
         Harmonium(8, objective=SampledCD(), driver=driver, random_state=0, n_jobs=jobs).fit(words) for jobs in (1, 2)
     ]

@@ -93,7 +93,7 @@ def test_everything_fitted_comes_back(case: str, tmp_path: Path) -> None:
     assert {"history_", "n_iter_", "stopped_", "components_", "families_"} <= set(names)
     for name in names:
         assert_same(getattr(model, name), getattr(again, name), name)
-    for name in ("remarks", "nats", "C", "validation", "usage", "meaning", "feature_names", "reference"):
+    for name in ("remarks", "baseline_nll", "C", "validation", "usage", "meaning", "feature_names", "reference"):
         assert_same(getattr(model.fitted_, name), getattr(again.fitted_, name), name)
     assert_same(model.get_params(deep=False), again.get_params(deep=False), case)
     np.testing.assert_array_equal(again.transform(X), model.transform(X))

@@ -96,11 +96,11 @@ def test_columns_of_one_frame_survive(views: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("views", [[Bernoulli(), "infer"], (Bernoulli(), Gaussian()), {"view0": Bernoulli()}])
 def test_lists_of_families_survive(views: Any, tmp_path: Path) -> None:
-    model = Harmonium(2, views=views, driver=Stochastic(max_iter=1, optimiser=Adam(beta1=0.8)), random_state=0)
+    model = Harmonium(2, views=views, driver=Stochastic(max_iter=1, optimizer=Adam(beta1=0.8)), random_state=0)
     model.fit([DATA["Bernoulli"], SECOND]).save(tmp_path / "model.safetensors")
     again = load_model(tmp_path / "model.safetensors")
     assert type(again.views) is type(views)
-    assert again.driver.optimiser.beta1 == 0.8
+    assert again.driver.optimizer.beta1 == 0.8
     assert repr(again.views) == repr(views)
 
 

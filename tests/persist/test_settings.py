@@ -41,7 +41,7 @@ def model() -> HarmoniumClassifier:
         views=VIEWS,
         hidden=IBP(truncation=3),
         head=Hinge(C=1.0),
-        driver=Stochastic(max_iter=1, optimiser=Adam()),
+        driver=Stochastic(max_iter=1, optimizer=Adam()),
         validation_fraction=0,
         random_state=0,
     ).fit(X, np.arange(ROWS) % 3)
@@ -60,7 +60,7 @@ FORGED = {
     "margin without an inside": (("views", "share", "family", "parameters", "margin"), 0.5),
     "negative variance": (("views", "colour", "family", "parameters", "variance"), -1.0),
     "no epochs": (("parameters", "driver", "parameters", "max_iter"), 0),
-    "optimiser": (("parameters", "driver", "parameters", "optimiser", "parameters", "beta1"), 2.0),
+    "optimizer": (("parameters", "driver", "parameters", "optimizer", "parameters", "beta1"), 2.0),
     "weight of a head": (("parameters", "head", "parameters", "C"), -1.0),
     "given family": (("parameters", "views", "mapping", 0, 1, "parameters", "n"), 0),
 }

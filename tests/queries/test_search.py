@@ -33,7 +33,7 @@ from harmonium.params import weights_of
 from harmonium.queries.search import linearised, search_coordinates
 from harmonium.search import NearestNeighbours
 from harmonium.training import FittedModel
-from harmonium.training.base import Training
+from harmonium.training.state import Training
 from harmonium.views import Views
 from tests.cases.bad_input import refuse
 from tests.cases.models import compatible_pairs, make_family, make_hidden, make_parameters, random_batch

@@ -26,7 +26,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.parts import registered
 from harmonium.report import explained_table, latent_means
 from harmonium.report.tables.explained import saturated_loss
-from harmonium.training.monitor import loss_of_view, reconstruct, view_losses
+from harmonium.training.drivers.monitor import loss_of_view, reconstruct, view_losses
 from tests.cases.models import SIZE, make_family
 from tests.cases.report import N_ROWS, fit_case, fit_gaussian, make_classifier
 

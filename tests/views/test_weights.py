@@ -19,7 +19,7 @@ X = {"told": np.eye(3)[Y] + 0.6 * RNG.normal(size=(N_ROWS, 3)), "noise": RNG.nor
 
 def after_one_step(view_weights: Any) -> dict[str, np.ndarray]:
     """Parameters after a single step along a gradient that involves no random numbers."""
-    driver = Stochastic(1, N_ROWS, 0.01, optimiser=Momentum(0.0), schedule="constant", weight_decay=0.0)
+    driver = Stochastic(1, N_ROWS, 0.01, optimizer=Momentum(0.0), schedule="constant", weight_decay=0.0)
     model = Harmonium(4, objective=MeanFieldCD(), driver=driver, view_weights=view_weights, random_state=0)
     return model.fit(X).parameters_
 

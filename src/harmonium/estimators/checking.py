@@ -1,4 +1,4 @@
-"""Whether something is a fitted model."""
+"""Check that something is a fitted model."""
 
 from __future__ import annotations
 

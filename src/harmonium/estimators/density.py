@@ -1,4 +1,4 @@
-"""What a fitted model believes: densities, partition function, samples, modes."""
+"""Beliefs of a fitted model: densities, partition function, samples, modes."""
 
 from __future__ import annotations
 

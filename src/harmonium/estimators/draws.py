@@ -10,7 +10,7 @@ import pandas as pd
 from harmonium.extras import require
 from harmonium.queries.draws import convergence, invariants, posterior_of
 from harmonium.training import FittedModel
-from harmonium.training.normals import Normal
+from harmonium.training.posterior.normals import Normal
 from harmonium.validation import check_fitted, check_whole
 
 

@@ -1,4 +1,4 @@
-"""What a fitted model makes of data: reconstructions, one view from the others, search across views."""
+"""Encoding of data by a fitted model: reconstructions, one view from the others, search across views."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.targets import Kind, Labels
 from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
-from harmonium.training.fitting import begin, fit, go_on, update
+from harmonium.training.drivers.progress import reporting
+from harmonium.training.fit import fit, resume, start, update
 from harmonium.training.plan import Plan
-from harmonium.training.progress import reporting
 from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.views import Views
 from harmonium.views.data import Data
@@ -303,7 +303,7 @@ class Harmonium(
                 if before is None:
                     model = fit(problem, data, plan, rng, reporter, seeded)
                 else:
-                    model = go_on(before, layer, data, plan, rng, reporter, seeded)
+                    model = resume(before, layer, data, plan, rng, reporter, seeded)
             self._keep(model, data.views, labels, before)
             self._remember(left_out, before)
         try:
@@ -327,7 +327,7 @@ class Harmonium(
             # a copy: a pass that diverges must leave the model as it was
             rng = deepcopy(before.training.stream) if before is not None else None
             rng = generator(self.random_state) if rng is None else rng
-            self._keep(update(before or begin(problem, data, rng), data, plan, rng), data.views, labels, before)
+            self._keep(update(before or start(problem, data, rng), data, plan, rng), data.views, labels, before)
             self._remember(left_out, before)
         return self
 

@@ -1,4 +1,4 @@
-"""What a fitted model has learned: its parameters, its record, and which features load on which topic."""
+"""Inspection of a fitted model: its parameters, its record, and which features load on which topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the classifier and the regressor share: a head, and the choice of C and epochs."""
+"""Shared parts of the classifier and the regressor: a head, and the choice of C and epochs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from harmonium.queries.latent import Output
 from harmonium.queries.prediction import score_parts, scores
 from harmonium.targets import KINDS, Kind, Labels, Meaning
 from harmonium.training import Driver, FittedModel
-from harmonium.training.fitting_heads import with_settings_of
 from harmonium.training.plan import Plan
+from harmonium.training.supervised.fit import with_settings_of
 from harmonium.validation import Number, check_fitted
 from harmonium.views import Views
 from harmonium.views.data import Data

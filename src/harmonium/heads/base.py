@@ -352,7 +352,7 @@ class Head(Part):
         natural: np.ndarray,
         hidden_mean: np.ndarray,
         targets: Targets,
-        strength: float,
+        loss_weight: float,
     ) -> tuple[float, np.ndarray | None]:
         """Add the gradient of a batch and return its loss.
 
@@ -370,13 +370,13 @@ class Head(Part):
             E[h | x], the means at these naturals.
         targets : Targets
             Targets of the same rows. Unknown ones must add nothing.
-        strength : float
+        loss_weight : float
             Factor of loss and gradient, in nats.
 
         Returns
         -------
         loss : float
-            Sum over the rows of the weighted loss, times ``strength``.
+            Sum over the rows of the weighted loss, times ``loss_weight``.
         by_natural : ndarray of shape (rows, units) or None
             Sub-gradient of that loss by ``natural``; None if the head has no loss.
         """

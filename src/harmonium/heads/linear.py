@@ -230,7 +230,7 @@ class LinearHead(Head):
         natural: np.ndarray,
         hidden_mean: np.ndarray,
         targets: Targets,
-        strength: float,
+        loss_weight: float,
     ) -> tuple[float, np.ndarray | None]:
         """Add the gradient by V and b, unless they are solved for; return the loss."""
         scores = self.scores_of(parameters, hidden_mean)
@@ -238,12 +238,12 @@ class LinearHead(Head):
             scores = scores + targets.offset.astype(scores.dtype)
         losses, by_score = self.loss(scores, targets.values)
         weight = targets.loss_weight
-        by_score *= (strength * weight[:, None]).astype(by_score.dtype)
+        by_score *= (loss_weight * weight[:, None]).astype(by_score.dtype)
         weights = parameters[HEAD_WEIGHTS]
         # scores that share a direction move it together
         by_direction = by_score if self.n_directions == self.n_outputs_ else by_score.sum(axis=1, keepdims=True)
         if not self.is_solved:
-            gradient[HEAD_WEIGHTS] += hidden_mean.T @ by_direction + strength * self.ridge * len(scores) * weights
+            gradient[HEAD_WEIGHTS] += hidden_mean.T @ by_direction + loss_weight * self.ridge * len(scores) * weights
             gradient[HEAD_BIAS] += by_score.sum(axis=0)
         loss = float(losses @ weight) + self.penalty(parameters) * len(scores)
-        return strength * loss, layer.by_natural(natural, by_direction @ weights.T)
+        return loss_weight * loss, layer.by_natural(natural, by_direction @ weights.T)

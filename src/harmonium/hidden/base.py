@@ -44,8 +44,8 @@ class HiddenLayer(Part):
     selects : bool
         Whether units that the data do not ask for are removed at the end of a fit.
     grows : bool
-        Whether units are born from what is left unexplained, as many as the data ask for, so that `births`,
-        `prior_of_use` and `log_odds_of_another` say how.
+        Whether units are born from what is left unexplained, as many as the data ask for, so that
+        `weights_from_sources`, `prior_of_use` and `log_odds_of_another` say how.
     linear_mean : bool
         Whether means are linear in the natural parameters, so that the average over draws of the weights is the mean at
         their average.
@@ -160,7 +160,7 @@ class HiddenLayer(Part):
         """
         return Selection()
 
-    def births(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def weights_from_sources(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return weights by which units stand for sources, and who has them.
 
         It is only asked for if the layer grows.

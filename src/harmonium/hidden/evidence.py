@@ -30,7 +30,7 @@ class Evidence:
     def __init__(self, circumstances: Circumstances, price: float) -> None:
         self._price = price
         self._n_items = circumstances.n_items
-        self._weight_of_label = circumstances.strength
+        self._weight_of_label = circumstances.loss_weight
         self._variances = circumstances.variances
         self._n_weights = sum(len(variance) for variance in circumstances.variances.values())
 

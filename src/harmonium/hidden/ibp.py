@@ -44,8 +44,8 @@ class IBP(SpikeSlab):
     The prior is the stick-breaking form π_k = Π_{j≤k} v_j with v_j ~ Beta(α, 1), and the posterior a truncated
     mean-field one. Without a head, ``fit`` compares the spectrum of the residuals with that of rows which the model has
     drawn itself, and weighs what stands out with the prior of the number of units, Poisson(α (1 + … + 1/n)). Rows that
-    are held out while units are born then have to bear the births out; see `harmonium.training.growing`. The constants
-    of that were set on draws 1 and 2 of ``benchmarks/infinite_truth``, which shows others.
+    are held out while units are born then have to bear the births out; see `harmonium.training.growth.grow`. The
+    constants of that were set on draws 1 and 2 of ``benchmarks/infinite_truth``, which shows others.
 
     References
     ----------

@@ -28,7 +28,7 @@ class Circumstances:
         Number of training rows.
     variances : mapping of str to ndarray of shape (features,)
         Variance of each feature's statistic under its marginal, by the name of the view's weights.
-    strength : float
+    loss_weight : float
         Weight of the head's loss in nats.
     has_head : bool
         Whether something is predicted.
@@ -40,7 +40,7 @@ class Circumstances:
 
     n_items: int
     variances: Mapping[str, np.ndarray]
-    strength: float = 0.0
+    loss_weight: float = 0.0
     has_head: bool = False
     streams: bool = False
     is_levelled: bool = False

@@ -138,7 +138,7 @@ class SpikeSlab(HiddenLayer):
         free = np.maximum(self.n_units_ - n_units, 1e-9)
         return np.asarray(np.log(free / (n_units + 1)) + np.log(-np.expm1(log_unused)) - log_unused)
 
-    def births(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def weights_from_sources(self, effects: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return weights and shares of items by which units stand for sources.
 
         A binary unit stands for the rarer side of a source, whose skewness (1 - 2p) / √(p (1 - p)) tells how rare. Real

@@ -30,7 +30,7 @@ class Problem:
         Mean statistics of the training data, by view.
     head : Head, optional
         What is predicted.
-    strength : float
+    loss_weight : float
         Weight of the head's loss in nats: C times what an average item costs to describe.
     view_weights : mapping of str to float
         How much each view weighs while the model is trained; those that are not named weigh 1.
@@ -39,7 +39,7 @@ class Problem:
     energy: Energy
     reference: dict[str, np.ndarray]
     head: Head | None = None
-    strength: float = 0.0
+    loss_weight: float = 0.0
     view_weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -83,7 +83,7 @@ class Problem:
             if self.head.linear_part_ is not None:
                 targets = replace(targets, offset=self.head.linear_part_.scores(self.energy.families, batch))
             loss, term.head_gradient = self.head.add_statistics(
-                into.gradient, parameters, layer, natural, hidden_mean, targets, self.strength
+                into.gradient, parameters, layer, natural, hidden_mean, targets, self.loss_weight
             )
             into.loss += loss if with_loss else 0.0
         into.counts = into.counts + layer.counts(natural, hidden_mean)
@@ -108,5 +108,5 @@ class Problem:
             for name, family in self.energy.families.items()
         }
         has_head = self.head is not None
-        circumstances = Circumstances(n_items, variances, self.strength, has_head, streams, is_levelled(self.energy))
+        circumstances = Circumstances(n_items, variances, self.loss_weight, has_head, streams, is_levelled(self.energy))
         return self.energy.hidden.selection(circumstances)

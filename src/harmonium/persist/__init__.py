@@ -6,7 +6,7 @@ over everything in them, description included, and are replaced in one step: who
 or the new one, and so does whoever loads after a save was killed (`harmonium.storage`).
 
 What is kept: constructor parameters, fitted families and head, parameters, posterior draws, mean statistics, names,
-classes with their dtype, history and remarks. What is not kept: the memory of the optimiser and persistent chains (a
+classes with their dtype, history and remarks. What is not kept: the memory of the optimizer and persistent chains (a
 loaded model that continues to learn starts them afresh), settings that belong to the machine (`Part.not_saved`, such as
 the path of a checkpoint), and a ``random_state`` that is a generator (it is saved as None, with a warning).
 """

@@ -70,7 +70,7 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
         "stopped": training.stopped,
         "n_items": training.n_items,
         "n_settled": training.n_settled,
-        "nats": model.nats,
+        "nats": model.baseline_nll,
         "C": model.C,
         "validation": model.validation,
         "truncation_reached": model.truncation_reached,

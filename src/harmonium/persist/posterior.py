@@ -9,8 +9,8 @@ import numpy as np
 
 from harmonium.families import Family
 from harmonium.params import Parameters
-from harmonium.training.normals import JointNormal, Normal
-from harmonium.training.posterior import MarkovChain, Posterior
+from harmonium.training.posterior.draws import MarkovChain, Posterior
+from harmonium.training.posterior.normals import JointNormal, Normal
 
 _DRAWS, _PRIOR = "draws/", "prior/"
 

@@ -20,7 +20,7 @@ from harmonium.storage import check_fields, decode, decode_part, decode_settings
 from harmonium.tables.table import Table, TableColumn
 from harmonium.targets import Meaning, Targets
 from harmonium.training import FittedModel
-from harmonium.training.base import Training
+from harmonium.training.state import Training
 
 _FIELDS: dict[str, Any] = {
     "format": str,
@@ -92,11 +92,13 @@ def _fitted(
     reference = _under("reference/", tensors)
     _check_parameters(families, hidden, head, parameters, reference)
     posterior = facts["posterior"]
-    nats, C = float(facts["nats"]), facts["C"]
+    baseline_nll, C = float(facts["nats"]), facts["C"]
     if (C is None) != (head is None):
         raise ValueError("a weight C of the loss goes with a head, and a head with one")
     model = FittedModel(
-        Problem(Energy(families, hidden), reference, head, float(C or 0.0) * nats, _view_weights(facts, families)),
+        Problem(
+            Energy(families, hidden), reference, head, float(C or 0.0) * baseline_nll, _view_weights(facts, families)
+        ),
         Training(
             parameters,
             n_iter=int(facts["n_iter"]),
@@ -113,7 +115,7 @@ def _fitted(
             view: _names(view, entry) for view, entry in views.items() if entry["feature_names"] is not None
         },
         meaning=meaning,
-        nats=nats,
+        baseline_nll=baseline_nll,
         C=None if C is None else float(C),
         validation=facts["validation"],
         usage=_usage(tensors, hidden),

@@ -20,7 +20,7 @@ from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.queries.blocks import completed_blocks
 from harmonium.queries.latent import typical_sizes
 from harmonium.training import FittedModel
-from harmonium.training.base import Training
+from harmonium.training.state import Training
 from harmonium.views import Views
 from harmonium.views.drawn import as_data
 
@@ -139,7 +139,7 @@ def with_canonical_signs(model: FittedModel) -> FittedModel:
             for chain in posterior.chains
         ]
         posterior = replace(posterior, chains=chains)
-    training = Training(  # what the optimiser remembers of the old signs would be wrong
+    training = Training(  # what the optimizer remembers of the old signs would be wrong
         parameters,
         n_iter=before.n_iter,
         history=before.history,

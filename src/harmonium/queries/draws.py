@@ -1,4 +1,4 @@
-"""What posterior draws of the weights say that does not depend on which units are which."""
+"""Summaries of posterior draws of the weights that do not depend on the order of the units."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 from harmonium.metrics import effective_sample_size, split_r_hat
 from harmonium.params import weights_of
 from harmonium.training import FittedModel
-from harmonium.training.posterior import Posterior
+from harmonium.training.posterior.draws import Posterior
 
 
 def posterior_of(model: FittedModel) -> Posterior:

@@ -1,4 +1,4 @@
-"""Which topics, and which features through them or directly, move a prediction away from that of the average item.
+"""Explanations of predictions: topics and features that move them away from that of the average item.
 
 A score is a sum over hidden units k (topics and dimensions) and views v, b the bias of the head:
 

@@ -1,4 +1,4 @@
-"""What moved a prediction: numbers that add up to its scores, and tables of them."""
+"""The explanation of a prediction: numbers that add up to its scores, and tables of them."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harmonium.training import FittedModel
-from harmonium.training.feature_relevance import feature_relevance
-from harmonium.training.merging import without_duplicates
+from harmonium.training.finalize.relevance import feature_relevance
+from harmonium.training.growth.merging import without_duplicates
 from harmonium.views import Views
 from harmonium.views.data import Data
 
@@ -20,7 +20,7 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
         model.training,
         parameters=parameters,
         # what remembers units that are gone
-        slots=None,
+        optimizer_state=None,
         chains=None,
         n_updates=0,
         dual=None,

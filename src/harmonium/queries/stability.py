@@ -12,14 +12,14 @@ from harmonium.metrics import topic_stability
 from harmonium.params import bias_of, units_of, weights_of
 from harmonium.queries.latent import encode
 from harmonium.training import FittedModel
-from harmonium.training.base import Training
-from harmonium.training.checkpoint import NOWHERE
-from harmonium.training.composing import composed_start, learn_topics
-from harmonium.training.fitting import fit
-from harmonium.training.merging import SAME, without_duplicates
+from harmonium.training.checkpoint.file import NOWHERE
+from harmonium.training.drivers.progress import Silent
+from harmonium.training.fit import fit
+from harmonium.training.growth.merging import SAME, without_duplicates
+from harmonium.training.growth.prune import use_of_units
 from harmonium.training.plan import Plan
-from harmonium.training.progress import Silent
-from harmonium.training.pruning import use_of_units
+from harmonium.training.state import Training
+from harmonium.training.supervised.composing import composed_start, learn_topics
 from harmonium.views import Views
 from harmonium.views.data import Data
 

@@ -1,4 +1,4 @@
-"""Which features load on which topic, and which of them say most about it."""
+"""Features of topics: their loadings, and how much they say about a topic."""
 
 from __future__ import annotations
 

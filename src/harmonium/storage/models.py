@@ -97,7 +97,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     -------
     estimator
         The fitted estimator; it can be cloned, saved again and fitted further. ``partial_fit`` and ``warm_start``
-        continue from the parameters, with an optimiser that starts afresh.
+        continue from the parameters, with an optimizer that starts afresh.
 
     Raises
     ------

@@ -1,16 +1,17 @@
-"""Training: the only loops over data. Drivers, optimisers and priors are parts; a fit returns a `FittedModel`."""
+"""Training: the only loops over data. Drivers, optimizers and priors are parts; a fit returns a `FittedModel`."""
 
-from harmonium.training.adjusted import AdjustedLangevin
-from harmonium.training.base import Driver
-from harmonium.training.distributed import Distributed
-from harmonium.training.fitted import FittedModel
-from harmonium.training.langevin import Langevin
-from harmonium.training.lbfgs import LBFGS
-from harmonium.training.metropolis import Metropolis
-from harmonium.training.optimisers import Adam, Momentum, Optimiser
-from harmonium.training.priors import EmpiricalBayes, GaussianPrior, JointEmpiricalBayes, Prior
-from harmonium.training.spectral import Spectral
-from harmonium.training.stochastic import Stochastic
+from harmonium.training.distributed.driver import Distributed
+from harmonium.training.drivers.base import Driver
+from harmonium.training.drivers.lbfgs import LBFGS
+from harmonium.training.drivers.optimizers import Adam, Momentum, Optimizer
+from harmonium.training.drivers.run import Run
+from harmonium.training.drivers.spectral import Spectral
+from harmonium.training.drivers.stochastic import Stochastic
+from harmonium.training.posterior.adjusted import AdjustedLangevin
+from harmonium.training.posterior.langevin import Langevin
+from harmonium.training.posterior.metropolis import Metropolis
+from harmonium.training.posterior.priors import EmpiricalBayes, GaussianPrior, JointEmpiricalBayes, Prior
+from harmonium.training.result import FittedModel
 
 __all__ = [
     "LBFGS",
@@ -25,8 +26,9 @@ __all__ = [
     "Langevin",
     "Metropolis",
     "Momentum",
-    "Optimiser",
+    "Optimizer",
     "Prior",
+    "Run",
     "Spectral",
     "Stochastic",
 ]

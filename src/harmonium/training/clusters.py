@@ -21,7 +21,7 @@ from sklearn.utils.extmath import randomized_svd
 from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.kernels.sparse.entries import entries
-from harmonium.training.rows import missing_cells, rows_of, totals_of_groups
+from harmonium.training.view_rows import missing_cells, rows_of, totals_of_groups
 from harmonium.views import Views
 
 # Items that clusters are found among, numbers that these may hold, which take 12 bytes each for a moment, rounds of

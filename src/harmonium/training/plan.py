@@ -1,4 +1,4 @@
-"""How a model is to be fitted."""
+"""Plan of a fit: objective, driver, checkpoint, and what is chosen on held-out rows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import numpy as np
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.training.base import Driver, Training
-from harmonium.training.checkpoint import NOWHERE, Checkpoint
-from harmonium.training.fitted import FittedModel
-from harmonium.training.identity import identity
+from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
+from harmonium.training.checkpoint.fingerprint import fingerprint
+from harmonium.training.distributed.driver import on_cluster
+from harmonium.training.drivers.base import Driver
+from harmonium.training.result import FittedModel
+from harmonium.training.state import Training
 from harmonium.views.data import Data
 from harmonium.views.sharding.lazy import current_client
 from harmonium.views.shards import as_shards
@@ -58,7 +60,7 @@ class Plan:
         shards = as_shards(X)
         if shards is None or not shards.is_lazy or current_client() is None:
             return self
-        return replace(self, driver=self.driver.on_cluster(layer, self.objective))
+        return replace(self, driver=on_cluster(self.driver, layer, self.objective))
 
     def weighs_views_of(self, problem: Problem) -> bool:
         """Return whether weights of views are to be chosen, and can be."""
@@ -89,4 +91,5 @@ class Plan:
         """
         if self.driver.checkpoint is None:
             return NOWHERE
-        return Checkpoint(self.driver.checkpoint, identity(vars(self), problem, data, rng, before))
+        earlier = () if before is None else (np.array([before.n_iter]), *before.parameters.values())
+        return Checkpoint(self.driver.checkpoint, fingerprint(vars(self), problem, data, rng, earlier))

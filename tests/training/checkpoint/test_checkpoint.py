@@ -20,8 +20,9 @@ from sklearn.base import clone
 
 import harmonium
 from harmonium import Harmonium, IncompatiblePartsError, Langevin, ModelFileError, SampledCD, Stochastic
-from harmonium.training import checkpoint, growing
-from harmonium.training.state import pack, unpack
+from harmonium.training.checkpoint import file as checkpoint
+from harmonium.training.checkpoint.packing import pack, unpack
+from harmonium.training.growth import grow
 from tests.cases.checkpoints import (
     CASES,
     CLASSES,
@@ -81,8 +82,8 @@ def test_killed_fits_go_on_to_the_same_bits(
     assert_same_bits(whole[name], again)
 
 
-def test_births_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where births count as weak, held-out rows also say for how many epochs units are trained."""
+def test_growth_goes_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where new units count as weak, held-out rows also say for how many epochs units are trained."""
     rng = np.random.default_rng(1)
     topics = rng.dirichlet(np.full(40, 0.05), 10)
     lengths = 40 * rng.gamma(0.7, size=(80, 1))
@@ -97,12 +98,12 @@ def test_births_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.Monke
         levels.append(set(self._levels))
         write(self)
 
-    monkeypatch.setattr(growing, "_STRONG", 2.0)
+    monkeypatch.setattr(grow, "_STRONG", 2.0)
     with patch.object(checkpoint.Checkpoint, "write", noting), ended_after(10**9) as count:
         whole = clone(model).fit(words)
     during = [kept for kept in levels if kept]
     assert len(during) == count[0]
-    moments = [during.index({"births"}) + 1, during.index({"births", "epochs"}) + 1]
+    moments = [during.index({"growth"}) + 1, during.index({"growth", "epochs"}) + 1]
     for moment in moments:
         with ended_after(moment), pytest.raises(Killed):
             clone(model).fit(words)
@@ -129,7 +130,7 @@ SCRIPT = """
 import sys, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, {root!r})
-from harmonium.training import checkpoint
+from harmonium.training.checkpoint import file as checkpoint
 checkpoint._SECONDS = -1.0
 from tests.cases.checkpoints import fitted
 from pathlib import Path

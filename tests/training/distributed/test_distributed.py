@@ -21,8 +21,8 @@ from harmonium import (
     Shards,
     Stochastic,
 )
-from harmonium.training.cluster import Cluster, check_workers, facts
-from harmonium.training.lanes import add_in_pairs, bundle_size, rounds_of
+from harmonium.training.distributed.client import Cluster, check_workers, facts
+from harmonium.training.distributed.worker import add_in_pairs, bundle_size, rounds_of
 from tests.cases.shards import in_shards, two_views
 
 VIEWS, Y = two_views()
@@ -79,14 +79,14 @@ def alone(monkeypatch):
     clusters = {}
 
     @contextmanager
-    def session(address, n_lanes):
+    def session(address, n_replicas):
         cluster = clusters.pop("next", None) or Alone()
         try:
             yield cluster
         finally:
             cluster.release()
 
-    monkeypatch.setattr("harmonium.training.distributed.session", session)
+    monkeypatch.setattr("harmonium.training.distributed.driver.session", session)
     return clusters
 
 
@@ -96,12 +96,12 @@ def fitted(driver, X=SHARDS, **settings):
 
 def test_every_row_is_visited_once_in_an_epoch():
     sizes = [7, 0, 31, 12, 5]
-    for n_lanes, n_rows in ((1, 4), (2, 5), (8, 100)):
-        rounds = rounds_of(sizes, n_lanes, n_rows, seed=3)
-        assert all(1 <= len(pieces) <= n_lanes for pieces in rounds)
-        assert all(len({piece.shard for piece in pieces}) == len(pieces) for pieces in rounds)
-        pieces = [(piece.shard, row) for some in rounds for piece in some for row in range(piece.first, piece.last)]
-        assert sorted(pieces) == [(shard, row) for shard, size in enumerate(sizes) for row in range(size)]
+    for n_replicas, n_rows in ((1, 4), (2, 5), (8, 100)):
+        rounds = rounds_of(sizes, n_replicas, n_rows, seed=3)
+        assert all(1 <= len(ranges) <= n_replicas for ranges in rounds)
+        assert all(len({rows.shard for rows in ranges}) == len(ranges) for ranges in rounds)
+        ranges = [(rows.shard, row) for some in rounds for rows in some for row in range(rows.first, rows.last)]
+        assert sorted(ranges) == [(shard, row) for shard, size in enumerate(sizes) for row in range(size)]
     assert rounds_of(sizes, 2, 5, seed=3) != rounds_of(sizes, 2, 5, seed=4)
 
 
@@ -111,7 +111,7 @@ def test_bundles_of_lanes_add_up_to_the_same_bits(alone):
         alone["next"] = Alone(n_workers=n_workers)
         found.append(
             [
-                fitted(Distributed(Stochastic(max_iter=2, batch_size=10), method, n_lanes=6, n_steps=2)).components_
+                fitted(Distributed(Stochastic(max_iter=2, batch_size=10), method, n_replicas=6, n_steps=2)).components_
                 for method in ("rounds", "synchronous")
             ]
         )
@@ -128,20 +128,20 @@ def test_bundles_of_lanes_add_up_to_the_same_bits(alone):
 def test_a_synchronous_step_is_that_of_one_machine_with_all_batches(alone):
     # an epoch of one step: all rows are in it, whatever their order
     settings = {"max_iter": 4, "learning_rate": 0.05}
-    for optimiser in ("adam", "momentum"):
-        driver = Distributed(Stochastic(batch_size=40, optimiser=optimiser, **settings), "synchronous", step_factor=1.0)
+    for optimizer in ("adam", "momentum"):
+        driver = Distributed(Stochastic(batch_size=40, optimizer=optimizer, **settings), "synchronous", step_factor=1.0)
         found = fitted(driver, objective=MeanFieldCD())
-        expected = fitted(Stochastic(batch_size=240, optimiser=optimiser, **settings), objective=MeanFieldCD())
+        expected = fitted(Stochastic(batch_size=240, optimizer=optimizer, **settings), objective=MeanFieldCD())
         np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-3, atol=1e-5)
         moved = fitted(Stochastic(max_iter=1, learning_rate=1e-9, batch_size=240), objective=MeanFieldCD())
         assert np.abs(expected.components_ - moved.components_).max() > 1e-3  # a hundred times as much
 
 
-@pytest.mark.parametrize("optimiser", [Adam(epsilon=1e-3), Momentum()], ids=["Adam", "Momentum"])
-def test_one_lane_with_plain_averaging_takes_the_steps_of_one_machine(alone, optimiser):
+@pytest.mark.parametrize("optimizer", [Adam(epsilon=1e-3), Momentum()], ids=["Adam", "Momentum"])
+def test_one_replica_with_plain_averaging_takes_the_steps_of_one_machine(alone, optimizer):
     # rows are added up in another order; a small epsilon would make steps of gradients that are rounding alone
-    plain = {"n_lanes": 1, "outer_step": 1.0, "outer_momentum": 0.0}
-    local = Stochastic(max_iter=3, batch_size=40, learning_rate=0.05, schedule="constant", optimiser=optimiser)
+    plain = {"n_replicas": 1, "outer_step": 1.0, "outer_momentum": 0.0}
+    local = Stochastic(max_iter=3, batch_size=40, learning_rate=0.05, schedule="constant", optimizer=optimizer)
     one = in_shards(WORDS, cuts=[(0, 40)])  # one batch, so that its order does not matter
     found = fitted(Distributed(local, **plain), one, objective=MeanFieldCD())
     expected = fitted(local, one, objective=MeanFieldCD())
@@ -152,23 +152,25 @@ def test_rounds_and_synchronous_steps_learn(alone):
     local = Stochastic(max_iter=20, batch_size=10, learning_rate=0.02)
     expected = fitted(local).history_["reconstruction"]
     for method in ("rounds", "synchronous"):
-        found = fitted(Distributed(local, method, n_lanes=3, n_steps=2)).history_["reconstruction"]
+        found = fitted(Distributed(local, method, n_replicas=3, n_steps=2)).history_["reconstruction"]
         assert expected[0] - expected[-1] > 0.2
         assert found[-1] < expected[0] - 0.5 * (expected[0] - expected[-1]), method
 
 
 def test_a_head_is_trained_and_data_in_memory_are_cut_into_parts(alone):
-    driver = Distributed(Stochastic(max_iter=20, batch_size=10, learning_rate=0.05, average=True), n_lanes=4, n_steps=3)
+    driver = Distributed(
+        Stochastic(max_iter=20, batch_size=10, learning_rate=0.05, average=True), n_replicas=4, n_steps=3
+    )
     model = HarmoniumClassifier(3, head=Hinge(C=1.0), driver=driver, validation_fraction=0, random_state=0)
     assert model.fit(VIEWS, Y).score(VIEWS, Y) > 0.8
 
 
 def test_a_fit_that_was_killed_goes_on_to_the_same_bits(alone, tmp_path, monkeypatch):
-    monkeypatch.setattr("harmonium.training.checkpoint._SECONDS", -1.0)
+    monkeypatch.setattr("harmonium.training.checkpoint.file._SECONDS", -1.0)
     local = Stochastic(max_iter=6, batch_size=10, learning_rate=0.02)
-    whole = fitted(Distributed(local, n_lanes=2, n_steps=2))
+    whole = fitted(Distributed(local, n_replicas=2, n_steps=2))
     n_tasks = 60
-    driver = Distributed(local, n_lanes=2, n_steps=2, checkpoint=tmp_path / "fit")
+    driver = Distributed(local, n_replicas=2, n_steps=2, checkpoint=tmp_path / "fit")
     alone["next"] = Alone(fails_at=n_tasks)
     with pytest.raises(RuntimeError):
         fitted(driver)
@@ -182,7 +184,7 @@ def test_a_fit_that_was_killed_goes_on_to_the_same_bits(alone, tmp_path, monkeyp
 
 
 def test_an_interrupt_keeps_the_best_model_and_leaves_the_cluster_clean(alone):
-    driver = Distributed(Stochastic(max_iter=6, batch_size=10), n_lanes=2, n_steps=2)
+    driver = Distributed(Stochastic(max_iter=6, batch_size=10), n_replicas=2, n_steps=2)
     alone["next"] = Alone(fails_at=60, with_error=KeyboardInterrupt)
     released, model = Alone.released, Harmonium(3, driver=driver, random_state=0)
     with pytest.raises(KeyboardInterrupt), pytest.warns(match="Training was interrupted after"):
@@ -211,13 +213,13 @@ def test_what_cannot_be_trained_on_a_cluster_is_refused(driver, settings, messag
 
 
 def test_workers_must_be_there_and_have_the_same_versions():
-    check_workers({"one": facts(), "two": facts()}, n_lanes=2)
+    check_workers({"one": facts(), "two": facts()}, n_replicas=2)
     with pytest.raises(ValueError, match="the cluster has none"):
-        check_workers({}, n_lanes=2)
+        check_workers({}, n_replicas=2)
     with pytest.raises(ValueError, match=r"Workers must have the harmonium of this process, .*; two has 0\.0\.1"):
-        check_workers({"one": facts(), "two": facts() | {"harmonium": "0.0.1"}}, n_lanes=2)
+        check_workers({"one": facts(), "two": facts() | {"harmonium": "0.0.1"}}, n_replicas=2)
     with pytest.warns(match="2 workers, but only 1 have something to do"):
-        check_workers({"one": facts(), "two": facts()}, n_lanes=1)
+        check_workers({"one": facts(), "two": facts()}, n_replicas=1)
 
 
 def test_dask_collections_are_trained_on_where_they_are(monkeypatch):
@@ -237,7 +239,7 @@ def test_a_dask_array_is_trained_on_by_the_cluster_that_holds_it():
     with distributed.Client(**settings) as client:
         lazy = client.persist(array.from_array(matrix, chunks=(80, 3)))
         model = Harmonium(2, objective=MeanFieldCD(), random_state=0)
-        model.set_params(driver=Distributed(Stochastic(max_iter=2), n_lanes=2)).fit(lazy)
+        model.set_params(driver=Distributed(Stochastic(max_iter=2), n_replicas=2)).fit(lazy)
         answer = model.transform(lazy).compute()
     assert np.array_equal(answer, model.transform(matrix))
 
@@ -283,7 +285,7 @@ def test_one_two_and_four_workers_and_a_killed_one_give_the_same_bits(cluster, t
     flag, blocks = tmp_path / "flag", [VIEWS["words"][first : first + 40] for first in range(0, 240, 40)]
     shards = Shards([Deadly(block, str(flag)) for block in blocks], lengths=[40] * 6)
     drivers = [
-        Distributed(Stochastic(max_iter=2, batch_size=10), method, n_lanes=3, n_steps=2)
+        Distributed(Stochastic(max_iter=2, batch_size=10), method, n_replicas=3, n_steps=2)
         for method in ("rounds", "synchronous")
     ]
     found = {}
@@ -314,7 +316,7 @@ def test_an_interrupt_leaves_client_and_cluster_as_they_were(cluster, monkeypatc
         return round_of(*arguments)
 
     monkeypatch.setattr(Distributed, "_round", interrupted)
-    driver = Distributed(Stochastic(max_iter=3, batch_size=5), n_lanes=2, n_steps=1)
+    driver = Distributed(Stochastic(max_iter=3, batch_size=5), n_replicas=2, n_steps=1)
     model = Harmonium(3, driver=driver, random_state=0)
     with distributed.Client(cluster) as client:
         connection = client.scheduler_comm.comm

@@ -29,7 +29,7 @@ from harmonium.energy import Energy
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.gibbs import gibbs_step
 from harmonium.params import bias_of, weights_of
-from harmonium.training.projection import project
+from harmonium.training.drivers.projection import project
 from tests.cases.models import make_parameters
 
 
@@ -119,12 +119,12 @@ def test_learned_variances_of_gaussian_views() -> None:
     np.testing.assert_allclose(np.exp(model.parameters_["view0.log_variance"]), expected, rtol=0.1)
 
 
-@pytest.mark.parametrize("optimiser", [Adam(), Momentum(0.9), Momentum(0.0)])
+@pytest.mark.parametrize("optimizer", [Adam(), Momentum(0.9), Momentum(0.0)])
 @pytest.mark.parametrize("schedule", ["linear", "constant", "inverse"])
-def test_optimisers_and_schedules_lower_the_loss(truth, optimiser, schedule: str) -> None:
+def test_optimizers_and_schedules_lower_the_loss(truth, optimizer, schedule: str) -> None:
     _, _, train, _ = truth
-    rate = 0.01 if isinstance(optimiser, Adam) else 0.1
-    driver = Stochastic(max_iter=8, learning_rate=rate, optimiser=optimiser, schedule=schedule)
+    rate = 0.01 if isinstance(optimizer, Adam) else 0.1
+    driver = Stochastic(max_iter=8, learning_rate=rate, optimizer=optimizer, schedule=schedule)
     model = Harmonium(3, views=Bernoulli(), driver=driver, random_state=0).fit(train)
     losses = model.history_["reconstruction"]
     assert losses[-1] < losses[0]
@@ -195,7 +195,7 @@ def test_projection_leaves_models_inside_alone() -> None:
 def test_divergence_names_the_view_and_the_remedy() -> None:
     rng = np.random.default_rng(0)
     data = {"words": rng.poisson(5.0, size=(100, 30)).astype(float), "size": rng.normal(size=(100, 2))}
-    model = Harmonium(5, driver=Stochastic(max_iter=30, learning_rate=1000.0, optimiser=Momentum()), random_state=0)
+    model = Harmonium(5, driver=Stochastic(max_iter=30, learning_rate=1000.0, optimizer=Momentum()), random_state=0)
     with pytest.raises(DivergenceError, match=r"Training diverged in .* at epoch .*learning_rate below 1000"):
         model.fit(data)
     assert not hasattr(model, "families_")

@@ -20,8 +20,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import harmonium
 from harmonium import Harmonium, HarmoniumWarning, SampledCD, Stochastic
 from harmonium.linear.search import LinearSearch
-from harmonium.training import fitting, lbfgs
-from harmonium.training.monitor import Monitor
+from harmonium.training import fit
+from harmonium.training.drivers import lbfgs
+from harmonium.training.drivers.monitor import Monitor
 from harmonium.weak import Bags, DissimilarityClassifier, IterativeLatentSVM, LatentSVM
 from harmonium.weak.cutting_plane import CuttingPlane
 from harmonium.weak.problem import CandidateProblem
@@ -152,7 +153,7 @@ def test_a_fit_that_goes_on_stays_as_it_was_or_gets_better() -> None:
     assert before.training.n_iter < model.n_iter_ < model.fit(VIEWS).n_iter_
 
 
-@pytest.mark.parametrize("owner, method", [(Monitor, "idle_units"), (fitting, "prune")])
+@pytest.mark.parametrize("owner, method", [(Monitor, "idle_units"), (fit, "prune")])
 def test_the_first_interrupt_waits_for_the_end_and_the_second_does_not(owner: Any, method: str) -> None:
     model = made("selection" if method == "prune" else "epochs")
     with interrupting(owner, method, 1, times=2):
@@ -188,7 +189,7 @@ def test_marks_take_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         copies.append(time.sleep(0.05))
         return {name: value.copy() for name, value in parameters.items()}
 
-    monkeypatch.setattr(harmonium.training.base, "copy_parameters", slow)
+    monkeypatch.setattr(harmonium.training.state, "copy_parameters", slow)
     begin = time.perf_counter()
     Harmonium(2, driver=Stochastic(40, 60), random_state=0).fit(VIEWS)
     assert 2 <= len(copies) <= 2 + (time.perf_counter() - begin) / (100 * 0.05)

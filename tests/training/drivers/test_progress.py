@@ -11,7 +11,7 @@ from rich.progress import Progress
 
 from harmonium import LBFGS, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Langevin, Stochastic
 from harmonium.estimators import harmonium as face
-from harmonium.training.progress import Bar, Silent
+from harmonium.training.drivers.progress import Bar, Silent
 
 
 class Recorder(Silent):

@@ -5,7 +5,7 @@ import scipy.sparse
 
 from harmonium import Harmonium, TopicModel
 from harmonium.metrics import topic_coherence
-from harmonium.training.cooccurrence import _mean_npmi
+from harmonium.training.finalize.cooccurrence import _mean_npmi
 
 
 def texts(n=600, n_topics=4, seed=0):
@@ -53,7 +53,7 @@ def test_topics_are_more_coherent_than_by_relevance_alone(monkeypatch):
         return topic_coherence([list(row) for row in topics.to_numpy()], scipy.sparse.csr_array(X), names).mean()
 
     by_both = coherence()
-    monkeypatch.setattr("harmonium.training.feature_relevance.coherent", lambda relevance, *_: relevance)
+    monkeypatch.setattr("harmonium.training.finalize.relevance.coherent", lambda relevance, *_: relevance)
     assert by_both > coherence() + 0.02
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from harmonium import BDWH, Langevin, Metropolis, ModelFileError
-from harmonium.training import Driver, checkpoint
+from harmonium.training import Driver
+from harmonium.training.checkpoint import file as checkpoint
 from tests.cases.posterior import QUICK, fitted, two_views
 
 

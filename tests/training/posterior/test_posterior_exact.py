@@ -39,12 +39,12 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.training import Driver
-from harmonium.training.adjusted import _log_ratio
-from harmonium.training.base import Training
-from harmonium.training.metropolis import _log_of_means
-from harmonium.training.normals import Moments, Normal
-from harmonium.training.posterior import Posterior
-from harmonium.training.progress import Silent
+from harmonium.training.drivers.run import Run
+from harmonium.training.posterior.adjusted import _log_ratio
+from harmonium.training.posterior.draws import Posterior
+from harmonium.training.posterior.metropolis import _log_of_means
+from harmonium.training.posterior.normals import Moments, Normal
+from harmonium.training.state import Training
 from harmonium.views import Sequences, Views
 from harmonium.views.data import Data
 from tests.cases.checkpoints import interrupting
@@ -134,7 +134,7 @@ def exact_moments(problem: Problem, views: Views, parameters: Parameters, scale:
 def sampled_moments(driver: Driver, objective: Objective, parts: tuple[Problem, Views, Parameters]) -> np.ndarray:
     problem, views, parameters = parts
     training = Training({name: value.copy() for name, value in parameters.items()})
-    driver.run(problem, objective, Data(views), training, np.random.default_rng(0), Silent())
+    driver.run(Run(problem, objective, Data(views), training, np.random.default_rng(0)))
     assert training.posterior is not None
     weights = training.posterior.array("x.weights")[..., 0]
     return np.einsum("cki,ckj->cij", weights, weights) / weights.shape[1]
@@ -219,7 +219,7 @@ def test_metropolis_by_gibbs_steps_where_items_cannot_be_drawn_exactly() -> None
     bias = {"hidden.bias": np.zeros(1, np.float32), "x.bias": np.zeros(1, np.float32)}
     training = Training({**bias, "x.weights": np.full((1, 1), 0.1, np.float32)})
     driver = Metropolis(100, 100, thin=3, n_chains=6, n_steps=5, **FIXED)
-    driver.run(problem, SampledCD(), Data(Views({"x": counts})), training, np.random.default_rng(0), Silent())
+    driver.run(Run(problem, SampledCD(), Data(Views({"x": counts})), training, np.random.default_rng(0)))
     assert training.posterior is not None and training.history["exact"][-1] == 0
     weight = np.linspace(-4, 4, 2001)
     # Z = e + exp(e^W), as a count of mean 1 or e^W goes with a unit that is 0 or 1
@@ -265,7 +265,7 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
             driver.check_model(problem, SampledCD())
         return
     driver.check_model(problem, SampledCD())
-    driver.run(problem, SampledCD(), Data(views), training, np.random.default_rng(0), Silent())
+    driver.run(Run(problem, SampledCD(), Data(views), training, np.random.default_rng(0)))
     assert training.posterior is not None and training.posterior.array("x.weights").shape[:2] == (2, 4)
     assert np.isfinite(energy.free_energy(training.parameters, batch)).all()
 

@@ -10,7 +10,7 @@ from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
 from harmonium import BEFH, Gaussian, JointEmpiricalBayes, Langevin, Metropolis, load
-from harmonium.training.normals import JointNormal, Normal
+from harmonium.training.posterior.normals import JointNormal, Normal
 from tests.cases.posterior import QUICK
 
 MEAN = np.array([0.3, -0.2, 0.0])

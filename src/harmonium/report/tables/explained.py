@@ -16,7 +16,7 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.queries.blocks import completed_blocks
 from harmonium.report.tables.latent import check_model, latent_means
-from harmonium.training.monitor import loss_of_view, view_losses
+from harmonium.training.drivers.monitor import loss_of_view, view_losses
 
 # cells that are reconstructed together; it decides about memory and speed alone
 _BLOCK_CELLS = 1_000_000

@@ -1,0 +1,1 @@
+"""Training on a cluster: the driver, the tasks of workers, and the client."""

@@ -1,0 +1,1 @@
+"""Drivers: the only loops over data, and what they share."""

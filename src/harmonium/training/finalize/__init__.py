@@ -1,0 +1,1 @@
+"""End of a fit: coordinates of the units and relevance of the features."""

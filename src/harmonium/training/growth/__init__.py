@@ -1,0 +1,1 @@
+"""Number of units: growing, removing and merging them."""

@@ -1,0 +1,103 @@
+"""New units that stand for independent sources behind the factors of what a model leaves unexplained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from harmonium.energy import Energy
+from harmonium.kernels.rotation import ica_rotation
+from harmonium.objectives.problem import Problem
+from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.training.clusters import bias_of_activity
+from harmonium.training.drivers.projection import project
+from harmonium.training.growth.spectrum import factors
+from harmonium.views.data import Data
+
+# Rows by which sources are told apart, and rows by which biases are found: conventions, which save time.
+_SOURCE_ROWS, _BIAS_ROWS = 5000, 1000
+# Largest weight of a new unit: a convention, log-odds that move a binary feature from 1 % to 60 %.
+_LARGEST_WEIGHT = 5.0
+
+
+@dataclass(frozen=True)
+class GrownModel:
+    """A model with new units.
+
+    Attributes
+    ----------
+    problem : Problem
+        The model.
+    parameters : dict of str to ndarray
+        Where its training begins.
+    n_grown : int
+        Number of units that stand out of chance; if it is 0, the model has one unit without weights.
+    n_epochs : int, optional
+        Epochs after which its training is to end; None if it ends as the driver plans.
+    """
+
+    problem: Problem
+    parameters: Parameters
+    n_grown: int
+    n_epochs: int | None = None
+
+
+def with_units(problem: Problem, n_units: int) -> Problem:
+    """Return the problem with another number of units of the same layer."""
+    return replace(problem, energy=Energy(problem.energy.families, problem.energy.hidden.restore(n_units)))
+
+
+def sources_of(
+    table: np.ndarray, deviation: np.ndarray, n_units: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return independent sources behind the factors of a table: their effects on the statistics, and their values."""
+    found = factors(table, n_units, rng)
+    spaced = np.linspace(0, len(table) - 1, min(_SOURCE_ROWS, len(table))).astype(int)
+    rotation = ica_rotation(found.scores[spaced], rng)
+    return deviation[:, None] * (found.loadings @ rotation.T), found.scores @ rotation.T
+
+
+def units_from_sources(problem: Problem, data: Data, effects: np.ndarray, sources: np.ndarray) -> GrownModel:
+    """Return a model whose units stand for sources, by their effects on the statistics of all views."""
+    problem = with_units(problem, effects.shape[1])
+    energy, families = problem.energy, problem.energy.families
+    reference = {name: problem.reference[name].astype(np.float64) for name in families}
+    own = {name: family.own_parameters() for name, family in families.items()}
+    variances = np.concatenate([families[name].statistic_variance(reference[name], own[name]) for name in families])
+    deviation = np.sqrt(np.maximum(variances, 1e-12))[:, None]
+    weights, share = energy.hidden.weights_from_sources(effects / deviation, sources)
+    weights = np.clip(weights / deviation, -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
+    prior = energy.hidden.prior_of_use(share, len(data))
+    parameters: Parameters = {HIDDEN_BIAS: np.zeros(len(share))}
+    ends = np.cumsum([family.n_features_ for family in families.values()])
+    for (name, family), end in zip(families.items(), ends, strict=True):
+        parameters[weights_of(name)] = weights[end - family.n_features_ : end]
+        parameters |= {own_of(name, own_name): value for own_name, value in own[name].items()}
+    parameters |= {own_of(HIDDEN, name): value for name, value in prior.items()}
+    parameters = {name: value.astype(np.float32) for name, value in parameters.items()}
+    layer = energy.layer(parameters)
+    centre = np.zeros(len(share))
+    if layer.bounded:  # as many items have a unit as have its source
+        batch = problem.complete(_biased(problem, parameters, reference, centre), data.spaced(_BIAS_ROWS, families))
+        natural = energy.hidden_natural(parameters, batch)
+        parameters[HIDDEN_BIAS] = bias_of_activity(Energy(families, layer), natural, share).astype(np.float32)
+        centre = share
+    else:  # the mean item has nothing
+        parameters[HIDDEN_BIAS] = -np.sum(
+            [problem.reference[name] @ parameters[weights_of(name)] for name in families], axis=0
+        ).astype(np.float32)
+    parameters = _biased(problem, parameters, reference, centre)
+    project(energy, parameters)
+    return GrownModel(problem, parameters, 0)
+
+
+def _biased(
+    problem: Problem, parameters: Parameters, reference: dict[str, np.ndarray], centre: np.ndarray
+) -> Parameters:
+    """Return parameters with biases at which views have their mean statistics if the units are at their centre."""
+    biases = {
+        bias_of(name): family.natural_from_mean(reference[name]) - parameters[weights_of(name)] @ centre
+        for name, family in problem.energy.families.items()
+    }
+    return parameters | {name: value.astype(np.float32) for name, value in biases.items()}

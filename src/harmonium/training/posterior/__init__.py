@@ -1,0 +1,1 @@
+"""Posterior sampling: chains, draws, priors, and the drivers that move chains."""

@@ -1,0 +1,145 @@
+"""The result of a fit: all that is known of a model, and all that any question to it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harmonium.energy import Energy
+from harmonium.families import Family
+from harmonium.heads import Head
+from harmonium.objectives.problem import Problem
+from harmonium.params import Parameters
+from harmonium.tables import Table
+from harmonium.targets import Meaning
+from harmonium.training.posterior.draws import Posterior
+from harmonium.training.state import Training
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A fitted model; it is never changed, only replaced.
+
+    Estimators keep it as ``fitted_``. Functions of it and of views (`harmonium.queries`) answer every question.
+
+    Parameters
+    ----------
+    problem : Problem
+        Structure, mean statistics of the training data, head, and weight of its loss.
+    training : Training
+        Parameters, record, posterior draws, and what is needed to continue.
+    feature_names : dict of str to list of str
+        Names of the features of each view.
+    meaning : Meaning, optional
+        What the targets stand for, if something is predicted.
+    baseline_nll : float, default=0.0
+        What an average item costs to describe: the unit of C. 0 if nothing is predicted.
+    C : float, optional
+        Weight of the head's loss, in that unit.
+    validation : dict of str to list of float, optional
+        C, epoch and held-out error of everything that was tried.
+    usage : ndarray of shape (units,), optional
+        Share of the training rows that have each unit, if units were selected.
+    truncation_reached : bool, default=False
+        Whether all units that were allowed are needed, so that more of them might be.
+    relevance : dict of str to ndarray of shape (features, units)
+        How much each feature of a view says about a unit, judged by the unit's most typical items; empty after
+        ``partial_fit``, which does not see all items.
+    missing : dict of str to float
+        Share of the cells of each view that the training data lack.
+    table : Table, optional
+        How a data frame becomes views, if the model was fitted on one.
+    shares : dict of str to float
+        What scores are mixed of, if held-out rows have said so: shares of "topics", "dimensions" and "inputs".
+    remarks : tuple of str
+        What the user should know about the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from harmonium import Harmonium, Stochastic
+    >>> X = (np.random.default_rng(0).random((30, 5)) < 0.5).astype(float)
+    >>> model = Harmonium(2, driver=Stochastic(max_iter=2), random_state=0).fit(X).fitted_
+    >>> model.n_units, model.families
+    (2, {'view0': Bernoulli()})
+    >>> model.parameters["view0.weights"].shape
+    (5, 2)
+    """
+
+    problem: Problem
+    training: Training
+    feature_names: dict[str, list[str]] = field(default_factory=dict)
+    meaning: Meaning | None = None
+    baseline_nll: float = 0.0
+    C: float | None = None
+    validation: dict[str, list[float]] | None = None
+    usage: np.ndarray | None = None
+    truncation_reached: bool = False
+    relevance: dict[str, np.ndarray] = field(default_factory=dict)
+    missing: dict[str, float] = field(default_factory=dict)
+    table: Table | None = None
+    shares: dict[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def energy(self) -> Energy:
+        """Structure of the model."""
+        return self.problem.energy
+
+    @property
+    def families(self) -> dict[str, Family]:
+        """Family of each view."""
+        return self.problem.energy.families
+
+    @property
+    def head(self) -> Head | None:
+        """What is predicted; None if nothing is."""
+        return self.problem.head
+
+    @property
+    def reference(self) -> dict[str, np.ndarray]:
+        """Mean statistics of the training data, by view."""
+        return self.problem.reference
+
+    @property
+    def n_units(self) -> int:
+        """Number of hidden units."""
+        return self.energy.hidden.n_units_
+
+    @property
+    def n_topics(self) -> int:
+        """Number of hidden units that are topics to be read, which come first."""
+        return int(self.energy.hidden.are_topics.sum())
+
+    @property
+    def parameters(self) -> Parameters:
+        """What was learned: arrays by name."""
+        return self.training.result
+
+    @property
+    def account(self) -> str | None:
+        """Sentence on what predictions are made of; None if no rows were held out."""
+        if not self.shares:
+            return None
+        shown = ", ".join(f"{share:.0%} from {part}" for part, share in self.shares.items() if share > 0)
+        told = f"Predictions come {shown.replace(', ', ' and ') if shown.count(',') == 1 else shown}"
+        if self.shares.get("topics") == 0:
+            told += "; topics have no say, as held-out rows are predicted no better with them"
+        return f"{told}."
+
+    @property
+    def posterior(self) -> Posterior | None:
+        """Chains and their draws of the parameters; None if the driver made none."""
+        return self.training.posterior
+
+    @property
+    def draws(self) -> list[Parameters]:
+        """Parameters to average over: posterior draws, or the only ones there are."""
+        return [self.parameters] if self.posterior is None else self.posterior.draws()
+
+    @property
+    def input_names(self) -> list[str]:
+        """Names of the views that users pass: all but those that the head adds."""
+        added = () if self.head is None else self.head.view_names
+        return [name for name in self.families if name not in added]

@@ -1,0 +1,157 @@
+"""Topics beside the units that predict, in one energy.
+
+The units that a loss moves are trained first, without topics: what they learn, and which settings suit them, does not
+depend on the topics. Then topics learn by the likelihood alone what these units leave to explain; the units that
+predict are held where they are. So topics do not know the labels, and a linear model of the topics can be judged on
+held-out rows like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from harmonium.energy import Energy
+from harmonium.heads.base import Head
+from harmonium.linear.comparison import is_better, mean_error
+from harmonium.linear.search import Folds
+from harmonium.linear.stacking import matching_scale
+from harmonium.objectives import SampledCD
+from harmonium.objectives.problem import Problem
+from harmonium.params import HEAD, HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, record
+from harmonium.targets import Targets
+from harmonium.training.checkpoint.file import Checkpoint
+from harmonium.training.defaults import default_driver
+from harmonium.training.drivers.progress import Reporter
+from harmonium.training.drivers.projection import project
+from harmonium.training.drivers.run import Run
+from harmonium.training.initialise import initial_parameters
+from harmonium.training.plan import Plan
+from harmonium.training.state import Training
+from harmonium.views.data import Data
+
+# Values of C of the linear model of the topics' means: a convention. Means lie between 0 and 1, one or two in a row.
+_VALUES = (0.1, 1.0, 10.0)
+# Shares of the topics in the scores to choose from, and how many of them topics may have though nothing is gained.
+_SHARES, _N_HARMLESS = np.arange(1, 11) / 20, 4
+
+
+def composed_start(whole: Problem, trained: Training, data: Data, rng: np.random.Generator) -> Training:
+    """Return a training of all units: topics as they begin, and the others as they were trained.
+
+    A head is no part of it.
+    """
+    (_, topics), _ = whole.energy.hidden.parts
+    energy = Energy(whole.energy.families, topics)
+    begun, learned = initial_parameters(energy, data.views, whole.reference, rng), trained.result
+    project(energy, begun)
+    parameters: Parameters = {}
+    for name, value in learned.items():
+        axis = record(name).unit_axis
+        if record(name).owner != HEAD:
+            parameters[name] = value.copy() if axis is None else np.concatenate([begun[name], value], axis=axis)
+    for name, family in whole.energy.families.items():
+        # the means of the views stay as they are if biases make up for what the average item has of the topics
+        marginal = family.natural_from_mean(whole.reference[name].astype(np.float64))
+        parameters[bias_of(name)] += (begun[bias_of(name)] - marginal).astype(np.float32)
+    return Training(parameters)
+
+
+def learn_topics(
+    whole: Problem,
+    data: Data,
+    training: Training,
+    plan: Plan,
+    rng: np.random.Generator,
+    reporter: Reporter,
+    checkpoint: Checkpoint,
+) -> None:
+    """Train the topics, in place; all other units are held."""
+    (_, topics), _ = whole.energy.hidden.parts
+    held = Energy(whole.energy.families, whole.energy.hidden.holding(training.parameters))
+    problem = replace(whole, energy=held, head=None, loss_weight=0.0)
+    objective = SampledCD() if plan.objective.weighs_labels else plan.objective
+    driver = plan.driver.alike(default_driver(topics, has_head=False))
+    reporter.ahead(driver.planned_rows(len(data)))
+    run = Run(problem, objective, Data(data.views), training, rng, reporter, checkpoint=checkpoint)
+    driver.run(run)
+
+
+def with_head(composed: Parameters, trained: Parameters) -> Parameters:
+    """Return parameters of all units with the head of those that predict; topics have weights of zero in it."""
+    head = {name: value for name, value in trained.items() if record(name).owner == HEAD}
+    if HEAD_WEIGHTS in head:
+        n_topics = len(composed[HIDDEN_BIAS]) - len(head[HEAD_WEIGHTS])
+        head[HEAD_WEIGHTS] = np.pad(head[HEAD_WEIGHTS], ((n_topics, 0), (0, 0)))
+    return composed | head
+
+
+@dataclass(frozen=True)
+class TopicScores:
+    """A linear model of the topics' means, and its share in the scores.
+
+    Attributes
+    ----------
+    share : float
+        Share of the scores that comes from the topics.
+    weights : ndarray of shape (topics, outputs)
+        Weights of the topics, on the scale of the other scores.
+    bias : ndarray of shape (outputs,)
+        What goes with them.
+    scores : ndarray of shape (rows, outputs)
+        Scores of the held-out rows with that share.
+    """
+
+    share: float
+    weights: np.ndarray
+    bias: np.ndarray
+    scores: np.ndarray
+
+    def mixed(self, parameters: Parameters) -> Parameters:
+        """Return parameters in which the topics have their share; a linear part has to give way as much."""
+        weights = (1 - self.share) * parameters[HEAD_WEIGHTS]
+        weights[: len(self.weights)] = self.share * self.weights
+        bias = (1 - self.share) * parameters[HEAD_BIAS] + self.share * self.bias
+        return parameters | {HEAD_WEIGHTS: weights.astype(np.float32), HEAD_BIAS: bias.astype(np.float32)}
+
+
+def topic_scores(
+    head: Head, means: np.ndarray, targets: Targets, folds: Folds, scores: np.ndarray
+) -> TopicScores | None:
+    """Return a linear model of the topics with its share in the scores; None if topics have no say.
+
+    The share is the best one if it is clearly better than none; otherwise as large as it can be, up to a fifth, without
+    a held-out row being predicted worse on average. ``means`` are E[h | x] of the topics for all rows, and ``scores``
+    those of the held-out rows without topics.
+    """
+    targets = targets.as_rows()
+    held = Targets.joined([targets.take(rows) for _, rows in folds])
+    alone, C = min(
+        ((_held_out(head, means, targets, folds, C), C) for C in _VALUES),
+        key=lambda found: mean_error(head.error(found[0], held.values), held.weight),
+    )
+    factor, move = matching_scale(head.outputs_, scores, alone, held)
+    mixed = [(1 - share) * scores + share * (alone * factor + move) for share in (0.0, *_SHARES)]
+    errors = [head.error(one, held.values) for one in mixed]
+    means_of_errors = np.array([mean_error(one, held.weight) for one in errors])
+    chosen = int(np.argmin(means_of_errors))
+    if not is_better(errors[chosen], errors[0], held.weight):
+        worse = np.flatnonzero(means_of_errors[: _N_HARMLESS + 1] > means_of_errors[0])
+        chosen = int(worse[0]) - 1 if len(worse) else _N_HARMLESS
+    if chosen == 0:
+        return None
+    known = np.flatnonzero(targets.counting)
+    weights, bias = head.solve_linear(means[known], targets.take(known), C, head.linear_losses[0])
+    return TopicScores(float(_SHARES[chosen - 1]), weights * factor, bias * factor + move, mixed[chosen])
+
+
+def _held_out(head: Head, means: np.ndarray, targets: Targets, folds: Sequence, C: float) -> np.ndarray:
+    """Return scores of the held-out rows by linear models of the topics, which have not seen them."""
+    found = []
+    for train, rows in folds:
+        known = train[targets.counting[train]]
+        weights, bias = head.solve_linear(means[known], targets.take(known), C, head.linear_losses[0])
+        found.append(means[rows] @ weights + bias)
+    return np.concatenate(found)
