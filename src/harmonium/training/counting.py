@@ -46,7 +46,7 @@ def counted(problem: Problem, data: Data) -> Problem:
     Layers that say their number themselves, or find it in training, keep it, and so do those whose units predict.
     """
     hidden = problem.energy.hidden
-    if hidden.grows or (problem.head is not None and hidden.predictors is hidden):
+    if hidden.selects or hidden.has_free_coordinates or (problem.head is not None and hidden.predictors is hidden):
         return problem
     fewest = hidden.bind(_FEWEST)
     n_most = _FEWEST + hidden.n_units_ - fewest.n_units_
