@@ -10,7 +10,7 @@ the likelihood alone, beside signed dimensions, which learn by likelihood and lo
 - topics alone (`TopicModel`), the same begun from clusters within thirds of the target, and NMF of tf-idf.
 
 The space is judged by a ridge on E[h | x], standardised, for all alike; that of the default has topics and dimensions.
-The whole model is the estimator with its direct path; where there is none, a mixture with a ridge on tf-idf, by
+The whole model is the estimator with its linear part; where there is none, a mixture with a ridge on tf-idf, by
 predictions of rows that neither has seen (but a supervised start has). Errors are 1 - R². Held-out is the error of the
 units alone on training rows that were held out: by this one may choose C. Decorrelation of units is not among the ways.
 """
@@ -103,10 +103,10 @@ class Ways:
         known, new = (model.transform({"words": words}) for words in (self.task.counts, self.task.unseen))
         return shown, (known, new)
 
-    def supervised(self, hidden: Any, C: float, seed: int, direct: Any = False) -> HarmoniumRegressor:
+    def supervised(self, hidden: Any, C: float, seed: int, linear_part: Any = False) -> HarmoniumRegressor:
         """Return a regressor with as many units as there are topics, or with the default layer."""
         size: Any = "auto" if hidden is None else self.n_topics
-        head = EpsilonInsensitive(C=C, direct=direct)
+        head = EpsilonInsensitive(C=C, linear_part=linear_part)
         return HarmoniumRegressor(size, hidden=hidden, head=head, random_state=seed)
 
     def raising(self) -> BernoulliUnits:

@@ -181,15 +181,15 @@ def test_a_killed_fit_goes_on_to_the_same_bits(skeletons: dict[str, Any], tmp_pa
 
 def test_an_interrupt_keeps_what_was_learned(skeletons: dict[str, Any], tmp_path: Path) -> None:
     model, driver = descended(skeletons), skeletons["driver"].GradientDescent
-    step, count = driver._step, [0]
+    move, count = driver._move, [0]
 
     def interrupted(*given: Any) -> None:
         count[0] += 1
         if count[0] == 8:
             raise KeyboardInterrupt
-        step(*given)
+        move(*given)
 
-    with patch.object(driver, "_step", interrupted), pytest.raises(KeyboardInterrupt), pytest.warns(match="interrupt"):
+    with patch.object(driver, "_move", interrupted), pytest.raises(KeyboardInterrupt), pytest.warns(match="interrupt"):
         model.fit(WORDS)
     assert model.stopped_ == "interrupted" and 1 <= model.n_iter_ <= 7
     assert_survives(model, WORDS, tmp_path / "model.safetensors")

@@ -46,6 +46,7 @@ from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
 from harmonium.training.drivers.progress import reporting
 from harmonium.training.fit import fit, resume, start, update
+from harmonium.training.growth.counting import counted
 from harmonium.training.plan import Plan
 from harmonium.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.views import Views
@@ -91,8 +92,9 @@ class Harmonium(
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of hidden units (topics). "auto" is 0.4 times the root of the number of rows, between 2 and 50; 50 for
-        layers that remove units. A hidden layer that states its own number overrides it.
+        Number of hidden units (topics). "auto" is one more than the directions of the data that stand out of chance, at
+        least 2 and at most 0.4 times the root of the number of rows or 50; 50 for layers that remove units. A hidden
+        layer that states its own number overrides it.
     views : "infer", TableViews, Family, str, mapping or list, default="infer"
         Family of each view: "infer" looks at the data; a family, or the name of one such as "poisson", is used for all
         views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each
@@ -200,7 +202,7 @@ class Harmonium(
     _left_out: tuple[str, ...] = ()
 
     settings: ClassVar[Mapping[str, Setting]] = {
-        "n_components": Whole(remedy="'auto' goes by the number of rows", also=("auto",)),
+        "n_components": Whole(remedy="'auto' goes by the data", also=("auto",)),
         "views": FamiliesOrTable(),
         "view_weights": ViewWeights(),
         "hidden": IsPart(HiddenLayer, "BernoulliUnits()"),
@@ -295,6 +297,8 @@ class Harmonium(
             views = read(self, X, reset=before is None)
             layer = self._layer(len(views), before)
             problem, data = self._problem(views, labels, layer, before)
+            if self.n_components == "auto" and before is None:
+                problem = counted(problem, data)
             if self.driver is None:
                 plan = replace(plan, driver=self.driver_for(len(data))).where_data_are(X, layer)
             plan.check_model(problem.predicting)

@@ -44,9 +44,11 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of topics. "auto" is 0.4 times the root of the number of rows, between 2 and 50, less those that say the
-        same as others (a correlation of 0.5 over the items). The default layer has dimensions beside them, as many as
-        scores are predicted, between 30 and 50. A hidden layer that states its own number overrides it.
+        Number of topics. "auto" is one more than the directions of the data that stand out of chance, at least 2 and at
+        most 0.4 times the root of the number of rows or 50, less those that say the same as others (a correlation of
+        0.5 over the items). The default layer has dimensions beside them, as many as scores are predicted, between 30
+        and 50. Where all units predict, "auto" goes by the rows alone. A hidden layer that states its own number
+        overrides it.
     views : "infer", TableViews, Family, str, mapping or list, default="infer"
         Family of each view: "infer" looks at the data; a family, or the name of one such as "poisson", is used for all
         views; a mapping has a family, "infer" or, if X is one matrix, `Columns`, a slice or a list of columns for each

@@ -43,8 +43,6 @@ class Gaussian(Normal):
     natural_limits = (-1e4, 1e4)
     location_: np.ndarray
     scale_: np.ndarray
-    #: root of the mean variance of the columns; None if the family was read from a file
-    view_scale_: float | None = None
 
     settings = {
         "variance": Number(remedy="1.0 means: that of the data, or pass 'learn'", also=("learn",)),
@@ -79,8 +77,6 @@ class Gaussian(Normal):
         scale = scales_of(summary.variance, summary.mean, summary.is_sparse)
         location = np.zeros_like(summary.mean) if summary.is_sparse else summary.mean
         bound = self.with_fitted(n_features_=summary.n_columns, location_=location, scale_=scale)
-        # the scale of a column that never varies says nothing about the others
-        bound.view_scale_ = float(np.sqrt(np.mean(summary.variance))) or 1.0
         return bound._on_view_scale() if self.scale == "view" else bound
 
     def with_view_scale(self) -> Self:
@@ -88,11 +84,11 @@ class Gaussian(Normal):
 
         It is the family itself where the scale is given, or variances are to be learned.
         """
-        is_open = self.scale == "auto" and self.variance != "learn" and self.view_scale_ is not None
-        return self._on_view_scale() if is_open else self
+        return self._on_view_scale() if self.scale == "auto" and self.variance != "learn" else self
 
     def _on_view_scale(self) -> Self:
-        scale = np.full_like(self.scale_, self.view_scale_)
+        varying = self.scale_[self.scale_ != 1]  # 1 stands for a column that never varies, too
+        scale = np.full_like(self.scale_, np.sqrt(np.mean(np.square(varying))) if len(varying) else 1.0)
         return self.with_fitted(n_features_=self.n_features_, location_=self.location_, scale_=scale)
 
     def constants(self) -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ from harmonium.validation import Setting, Whole
 NUMBER_OF_UNITS = Whole(remedy="None takes the estimator's n_components", also=(None,))
 # A unit is idle if the standard deviation of its means is less than this share of its range: a convention.
 _IDLE = 1e-3
-# Number of units by the root of the number of rows, and the most of them, unless the user names one. Topics of few
+# Most units by the root of the number of rows, and of all, unless the user names a number. Topics of few
 # items are made of chance: NPMI of 20 and 50 topics of 2,500 hotel reviews .18 and .13, of 2,570 wines .21 and .08, but
 # of 11,000 messages .47 and .40, where more topics are found that read well.
 _UNITS_BY_ROOT, _MOST_UNITS = 0.4, 50
@@ -97,7 +97,7 @@ class HiddenLayer(Part):
         return self.restore(int(n_components if self.n_units is None else self.n_units))
 
     def usual_size(self, n_rows: int | None) -> int:
-        """Return the number of components of a model whose user names none.
+        """Return the largest number of components of a model whose user names none.
 
         Parameters
         ----------

@@ -12,6 +12,8 @@ Damle, Minden & Ying (2019), Simple, direct and efficient multi-way spectral clu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -20,6 +22,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
+from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.training.view_rows import missing_cells, rows_of, totals_of_groups
 from harmonium.views import Views
@@ -50,8 +53,7 @@ def cluster_weights(
     """
     n_units = energy.hidden.n_units_
     n_clusters = max(n_units, 2)
-    numbers = _numbers_of_an_item(views.batch(_spaced(len(views), _PROBED), energy.families))
-    items = _spaced(len(views), min(_SAMPLE, int(_LARGEST_SAMPLE / numbers) + 1))
+    items = sampled_items(views, energy.families, _SAMPLE)
     batch = views.batch(items, energy.families)
     cluster = _clusters(*_coordinates(energy, batch, reference, n_clusters), n_clusters)
     share = np.bincount(cluster, minlength=n_clusters) / len(items)
@@ -65,6 +67,12 @@ def cluster_weights(
         start = family.natural_from_mean(mean)
         weights[name] = np.stack([family.natural_from_mean(row) - start for row in means], axis=1)
     return weights, share[kept]
+
+
+def sampled_items(views: Views, families: Mapping[str, Family], most: int) -> np.ndarray:
+    """Return the numbers of items at even distances, at most so many, and no more than there is room for."""
+    numbers = _numbers_of_an_item(views.batch(_spaced(len(views), _PROBED), families))
+    return _spaced(len(views), min(most, int(_LARGEST_SAMPLE / numbers) + 1))
 
 
 def bias_of_activity(energy: Energy, natural: np.ndarray, activity: np.ndarray | float) -> np.ndarray:
