@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from harmonium import BernoulliUnits, Harmonium, HarmoniumClassifier, Hinge, Stochastic
+from harmonium import BernoulliUnits, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
 from harmonium.training.growth.counting import n_standing_out
 
 FEW = Stochastic(max_iter=1)
@@ -84,3 +84,18 @@ def test_false_alarms_are_rare(n_features: int) -> None:
     tables = [rng.normal(size=(300, n_features)).astype(np.float32) for _ in range(20)]
     assert sum(n_standing_out(table - table.mean(axis=0), 10) > 0 for table in tables) <= 4
     assert n_standing_out(np.zeros((5, 3), dtype=np.float32), 2) == 0
+
+
+@pytest.mark.parametrize("kind", [Harmonium, HarmoniumClassifier, HarmoniumRegressor])
+def test_sparse_rows_whose_columns_are_in_no_order_stay_as_they_are(kind: type[Harmonium]) -> None:
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random_array((120, 150), density=0.1, format="csr", rng=rng, dtype=np.float32)
+    X.data[:] = rng.integers(1, 5, X.nnz)
+    for row in range(120):
+        part = slice(X.indptr[row], X.indptr[row + 1])
+        X.indices[part] = X.indices[part][::-1].copy()
+    X.has_sorted_indices = False
+    data, indices = X.data.copy(), X.indices.copy()
+    kind(random_state=0).fit(X, rng.integers(2, size=120))
+    np.testing.assert_array_equal(X.data, data)
+    np.testing.assert_array_equal(X.indices, indices)

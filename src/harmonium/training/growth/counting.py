@@ -90,6 +90,8 @@ def _varying(view: ViewBatch, family: Family, most: int) -> np.ndarray:
     Of counts they are Pearson residuals of a row's size: (x - size * share) / √size.
     """
     rows: Any = to_scipy(view.statistic)
+    if scipy.sparse.issparse(rows):
+        rows = rows.copy()  # comparisons of SciPy put indices in order, in memory that is the user's
     seen = view.observed_rows[:, None]
     sizes = seen[:, 0].astype(np.float32)
     if family.counts_something:
