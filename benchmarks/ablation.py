@@ -39,7 +39,7 @@ SETS = (
 )
 BENCHMARK = Benchmark(
     title="Ablation of the defaults: what each part is worth",
-    claim="all defaults, without the linear part, without levelled rows, without weights of views, on six sets",
+    claim="all defaults, without the linear part, without rows of one length, without weights of views, on six sets",
     minutes=20,
     data=("newsgroups", "reuters21578", "hotels", "bdgp", "wikipedia", "cll"),
     settings={"sets": SETS, "words": 5000, "seeds": 3, "rows": 0},
@@ -131,9 +131,9 @@ def without_levels(task: Task) -> dict[str, Any] | None:
     )
     families = looked.fit(task.train, task.y).families_
     changed = {
-        name: type(family)(**{**family.get_params(deep=False), "level_rows": False})
+        name: type(family)(**{**family.get_params(deep=False), "length_normalize": False})
         for name, family in families.items()
-        if "level_rows" in family.get_params(deep=False)
+        if "length_normalize" in family.get_params(deep=False)
     }
     if not changed:
         return None
@@ -148,7 +148,7 @@ def without_view_weights(task: Task) -> dict[str, Any] | None:
 VARIANTS: dict[str, Callable[[Task], dict[str, Any] | None]] = {
     EVERYTHING: lambda task: {},
     "without the linear part": lambda task: {"head": task.head(linear_part=False)},
-    "without levelled rows": without_levels,
+    "without length-normalised rows": without_levels,
     "without weights of views": without_view_weights,
 }
 

@@ -2,9 +2,9 @@
 
 Counts are drawn with a known dispersion, or are words of 20 Newsgroups and Reuters-21578. All harmoniums have the same
 few binary units, so that their partition functions are exact (enumeration) and held-out likelihoods carry no error of
-annealing; rows are not levelled, as totals would then be given. Baselines have no units: one rate for each column.
+annealing; rows are not length-normalised, as totals would then be given. Baselines have no units: one rate a column.
 The r of the negative binomial is the one with the highest likelihood on a fifth of the training rows. Texts are also
-retrieved by the cosine of their latent coordinates, with more units, and with levelled rows as by default.
+retrieved by the cosine of their latent coordinates, with more units, and with length-normalised rows as by default.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def chosen_r(train: np.ndarray, units: int) -> float:
     held = np.arange(train.shape[0]) % 5 == 0
 
     def held_out(r: float) -> float:
-        return log_likelihood(fitted(NegativeBinomial(r, level_rows=False), units, train[~held], 0), train[held])
+        return log_likelihood(fitted(NegativeBinomial(r, length_normalize=False), units, train[~held], 0), train[held])
 
     return max(R_GRID, key=held_out)
 
@@ -117,7 +117,10 @@ def likelihoods(draw: Callable[[int], Counts], options: SimpleNamespace) -> tupl
     r = chosen_r(draw(0).train, options.units)
     for seed in range(options.seeds):
         counts = draw(seed)
-        families = {"Poisson": Poisson(level_rows=False), "negative binomial": NegativeBinomial(r, level_rows=False)}
+        families = {
+            "Poisson": Poisson(length_normalize=False),
+            "negative binomial": NegativeBinomial(r, length_normalize=False),
+        }
         reached = without_units(counts.train, counts.test)
         for name, family in families.items():
             reached[name] = log_likelihood(fitted(family, options.units, counts.train, seed), counts.test)
@@ -172,7 +175,7 @@ def report(rows: list[list[Any]], models: list[str], retrieved: Retrieved, optio
     columns = {"counts": None, "variance / mean": "{:.2f}", "r chosen": None}
     result.table("likelihood", {**columns, **dict.fromkeys([*models, "gain"], "{:.2f}")}, rows)
     result.text(
-        f"Retrieval: mean average precision of test texts as queries, {options.retrieval_units} units, rows levelled; "
+        f"Retrieval: mean average precision of test texts, {options.retrieval_units} units, rows of one length; "
         "cosines. The r is the one chosen above."
     )
     cells = [[*key, with_error(values) if len(values) > 1 else values[0]] for key, values in retrieved.items()]

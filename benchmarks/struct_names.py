@@ -99,7 +99,7 @@ def one_split(seed: int, sizes: tuple[int, ...], most: int) -> Scores:
         parts: dict[str, Any] = {"driver": driver(0.05), "random_state": seed, "n_jobs": 1}
         scores["structMMH", K] = structMMH(K, **parts).fit(train, y).score(test, truth)
         scores["structMMH, shuffled letters", K] = structMMH(K, **parts).fit(mixed, y).score(new_mixed, truth)
-        flat = MMH(K, {"counts": Poisson(level_rows=False)}, **parts)
+        flat = MMH(K, {"counts": Poisson(length_normalize=False)}, **parts)
         scores["MMH, counts", K] = flat.fit(counts, y).score(new_counts, truth)
         print(seed, {name: round(score, 3) for (name, k), score in scores.items() if k in (0, K)}, flush=True)
     return scores

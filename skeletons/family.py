@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.families import Family, Law, Support
+from harmonium.families import Distribution, Family, Support
 from harmonium.validation import Whole
 
 # Means at the ends of the range would need infinite natural parameters: a convention, that of the other families.
 _INSIDE = 1e-6
 
 
-# A law of one number, if features are independent given the hidden units. One that exists already is imported; one that
+# A distribution of one number, if features are independent given hidden units. One that exists is imported; one that
 # units can have too is stated beside the others. Families whose features depend on each other have none: they define
 # support, log_base, log_partition, mean, sample and mode themselves.
 @dataclass(frozen=True)
-class StepsLaw(Law):
-    """Law of whole numbers from 0 to n, all alike where the natural parameter is 0."""
+class StepsDistribution(Distribution):
+    """Distribution of whole numbers from 0 to n, all alike where the natural parameter is 0."""
 
     n: int
 
@@ -89,7 +89,7 @@ class Stars(Family):
         """Return 0, as counts look alike."""
         return 0
 
-    # What may the user's data be? Left out where the law's support says it.
+    # What may the user's data be? Left out where the distribution's support says it.
     @property
     def support(self) -> Support:
         """All whole numbers from 1 to the largest."""
@@ -110,9 +110,9 @@ class Stars(Family):
         """False, as no number of stars has the statistic of none."""
         return False
 
-    def law(self, own: Any = None, columns: np.ndarray | None = None) -> Law:
-        """Return the law of the stars beyond the first."""
-        return StepsLaw(self.largest - 1)
+    def distribution(self, own: Any = None, columns: np.ndarray | None = None) -> Distribution:
+        """Return the distribution of the stars beyond the first."""
+        return StepsDistribution(self.largest - 1)
 
     # Where do biases begin? Means at the ends are moved inside.
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
@@ -121,7 +121,7 @@ class Stars(Family):
         low, high = np.full(mean.shape, -30.0), np.full(mean.shape, 30.0)
         for _ in range(60):
             middle = (low + high) / 2
-            below = self.law().mean(middle) < inside
+            below = self.distribution().mean(middle) < inside
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return ((low + high) / 2).astype(mean.dtype)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.heads import LinearHead
 from harmonium.heads.outputs import NumberOutputs
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 
 
 class LeastSquares(LinearHead):
@@ -26,7 +26,7 @@ class LeastSquares(LinearHead):
 
     Examples
     --------
-    >>> labels = Labels(Meaning("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
+    >>> labels = Labels(TargetSpec("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
     >>> head = LeastSquares(C=1.0).bind(labels)
     >>> head.loss(np.array([[0.5]]), np.array([[1.0]]))
     (array([0.125]), array([[-0.5]]))
@@ -51,7 +51,7 @@ class LeastSquares(LinearHead):
         """Return mean and standard deviation of each output, and the factors."""
         return super().constants() | self.outputs_.constants()
 
-    def restore(self, meaning: Meaning, constants: Mapping[str, np.ndarray]) -> Self:
+    def restore(self, meaning: TargetSpec, constants: Mapping[str, np.ndarray]) -> Self:
         """Return a copy with mean and standard deviation from the constants."""
         head = self._with_outputs(NumberOutputs.restored(constants, meaning.n_columns))
         return head._with_factors(constants["factors"])

@@ -1,9 +1,9 @@
-"""Laws of one number, stated once for features of views and for hidden units.
+"""Distributions of one number, stated once for features of views and for hidden units.
 
     p(x | natural) = exp(natural · x + log_base(x) - log_partition(natural))
 
-All laws work elementwise, in the precision of what is passed. A family adds how data become such numbers and how
-naturals are kept where the law is finite; a hidden layer adds how units are read.
+All of them work elementwise, in the precision of what is passed. A family adds how data become such numbers and how
+naturals are kept where the distribution is finite; a hidden layer adds how units are read.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from harmonium.support import Support
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
-class Law:
-    """Base of the laws: an exponential family of one number.
+class Distribution:
+    """Base of the distributions: an exponential family of one number.
 
     A subclass defines all methods, elementwise and in the precision of what is passed. `log_base` is zero by default.
 
     See Also
     --------
-    harmonium.families.Family.law : The law of the features of a view.
-    harmonium.hidden.HiddenLayer.law : The law of a hidden unit.
+    harmonium.families.Family.distribution : The distribution of the features of a view.
+    harmonium.hidden.HiddenLayer.distribution : The distribution of a hidden unit.
 
     Examples
     --------
-    >>> from harmonium.laws import BernoulliLaw
-    >>> law = BernoulliLaw()
-    >>> law.mean(np.array([0.0])).tolist(), law.variance(np.array([0.0])).tolist()
+    >>> from harmonium.distributions import BernoulliDistribution
+    >>> distribution = BernoulliDistribution()
+    >>> distribution.mean(np.array([0.0])).tolist(), distribution.variance(np.array([0.0])).tolist()
     ([0.5], [0.25])
     """
 
@@ -137,8 +137,8 @@ class Law:
 
 
 @dataclass(frozen=True)
-class BernoulliLaw(Law):
-    """Law of zeros and ones, with the log-odds as natural parameter."""
+class BernoulliDistribution(Distribution):
+    """Distribution of zeros and ones, with the log-odds as natural parameter."""
 
     @property
     def support(self) -> Support:
@@ -168,8 +168,8 @@ class BernoulliLaw(Law):
 
 
 @dataclass(frozen=True)
-class BinomialLaw(Law):
-    """Law of the number of successes in n trials, with their log-odds as natural parameter."""
+class BinomialDistribution(Distribution):
+    """Distribution of the number of successes in n trials, with their log-odds as natural parameter."""
 
     n: int
 
@@ -207,8 +207,8 @@ class BinomialLaw(Law):
 
 
 @dataclass(frozen=True)
-class NormalLaw(Law):
-    """Law of real numbers with variance σ² and mean σ² · natural; log σ² is one number, or one for each column."""
+class NormalDistribution(Distribution):
+    """Distribution of real numbers with variance σ² and mean σ² · natural; log σ² is a number, or one a column."""
 
     log_variance: np.ndarray | float
 
@@ -254,8 +254,8 @@ class NormalLaw(Law):
 
 
 @dataclass(frozen=True)
-class PoissonLaw(Law):
-    """Law of Poisson counts, with the log-rate as natural parameter."""
+class PoissonDistribution(Distribution):
+    """Distribution of Poisson counts, with the log-rate as natural parameter."""
 
     @property
     def support(self) -> Support:
@@ -288,8 +288,8 @@ class PoissonLaw(Law):
 
 
 @dataclass(frozen=True)
-class NegativeBinomialLaw(Law):
-    """Law of counts with P(x) = C(x + r - 1, x) p^x (1 - p)^r; the natural parameter log p is below 0."""
+class NegativeBinomialDistribution(Distribution):
+    """Distribution of counts with P(x) = C(x + r - 1, x) p^x (1 - p)^r; the natural parameter log p is below 0."""
 
     r: float
 

@@ -102,7 +102,7 @@ def _numbers(stored: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Meaning:
+class TargetSpec:
     """What the values of targets stand for.
 
     Attributes
@@ -137,7 +137,7 @@ class Labels:
 
     Attributes
     ----------
-    meaning : Meaning
+    meaning : TargetSpec
         What the values stand for.
     targets : Targets
         The values, row by row.
@@ -145,6 +145,6 @@ class Labels:
         Numbers of the classes of the only column from the lowest to the highest, if y itself puts them in order.
     """
 
-    meaning: Meaning
+    meaning: TargetSpec
     targets: Targets
     order: np.ndarray | None = None

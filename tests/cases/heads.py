@@ -15,7 +15,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
 from harmonium.parts import registered
-from harmonium.targets import Kind, Labels, Meaning, Targets
+from harmonium.targets import Kind, Labels, Targets, TargetSpec
 from tests.cases.models import hidden_names
 
 COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.5], [3.0, 0.7, 0.0]])
@@ -36,7 +36,7 @@ def labelled(kind: Kind, values: np.ndarray, n_classes: Sequence[int] = (), weig
     """What the reader of y would make of them; ``n_classes``: of each column, unless they are numbers."""
     classes = [np.arange(number) for number in n_classes]
     weight = np.broadcast_to(np.asarray(weight, dtype=float), len(values))
-    return Labels(Meaning(kind, classes, values.shape[1] == 1, values.shape[1]), Targets(values, weight))
+    return Labels(TargetSpec(kind, classes, values.shape[1] == 1, values.shape[1]), Targets(values, weight))
 
 
 def labels_for(kind: Kind, n_rows: int, seed: int = 0, columns: int | None = None, weight: Any = 1.0) -> Labels:
@@ -60,7 +60,7 @@ def labels_of(name: str, kind: Kind, n_rows: int = 40, **settings: Any) -> Label
     labels = labels_for(kind, n_rows, columns=None if several else 1, weight=weight)
     if name == "Ordinal" and kind == "number":  # one column of numbers that are levels
         levels = np.round(labels.targets.values[:, :1])
-        labels = Labels(Meaning("number", []), Targets(levels, weight))
+        labels = Labels(TargetSpec("number", []), Targets(levels, weight))
     return labels
 
 

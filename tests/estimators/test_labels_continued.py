@@ -198,10 +198,10 @@ def test_other_views_are_refused_where_training_goes_on(views: Any) -> None:
 def test_settings_of_families_that_data_decide_are_no_change() -> None:
     counts = RNG.poisson(0.2, size=(60, 30)).astype(float)
     model = quick(views="poisson", warm_start=True).fit(counts, Y[:60]).fit(counts, Y[:60])
-    assert model.families_["view0"].level_rows is True
+    assert model.families_["view0"].length_normalize is True
     model.set_params(views={"view0": Poisson()}).fit(counts, Y[:60])
     with pytest.raises(ValueError, match="families it began with"):
-        model.set_params(views=Poisson(level_rows=False)).fit(counts, Y[:60])
+        model.set_params(views=Poisson(length_normalize=False)).fit(counts, Y[:60])
 
 
 @pytest.mark.parametrize("setting", ["linear", False])

@@ -12,7 +12,7 @@ from harmonium.evaluation.baselines import linear_predictions, trivial_predictio
 from harmonium.evaluation.held_out import encoded_targets
 from harmonium.evaluation.measures import compare, measures_for
 from harmonium.evaluation.split import split_rows
-from harmonium.targets import Meaning
+from harmonium.targets import TargetSpec
 from tests.cases.folders import FRAME, KIND, READER
 
 
@@ -30,15 +30,15 @@ def test_measures_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(1)
     weight = rng.integers(0, 3, 50).astype(float)
     y, guess = rng.normal(size=(50, 1)), rng.normal(size=(50, 1))
-    explained, error = (measure.value(y, guess, weight) for measure in measures_for(Meaning("number", [])))
+    explained, error = (measure.value(y, guess, weight) for measure in measures_for(TargetSpec("number", [])))
     assert explained == pytest.approx(r2_score(y, guess, sample_weight=weight))
     assert error == pytest.approx(mean_absolute_error(y, guess, sample_weight=weight))
     classes, shares = rng.integers(0, 3, (50, 1)).astype(float), rng.dirichlet(np.ones(3), 50)
-    right, loss = (m.value(classes, shares, weight) for m in measures_for(Meaning("class", [np.arange(3)])))
+    right, loss = (m.value(classes, shares, weight) for m in measures_for(TargetSpec("class", [np.arange(3)])))
     assert right == pytest.approx(accuracy_score(classes[:, 0], shares.argmax(axis=1), sample_weight=weight))
     assert loss == pytest.approx(log_loss(classes[:, 0], shares, sample_weight=weight, labels=[0, 1, 2]))
     labels, chances = rng.integers(0, 2, (50, 4)).astype(float), rng.random((50, 4))
-    f1 = measures_for(Meaning("label", []))[0].value(labels, chances, np.ones(50))
+    f1 = measures_for(TargetSpec("label", []))[0].value(labels, chances, np.ones(50))
     assert f1 == pytest.approx(f1_score(labels, chances >= 0.5, average="micro"))
 
 
@@ -47,7 +47,7 @@ def test_intervals_are_those_of_the_mean() -> None:
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 2, (400, 1)).astype(float)
     shares = np.where(rng.random((400, 1)) < 0.8, truth, 1 - truth) @ [[-1.0, 1.0]] + [1.0, 0.0]
-    found = compare(Meaning("class", [np.arange(2)]), truth, {"a": shares, "b": shares.copy()})[0]["models"]
+    found = compare(TargetSpec("class", [np.arange(2)]), truth, {"a": shares, "b": shares.copy()})[0]["models"]
     value, width = found[0]["value"], 1.96 * np.sqrt(found[0]["value"] * (1 - found[0]["value"]) / 400)
     assert found[0]["lower"] == pytest.approx(value - width, abs=0.01)
     assert found[0]["upper"] == pytest.approx(value + width, abs=0.01)

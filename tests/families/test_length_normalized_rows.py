@@ -1,4 +1,4 @@
-"""Levelled rows: counts of different totals on one scale, against NumPy lines and enumeration given the totals."""
+"""Length-normalised rows: counts of different totals on one scale, against NumPy and enumeration given the totals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, S
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.training.drivers.projection import project
 from tests.cases.models import make_hidden, make_parameters
 
@@ -47,12 +47,12 @@ FAMILIES = [Bernoulli, Poisson, NegativeBinomial]
 HIDDEN = ["BernoulliUnits", "BinomialUnits"]
 
 
-def levelled(kind: type, n_features: int = 3, typical: float = TYPICAL):
-    return kind(level_rows=True).restore(n_features, {"typical_size": np.array(typical)})
+def length_normalized(kind: type, n_features: int = 3, typical: float = TYPICAL):
+    return kind(length_normalize=True).restore(n_features, {"typical_size": np.array(typical)})
 
 
 def small_model(kind: type, hidden: str = "BernoulliUnits", seed: int = 4):
-    energy = Energy({"x": levelled(kind)}, make_hidden(hidden))
+    energy = Energy({"x": length_normalized(kind)}, make_hidden(hidden))
     return energy, make_parameters(energy, seed=seed)
 
 
@@ -74,9 +74,9 @@ def statistics_of(objective, problem, parameters, batch, seed: int = 0) -> Stati
 
 # ---- the model ---------------------------------------------------------------------------------------------------
 def test_pull_is_a_root_between_nothing_and_its_cap() -> None:
-    family = levelled(Bernoulli, 3, typical=9.0)
+    family = length_normalized(Bernoulli, 3, typical=9.0)
     np.testing.assert_allclose(family.pull(np.array([9.0, 1.0, 36.0])), [1.0, 3.0, 0.5])
-    assert levelled(Bernoulli, 3, typical=100.0).pull(np.array([0.0, 1.0])).tolist() == [4.0, 4.0]
+    assert length_normalized(Bernoulli, 3, typical=100.0).pull(np.array([0.0, 1.0])).tolist() == [4.0, 4.0]
     assert family.pull(None) is None
     assert Bernoulli().restore(3, {}).pull(np.ones(2)) is None
     assert Bernoulli().restore(3, {}).sizes(np.ones((2, 3))) is None
@@ -153,11 +153,11 @@ def test_gradient_of_the_exact_likelihood(kind: type) -> None:
 
 
 def test_gradient_of_the_conditional_likelihood() -> None:
-    """That of classes given a levelled view, by finite differences."""
+    """That of classes given a length-normalised view, by finite differences."""
     classes = Targets(np.array([[0], [1], [2], [0], [1], [2]]), np.ones(6))
-    head = LabelView().bind(Labels(Meaning("class", [np.arange(3)]), classes))
+    head = LabelView().bind(Labels(TargetSpec("class", [np.arange(3)]), classes))
     label = harmonium.Categorical().restore(3, {"groups": np.array([0, 3])})
-    energy = Energy({"x": levelled(Poisson), "label": label}, make_hidden("BernoulliUnits"))
+    energy = Energy({"x": length_normalized(Poisson), "label": label}, make_hidden("BernoulliUnits"))
     parameters = make_parameters(energy, seed=2)
     batch = batch_of(energy.families["x"], rows_of(Poisson))
     batch.views["label"] = ViewBatch(np.eye(3)[classes.values[:, 0]])
@@ -278,7 +278,7 @@ def test_rows_of_the_typical_total_are_as_without() -> None:
     for row in X:
         row[rng.choice(25, 4, replace=False)] = 1
     fitted = [
-        Harmonium(3, views=Bernoulli(level_rows=level), driver=Stochastic(max_iter=3), random_state=0).fit(X)
+        Harmonium(3, views=Bernoulli(length_normalize=level), driver=Stochastic(max_iter=3), random_state=0).fit(X)
         for level in (True, False)
     ]
     for name, value in fitted[1].parameters_.items():
@@ -289,7 +289,7 @@ def test_rows_of_the_typical_total_are_as_without() -> None:
 # ---- what stays right, or is refused --------------------------------------------------------------------------------
 @pytest.mark.parametrize("hidden", HIDDEN)
 def test_negative_binomial_stays_below_its_pole_at_the_largest_pull(hidden: str) -> None:
-    energy = Energy({"x": levelled(NegativeBinomial, typical=400.0)}, make_hidden(hidden))
+    energy = Energy({"x": length_normalized(NegativeBinomial, typical=400.0)}, make_hidden(hidden))
     parameters = make_parameters(energy, seed=0, scale=3.0)
     parameters["x.bias"] += 5.0
     project(energy, parameters)
@@ -301,7 +301,7 @@ def test_negative_binomial_stays_below_its_pole_at_the_largest_pull(hidden: str)
 
 
 def test_perfect_sampling_draws_rows_of_the_typical_total() -> None:
-    energy = Energy({"x": levelled(Bernoulli)}, BernoulliUnits().bind(2))
+    energy = Energy({"x": length_normalized(Bernoulli)}, BernoulliUnits().bind(2))
     parameters = make_parameters(energy, seed=1)
     parameters["x.weights"] = np.abs(parameters["x.weights"])
     batch, _ = perfect_sample(energy, parameters, 4000, np.random.default_rng(0))
@@ -313,7 +313,7 @@ def test_perfect_sampling_draws_rows_of_the_typical_total() -> None:
 
 def test_signs_are_not_free() -> None:
     energy, parameters = small_model(Bernoulli)
-    with pytest.raises(ValueError, match=r"view 'x' is levelled.*level_rows=False"):
+    with pytest.raises(ValueError, match=r"view 'x' is length-normalised.*length_normalize=False"):
         canonical_signs(energy, parameters, {"x": np.ones(3)})
     # units are put in order, but not turned over
     other = {**parameters, "x.weights": -parameters["x.weights"][:, ::-1], HIDDEN_BIAS: -parameters[HIDDEN_BIAS][::-1]}
@@ -325,7 +325,7 @@ def test_signs_are_not_free() -> None:
 # ---- what is missing ------------------------------------------------------------------------------------------------
 def test_what_is_missing_counts_as_in_a_typical_row() -> None:
     X = np.array([[1.0, 2.0, 0.0, 3.0], [np.nan] * 4, [np.nan, 2.0, 0.0, np.nan]])
-    family = levelled(Poisson, 4, typical=6.0)
+    family = length_normalized(Poisson, 4, typical=6.0)
     view = Views({"x": X}).source("x").batch(slice(None), family)
     np.testing.assert_allclose(view.size, [6.0, 6.0, 2.0 + 3.0])
     assert family.pull(view.size)[1] == 1.0
@@ -374,7 +374,7 @@ def classifier(**settings) -> HarmoniumClassifier:
     return HarmoniumClassifier(3, driver=Stochastic(max_iter=3), random_state=0, **settings)
 
 
-def is_levelled(model, view: str = "view0") -> bool:
+def is_length_normalized(model, view: str = "view0") -> bool:
     return model.families_[view].typical_size_ is not None
 
 
@@ -388,29 +388,29 @@ def test_auto_levels_sparse_words_of_models_that_predict(binary: bool) -> None:
     X = np.minimum(X, 1) if binary else X
     for data in (X, scipy.sparse.csr_array(X)):
         model = classifier().fit(data, y)
-        assert is_levelled(model, only_view(model))
-        assert model.families_[only_view(model)].level_rows is True  # so that it can be seen what was decided
+        assert is_length_normalized(model, only_view(model))
+        assert model.families_[only_view(model)].length_normalize is True  # so that it can be seen what was decided
         assert float(model.families_[only_view(model)].typical_size_) == pytest.approx(X.sum(axis=1).mean())
 
 
 def test_auto_leaves_all_else_as_it_is() -> None:
     X, y = words()
     model = Harmonium(3, driver=Stochastic(max_iter=2), random_state=0).fit(X)
-    assert not is_levelled(model, only_view(model))
+    assert not is_length_normalized(model, only_view(model))
     for refused in (
         classifier(head=LabelView()).fit(X, y),  # the label is a view
-        classifier(views=Poisson(level_rows=False)).fit(X, y),
+        classifier(views=Poisson(length_normalize=False)).fit(X, y),
         classifier().fit(X[:, :19], y),  # few columns
         classifier().fit((np.random.default_rng(0).random((60, 30)) < 0.6).astype(float), y),  # dense
         classifier(views=Binomial(int(X.max()))).fit(X, y),
     ):
-        assert not is_levelled(refused, only_view(refused))
+        assert not is_length_normalized(refused, only_view(refused))
         assert refused.families_[only_view(refused)].constants() == {}
 
 
 def test_level_rows_is_a_setting_of_models_without_head() -> None:
     X, _ = words()
-    model = Harmonium(3, views=Poisson(level_rows=True), driver=Stochastic(max_iter=2), random_state=0).fit(X)
+    model = Harmonium(3, views=Poisson(length_normalize=True), driver=Stochastic(max_iter=2), random_state=0).fit(X)
     name = only_view(model)
     W = model.parameters_[f"{name}.weights"].astype(float)
     r = np.minimum(np.sqrt(X.sum(axis=1).mean() / np.maximum(X.sum(axis=1), 1)), 4)
@@ -455,7 +455,7 @@ def test_rows_and_cells_may_be_missing() -> None:
     X[3], X[4, :5] = np.nan, np.nan
     other = np.random.default_rng(0).normal(size=(len(X), 2))
     model = classifier().fit({"words": X, "numbers": other}, y)
-    assert is_levelled(model, "words")
+    assert is_length_normalized(model, "words")
     assert np.isfinite(model.transform({"words": X, "numbers": other})).all()
     assert np.isfinite(model.predict_view("words", {"numbers": other})).all()
     # without words the pull is 1, whatever is filled in
@@ -466,5 +466,5 @@ def test_rows_and_cells_may_be_missing() -> None:
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_other_values_are_refused(kind: type, value: object) -> None:
     X, _ = words()
-    with pytest.raises(ValueError, match=rf"{kind.__name__} needs level_rows True, False or 'auto'; got"):
-        Harmonium(2, views=kind(level_rows=value)).fit(X)
+    with pytest.raises(ValueError, match=rf"{kind.__name__} needs length_normalize True, False or 'auto'; got"):
+        Harmonium(2, views=kind(length_normalize=value)).fit(X)

@@ -10,12 +10,12 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from harmonium import GaussianUnits, HarmoniumClassifier, HarmoniumRegressor, Ordinal, Stochastic, load
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 
 N_LEVELS = 4
 CODES = np.array([0, 1, 2, 3, 1, -1, 2, 0, 3, 3])
 WEIGHT = np.random.default_rng(3).uniform(0.5, 2.0, size=len(CODES))
-LABELS = Labels(Meaning("class", [np.arange(N_LEVELS)]), Targets(CODES[:, None], WEIGHT))
+LABELS = Labels(TargetSpec("class", [np.arange(N_LEVELS)]), Targets(CODES[:, None], WEIGHT))
 QUICK = Stochastic(max_iter=15, batch_size=25, learning_rate=0.02, schedule="constant", average=True)
 
 
@@ -55,7 +55,7 @@ def test_solution_is_that_of_liblinear_on_copies_of_the_rows(margins: Any) -> No
     hidden = rng.normal(size=(60, 3))
     codes = np.digitize(hidden @ [1.0, -0.5, 0.2] + 0.5 * rng.normal(size=60), [-0.7, 0.1, 0.8])
     head = Ordinal(ridge=0.05, margins=margins).bind(
-        Labels(Meaning("class", [np.arange(4)]), Targets(codes[:, None], np.ones(60)))
+        Labels(TargetSpec("class", [np.arange(4)]), Targets(codes[:, None], np.ones(60)))
     )
     found, _ = head.solve(hidden, Targets(codes[:, None], np.ones(60)), tolerance=1e-8)
     rows, sides, used = [], [], []

@@ -11,7 +11,7 @@ from harmonium import Adam, Hinge, MeanFieldCD
 from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, weights_of
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 from tests.cases.models import random_batch
 from tests.cases.selection import cost, evidence_of, three_views
 
@@ -139,7 +139,7 @@ def test_targets_do_not_reach_the_counts() -> None:
     alone = Statistics.zeros_like(parameters)
     MeanFieldCD().accumulate(problem, parameters, batch, alone, np.random.default_rng(0))
     targets = Targets(np.arange(12)[:, None] % 2, np.ones(12))
-    head = Hinge(C=1.0).bind(Labels(Meaning("class", [np.arange(2)]), targets))
+    head = Hinge(C=1.0).bind(Labels(TargetSpec("class", [np.arange(2)]), targets))
     problem = replace(problem, head=head, loss_weight=5.0)
     parameters = {**parameters, **head.initial_parameters(problem.energy.hidden)}
     parameters[HEAD_WEIGHTS] = np.random.default_rng(0).normal(size=parameters[HEAD_WEIGHTS].shape)

@@ -110,12 +110,14 @@ def test_other_units_with_a_largest_value(hidden):
     assert rms(smaller.reconstruct(X), model.reconstruct(X)) < 1e-6
 
 
-@pytest.mark.parametrize("level_rows", [False, True])
-def test_undecided_units_change_less_than_if_one_of_them_is_left_out(level_rows):
+@pytest.mark.parametrize("length_normalize", [False, True])
+def test_undecided_units_change_less_than_if_one_of_them_is_left_out(length_normalize):
     words = np.tile(make_data()[0]["words"], (1, 2))
     words[::2, 12:] = 0
     X = {"words": words}
-    model = Harmonium(3, views={"words": Bernoulli(level_rows=level_rows)}, driver=DRIVER, random_state=0).fit(X)
+    model = Harmonium(
+        3, views={"words": Bernoulli(length_normalize=length_normalize)}, driver=DRIVER, random_state=0
+    ).fit(X)
     model = with_copies(model, steepness=0.5)
     before, after = model.reconstruct(X), merge_duplicates(model, X).reconstruct(X)
     one = with_copies(model, 1, steepness=0.5).reconstruct(X)

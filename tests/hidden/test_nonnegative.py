@@ -39,7 +39,7 @@ def planted(n_items=600, n_topics=4, width=8, seed=0):
 
 
 @pytest.mark.parametrize(
-    "family", [Bernoulli(), Bernoulli(level_rows=True), Poisson(), ReplicatedSoftmax(), Gaussian()]
+    "family", [Bernoulli(), Bernoulli(length_normalize=True), Poisson(), ReplicatedSoftmax(), Gaussian()]
 )
 @pytest.mark.parametrize("units", [BernoulliUnits(weights="nonnegative"), BinomialUnits(3, weights="nonnegative")])
 def test_weights_are_never_negative(family, units):
@@ -160,14 +160,14 @@ def test_projection_leaves_free_energies_of_allowed_weights():
 def test_a_single_unit_stands_for_some_items_and_not_for_all():
     X, topic = planted(400, n_topics=2, width=10)
     units = BernoulliUnits(weights="nonnegative")
-    model = Harmonium(1, views=Bernoulli(level_rows=False), hidden=units, random_state=0).fit(X)
+    model = Harmonium(1, views=Bernoulli(length_normalize=False), hidden=units, random_state=0).fit(X)
     assert abs(np.corrcoef(model.transform(X)[:, 0], topic)[0, 1]) > 0.8
 
 
 def test_a_first_batch_of_one_row_leaves_units_that_respond():
     X, _ = planted(200)
     units = BernoulliUnits(weights="nonnegative")
-    model = Harmonium(3, views=Bernoulli(level_rows=False), hidden=units, random_state=0).partial_fit(X[:1])
+    model = Harmonium(3, views=Bernoulli(length_normalize=False), hidden=units, random_state=0).partial_fit(X[:1])
     assert np.abs(model.parameters_["hidden.bias"]).max() < 5
     for _ in range(5):
         model.partial_fit(X)

@@ -56,7 +56,7 @@ INTERNAL = {
     "files",
     "inference",
     "kernels",
-    "laws",
+    "distributions",
     "linear",
     "loading",
     "model_folder",

@@ -14,7 +14,7 @@ N_FEATURES = 500
 fast = pytest.mark.skipif(not has_vnni(), reason="this processor is no faster with bytes")
 
 
-def _model(n_units: int, n_rows: int, levelled: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _model(n_units: int, n_rows: int, length_normalized: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(n_units)
     weights = rng.normal(scale=0.1, size=(N_FEATURES, n_units)).astype(np.float32)
     weights[7] = 0
@@ -23,7 +23,7 @@ def _model(n_units: int, n_rows: int, levelled: bool = False) -> tuple[np.ndarra
     bias = rng.normal(loc=-4, size=N_FEATURES).astype(np.float32)
     hidden = (rng.random((n_rows, n_units)) < 0.4).astype(np.float32)
     hidden[2] = 0
-    if levelled:
+    if length_normalized:
         hidden *= rng.uniform(0.2, 4, size=(n_rows, 1)).astype(np.float32)
     return weights, bias, hidden
 
@@ -33,10 +33,12 @@ def _without_bytes(hidden: np.ndarray) -> PackedUnits:
 
 
 @fast
-@pytest.mark.parametrize("levelled", [False, True])
+@pytest.mark.parametrize("length_normalized", [False, True])
 @pytest.mark.parametrize(("n_units", "n_rows"), [(1, 45), (7, 64), (50, 100), (203, 180)])
-def test_limits_are_above_naturals_by_a_unit_of_rounding_at_most(n_units: int, n_rows: int, levelled: bool) -> None:
-    weights, bias, hidden = _model(n_units, n_rows, levelled)
+def test_limits_are_above_naturals_by_a_unit_of_rounding_at_most(
+    n_units: int, n_rows: int, length_normalized: bool
+) -> None:
+    weights, bias, hidden = _model(n_units, n_rows, length_normalized)
     units = pack_units(hidden)
     n_groups, n_padded, _ = units.packed.shape
     assert n_groups
@@ -59,10 +61,10 @@ def test_the_share_of_candidates_is_that_of_all_cells() -> None:
 
 
 @fast
-@pytest.mark.parametrize("levelled", [False, True])
+@pytest.mark.parametrize("length_normalized", [False, True])
 @pytest.mark.parametrize("shift", [-2, 0, 6])
-def test_candidates_are_those_of_floats(shift: float, levelled: bool) -> None:
-    weights, bias, hidden = _model(20, 100, levelled)
+def test_candidates_are_those_of_floats(shift: float, length_normalized: bool) -> None:
+    weights, bias, hidden = _model(20, 100, length_normalized)
     keys = np.array([1, 2, 3], dtype=np.uint32)
     bias += np.float32(shift)
     share = candidate_fraction(weights, bias, hidden, np.arange(N_FEATURES), 1.5)

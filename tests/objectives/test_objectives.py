@@ -17,7 +17,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.parts import registered
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 from tests.cases.models import compatible_pairs, make_family, make_hidden, make_parameters, random_batch, sizes_for
 
 PAIRS = compatible_pairs()
@@ -126,7 +126,7 @@ def test_statistics_are_additive(name: str, hidden: str) -> None:
     problem, parameters = small_problem("Bernoulli", hidden)
     if name == "Discriminative":
         classes = Targets(np.array([[0], [1], [2]]), np.ones(3))
-        head = LabelView().bind(Labels(Meaning("class", [np.arange(3)]), classes))
+        head = LabelView().bind(Labels(TargetSpec("class", [np.arange(3)]), classes))
         energy = Energy({"x": make_family("Bernoulli"), "label": make_family("Categorical")}, problem.energy.hidden)
         problem, parameters = Problem(energy, problem.reference, head), make_parameters(energy, seed=1)
     batch = random_batch(problem.energy, parameters, 8)

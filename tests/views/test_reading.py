@@ -378,7 +378,7 @@ def test_batches_that_are_read_together_are_those_that_are_read_alone() -> None:
     numbers[7], numbers[30, 2] = np.nan, np.nan
     views = Views({"words": scipy.sparse.csr_array(binary()), "colour": numbers}, present={"words": np.arange(60) != 9})
     families = {
-        "words": Bernoulli(level_rows=True).bind(views.source("words").summary()),
+        "words": Bernoulli(length_normalize=True).bind(views.source("words").summary()),
         "colour": Gaussian().bind(views.source("colour").summary()),
     }
     pieces = [np.arange(0, 8), np.array([40, 3, 9]), np.arange(20, 24), np.arange(60).repeat(20)]

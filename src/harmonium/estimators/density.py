@@ -28,8 +28,8 @@ class Density:
 
         Subtract ``log_partition().value`` for log p(x). For incomplete rows it is a lower bound of the log-density of
         what is observed: of log Z, hence of log p = 0, for rows of which nothing is. Rows of `ReplicatedSoftmax` views
-        and of levelled ones can only be compared with rows of the same total, and rows of `Chain` views with rows of
-        the same length, each of which has a partition function of its own (``log_partition(sizes=...)``).
+        and of length-normalised ones can only be compared with rows of the same total, and rows of `Chain` views with
+        rows of the same length, each of which has a partition function of its own (``log_partition(sizes=...)``).
 
         Parameters
         ----------
@@ -86,8 +86,8 @@ class Density:
         n_temperatures : int, default=1000
             Number of steps of each chain of the annealing.
         sizes : dict of str to float, optional
-            Row totals of `ReplicatedSoftmax` and levelled views and lengths of `Chain` views, on which the partition
-            function depends. Default: the typical (mean) ones of the training data.
+            Row totals of `ReplicatedSoftmax` and length-normalised views and lengths of `Chain` views, on which the
+            partition function depends. Default: the typical (mean) ones of the training data.
 
         Returns
         -------
@@ -194,7 +194,7 @@ class Density:
 
         The sign of such a unit is arbitrary: turning it over leaves p(x) as it is. Afterwards w·x̄ is not negative for
         any unit, so that topics read alike in every run. Centred Gaussian views have a mean of zero and no influence on
-        it. Models with levelled views are refused: there signs are not free.
+        it. Models with length-normalised views are refused: there signs are not free.
 
         Returns
         -------

@@ -10,7 +10,7 @@ from narwhals import to_native
 
 from harmonium.notices import notice
 from harmonium.raw_target import check_finite, of_one_kind, plain, read_raw_target
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.views.index import counts_rows, is_shuffled_count, names_of_items, row_names, rows_in_order
 
 # Cells of a matrix of labels that are looked at together: for memory only.
@@ -33,7 +33,7 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
         labels[weight <= 0] = -1
         _check_some_known(bool((labels >= 0).any()))
         both = [np.array([0, 1])] * labels.shape[1]
-        return Labels(Meaning("label", both, False, labels.shape[1], given.names), Targets(labels, weight))
+        return Labels(TargetSpec("label", both, False, labels.shape[1], given.names), Targets(labels, weight))
     table = values[:, None] if values.ndim == 1 else values
     if known is not None and len(known) != table.shape[1]:
         raise ValueError(
@@ -47,7 +47,7 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
         classes.append(found)
     targets = Targets(np.stack(codes, axis=1), weight)
     _check_some_known(bool(targets.known.any()))
-    meaning = Meaning("class", classes, values.ndim == 1, table.shape[1], given.names)
+    meaning = TargetSpec("class", classes, values.ndim == 1, table.shape[1], given.names)
     return Labels(meaning, targets, _order(given.order, classes[0]))
 
 
@@ -72,7 +72,7 @@ def read_numbers(y: Any, sample_weight: Any) -> Labels:
         raise ValueError(
             f"Every column of y must be known for some rows; column {int(np.argmax(empty))} is all NaN; leave it out."
         )
-    return Labels(Meaning("number", [], values.ndim == 1, table.shape[1], given.names), Targets(table, weight))
+    return Labels(TargetSpec("number", [], values.ndim == 1, table.shape[1], given.names), Targets(table, weight))
 
 
 def in_order_of(X: Any, what: str, given: Any) -> Any:
@@ -110,7 +110,7 @@ def without_unknown(y: Any, sample_weight: Any, classes: list[np.ndarray] | None
     return plain(values), np.where(missing, 0.0, _weights(sample_weight, len(values)))
 
 
-def check_names(given: Meaning, began: Meaning) -> None:
+def check_names(given: TargetSpec, began: TargetSpec) -> None:
     """Refuse columns of other names than training began with; only names that both have can disagree."""
     for name, expected in zip(given.names or (), began.names or (), strict=False):
         if name != expected:

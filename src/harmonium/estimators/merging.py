@@ -47,7 +47,7 @@ def merge_duplicates(model: Model, X: Any, threshold: float = 0.9) -> Model:
     the new unit has these sums, for views and for what is predicted. This is exact where means of both are 0 or 1. A
     mean in between becomes more decided: two units with the same natural parameter a and the means 1 / (1 + exp(-a))
     give one with 1 / (1 + exp(-2a)). What all units together add to a feature or score, on average over the items, is
-    kept by moving its bias (for a view with ``level_rows``, for an item of typical size).
+    kept by moving its bias (for a view with ``length_normalize``, for an item of typical size).
 
     Examples
     --------

@@ -326,7 +326,7 @@ def prepare(
             tell_of_large_counts(name, summary)
         check_support(name, source, family, hidden, summary)
         if hidden.nonnegative or (head is not None and head.levels_rows):
-            family = family.levelled(summary)
+            family = family.length_normalized(summary)
         families[name] = family.bind(summary)
         if source.features is not None and len(source.features) != families[name].n_features_:
             raise InvalidViewError(

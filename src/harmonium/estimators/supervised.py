@@ -23,7 +23,7 @@ from harmonium.queries.explain import explain
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import score_parts, scores
-from harmonium.targets import KINDS, Kind, Labels, Meaning
+from harmonium.targets import KINDS, Kind, Labels, TargetSpec
 from harmonium.training import Driver, FittedModel
 from harmonium.training.plan import Plan
 from harmonium.training.supervised.fit import with_settings_of
@@ -219,7 +219,7 @@ class Supervised(Beside):
         return super().score(X, y, sample_weight)  # type: ignore[call-arg]  # that of scikit-learn stands between
 
     @property
-    def _meaning(self) -> Meaning:
+    def _meaning(self) -> TargetSpec:
         """What the targets stand for."""
         check_fitted(self)
         assert self.fitted_.meaning is not None

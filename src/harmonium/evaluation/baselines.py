@@ -15,7 +15,7 @@ import scipy.sparse
 from harmonium.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.linear.scaling import ViewScaler
-from harmonium.targets import Meaning
+from harmonium.targets import TargetSpec
 from harmonium.views import Views
 
 # Penalties are chosen among these, on at most this many rows: conventions.
@@ -27,12 +27,12 @@ _STEPS = 300
 _ROWS_AT_ONCE = 1000
 
 
-def trivial_predictions(meaning: Meaning, truth: np.ndarray, n_rows: int) -> np.ndarray:
+def trivial_predictions(meaning: TargetSpec, truth: np.ndarray, n_rows: int) -> np.ndarray:
     """Return constant predictions: mean numbers, or the shares of classes and labels.
 
     Parameters
     ----------
-    meaning : Meaning
+    meaning : TargetSpec
         What is predicted.
     truth : ndarray of shape (n_labelled, n_columns)
         Targets to learn from, as `HeldOut` has them.
@@ -54,13 +54,13 @@ def trivial_predictions(meaning: Meaning, truth: np.ndarray, n_rows: int) -> np.
 
 
 def linear_predictions(
-    meaning: Meaning, families: dict[str, Family], train: Views, truth: np.ndarray, test: Views
+    meaning: TargetSpec, families: dict[str, Family], train: Views, truth: np.ndarray, test: Views
 ) -> np.ndarray:
     """Return what a linear model of the same views predicts.
 
     Parameters
     ----------
-    meaning : Meaning
+    meaning : TargetSpec
         What is predicted.
     families : dict of str to Family
         Families of the views, which know what counts something.

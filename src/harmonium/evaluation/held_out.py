@@ -12,7 +12,7 @@ import pandas as pd
 from harmonium.evaluation.baselines import linear_predictions, trivial_predictions
 from harmonium.evaluation.measures import compare
 from harmonium.evaluation.split import target_frame
-from harmonium.targets import Meaning
+from harmonium.targets import TargetSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,12 +167,12 @@ def evaluate(
     return HeldOut(test, y_test, predicted["harmonium"], scores)
 
 
-def encoded_targets(meaning: Meaning, y: Any) -> np.ndarray:
+def encoded_targets(meaning: TargetSpec, y: Any) -> np.ndarray:
     """Return targets in the form of the truth of `HeldOut`.
 
     Parameters
     ----------
-    meaning : Meaning
+    meaning : TargetSpec
         What they mean.
     y : array-like of shape (n_rows,) or (n_rows, n_columns)
         Targets.
@@ -184,7 +184,7 @@ def encoded_targets(meaning: Meaning, y: Any) -> np.ndarray:
 
     Examples
     --------
-    >>> encoded_targets(Meaning("class", [np.array(["no", "yes"])]), ["yes", None, "no"]).ravel().tolist()
+    >>> encoded_targets(TargetSpec("class", [np.array(["no", "yes"])]), ["yes", None, "no"]).ravel().tolist()
     [1.0, -1.0, 0.0]
     """
     frame = target_frame(y)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.targets import Meaning
+from harmonium.targets import TargetSpec
 
 # Resampled sets of rows, and probability of the intervals: conventions.
 _RESAMPLES = 1000
@@ -40,12 +40,12 @@ class Measure:
     value: Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
-def measures_for(meaning: Meaning) -> list[Measure]:
+def measures_for(meaning: TargetSpec) -> list[Measure]:
     """Return the measures that suit a kind of targets, the most telling first.
 
     Parameters
     ----------
-    meaning : Meaning
+    meaning : TargetSpec
         What is predicted.
 
     Returns
@@ -73,13 +73,13 @@ def measures_for(meaning: Meaning) -> list[Measure]:
 
 
 def compare(
-    meaning: Meaning, truth: np.ndarray, predicted: dict[str, np.ndarray], seed: int = 0
+    meaning: TargetSpec, truth: np.ndarray, predicted: dict[str, np.ndarray], seed: int = 0
 ) -> list[dict[str, Any]]:
     """Return every measure of several models on the same rows, with intervals.
 
     Parameters
     ----------
-    meaning : Meaning
+    meaning : TargetSpec
         What is predicted.
     truth : ndarray of shape (n_rows, n_columns)
         What is true, as `HeldOut` has it.
@@ -99,7 +99,7 @@ def compare(
     --------
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(size=(200, 1))
-    >>> table = compare(Meaning("number", []), truth, {"good": truth + 0.1, "mean": np.zeros((200, 1))})
+    >>> table = compare(TargetSpec("number", []), truth, {"good": truth + 0.1, "mean": np.zeros((200, 1))})
     >>> [round(model["value"], 2) for model in table[0]["models"]], table[0]["models"][1]["ahead_lower"] > 0.9
     ([0.99, -0.0], True)
     """

@@ -1,9 +1,10 @@
 """Families of views, one file each.
 
-A new family subclasses `Family`. It returns a `Law` if its features are independent, and states its `Support`, from
-which input is checked, messages are worded and test input is drawn.
+A new family subclasses `Family`. It returns a `Distribution` if its features are independent, and states its `Support`,
+from which input is checked, messages are worded and test input is drawn.
 """
 
+from harmonium.distributions import Distribution
 from harmonium.families.balanced import Balanced
 from harmonium.families.base import Family
 from harmonium.families.bernoulli import Bernoulli
@@ -15,7 +16,6 @@ from harmonium.families.gaussian import Gaussian
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
 from harmonium.families.replicated_softmax import ReplicatedSoftmax
-from harmonium.laws import Law
 from harmonium.support import Support
 
 __all__ = [
@@ -25,9 +25,9 @@ __all__ = [
     "Binomial",
     "Categorical",
     "Chain",
+    "Distribution",
     "Family",
     "Gaussian",
-    "Law",
     "NegativeBinomial",
     "Poisson",
     "ReplicatedSoftmax",

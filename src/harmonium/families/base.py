@@ -15,10 +15,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from harmonium.distributions import Distribution
 from harmonium.families.sites import Rest, probe_feature
 from harmonium.families.sparse_draws import SparseDraw
 from harmonium.kernels.sparse.matrix import Matrix
-from harmonium.laws import Law
 from harmonium.parts import Part
 from harmonium.support import Support
 
@@ -29,7 +29,7 @@ NOTHING: Own = {}
 class Family(Part):
     """Base of the families: an exponential family that describes one view.
 
-    A subclass with independent features returns its law from `law` and defines `natural_from_mean`; the rest follows.
+    A subclass with independent features defines `distribution` and `natural_from_mean`; the rest follows.
     Other families define support, log-partition, mean, sampler and mode themselves. A family as the user makes it holds
     settings alone; `bind` returns a fitted copy that also knows the data, and only such copies are asked for densities.
 
@@ -115,7 +115,7 @@ class Family(Part):
     @property
     def support(self) -> Support:
         """Set of values that the data of the view may take."""
-        return self.law().support
+        return self.distribution().support
 
     @property
     def binary(self) -> bool:
@@ -179,7 +179,7 @@ class Family(Part):
         return None
 
     # ---- between the user's data and the statistic -------------------------------------------------------------
-    def levelled(self, summary: Any) -> Self:
+    def length_normalized(self, summary: Any) -> Self:
         """Return the family as it serves a model that predicts from its hidden means.
 
         It is asked before `bind`.
@@ -475,8 +475,8 @@ class Family(Part):
         # not np.clip, whose Python takes longer than the arithmetic of a few thousand cells
         return np.minimum(np.maximum(natural, low, out=natural), high, out=natural)
 
-    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Return the law of each feature, for families with independent features.
+    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+        """Return the distribution of each feature, for families with independent features.
 
         Families whose features depend on each other define all methods that follow themselves.
 
@@ -485,12 +485,12 @@ class Family(Part):
         own : mapping of str to ndarray
             Own parameters of the family.
         columns : ndarray of int of shape (entries,), optional
-            Columns of the entries that the law is for; by default it is for arrays of shape (rows, features).
+            Columns of the entries that the distribution is for; by default it is for arrays of shape (rows, features).
 
         Returns
         -------
-        Law
-            A law that works elementwise on such arrays.
+        Distribution
+            A distribution that works elementwise on such arrays.
         """
         raise NotImplementedError
 
@@ -511,7 +511,7 @@ class Family(Part):
         ndarray of the shape of `values`
             Logarithms. The statistic 0 of a feature must have 0, as sparse views leave it out.
         """
-        return self.law(own, columns).log_base(values)
+        return self.distribution(own, columns).log_base(values)
 
     def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
         """Return the logarithm of the normaliser of each site.
@@ -530,7 +530,7 @@ class Family(Part):
         ndarray of shape (rows, sites)
             Logarithms, exact and in the precision of `natural`.
         """
-        return self.law(own).log_partition(natural)
+        return self.distribution(own).log_partition(natural)
 
     def log_partition_totals(
         self, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Own = NOTHING
@@ -574,7 +574,7 @@ class Family(Part):
         ndarray of shape (rows, features)
             Means, in the precision of `natural`.
         """
-        return self.law(own).mean(natural)
+        return self.distribution(own).mean(natural)
 
     def sample(
         self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
@@ -597,7 +597,7 @@ class Family(Part):
         ndarray of shape (rows, features)
             Statistics, in the precision of `natural`.
         """
-        return self.law(own).sample(natural, rng)
+        return self.distribution(own).sample(natural, rng)
 
     def sample_sparsely(
         self,
@@ -650,7 +650,7 @@ class Family(Part):
         ndarray of shape (rows, features)
             Statistics, in the precision of `natural`.
         """
-        return self.law(own).mode(natural)
+        return self.distribution(own).mode(natural)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return the natural parameters that have given means.

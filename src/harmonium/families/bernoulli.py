@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.distributions import BernoulliDistribution, Distribution
 from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, are_binary
+from harmonium.families.counts import LENGTH_NORMALIZE, Counts, LengthNormalize, are_binary
 from harmonium.kernels.sampling.inversion import bernoulli
-from harmonium.laws import BernoulliLaw, Law
 
 
 class Bernoulli(Counts):
@@ -17,7 +17,7 @@ class Bernoulli(Counts):
 
     Parameters
     ----------
-    level_rows : bool or "auto", default="auto"
+    length_normalize : bool or "auto", default="auto"
         Whether rows of different totals (texts of different lengths) are brought to one scale: the coupling of a row
         with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
         not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
@@ -32,19 +32,19 @@ class Bernoulli(Counts):
 
     meant_for = "zeros and ones"
 
-    settings = {"level_rows": LEVEL_ROWS}
+    settings = {"length_normalize": LENGTH_NORMALIZE}
 
-    def __init__(self, level_rows: LevelRows = "auto") -> None:
-        self.level_rows = level_rows
+    def __init__(self, length_normalize: LengthNormalize = "auto") -> None:
+        self.length_normalize = length_normalize
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
         """Return 3 for zeros and ones, which no other family suits better."""
         return 3 if are_binary(summary) else 0
 
-    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Return the law of a coin flip."""
-        return BernoulliLaw()
+    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+        """Return the distribution of a coin flip."""
+        return BernoulliDistribution()
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return the log-odds."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import bdtrik
 
+from harmonium.distributions import BinomialDistribution, Distribution
 from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import Counts
 from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
-from harmonium.laws import BinomialLaw, Law
 from harmonium.validation import Whole
 
 
@@ -22,7 +22,7 @@ class Binomial(Counts):
 
     Notes
     -----
-    Rows are not levelled, as those of other counts can be: a total of pixel levels is no length.
+    Rows are not length-normalised, as those of other counts can be: a total of pixel levels is no length.
 
     Examples
     --------
@@ -37,9 +37,9 @@ class Binomial(Counts):
     def __init__(self, n: int) -> None:
         self.n = n
 
-    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Return the law of the number of successes out of n trials."""
-        return BinomialLaw(self.n)
+    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+        """Return the distribution of the number of successes out of n trials."""
+        return BinomialDistribution(self.n)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return the log-odds of mean / n."""

@@ -34,8 +34,8 @@ _FAR_FROM_ZERO, _SMALL_DISPERSION = 1000.0, 0.5
 _SHARE_OF_COLUMNS = 0.5
 
 #: whether rows of different totals are brought to one scale
-LevelRows = bool | Literal["auto"]
-LEVEL_ROWS = Choice((True, False, "auto"))
+LengthNormalize = bool | Literal["auto"]
+LENGTH_NORMALIZE = Choice((True, False, "auto"))
 # The largest pull, that of rows with a sixteenth of the typical total or less: a convention, as one word alone should
 # not pull as much as a whole text does.
 LARGEST_PULL = 4.0
@@ -115,16 +115,16 @@ class Counts(Family):
     """Base of families of independent counts, which can be drawn sparsely.
 
     A subclass states an upper limit of the probability of a count above zero, and which count a uniform number gives.
-    One whose totals are lengths of texts, or the like, takes ``level_rows`` as a setting: rows are then levelled.
+    One whose totals are lengths of texts, or the like, takes ``length_normalize`` as a setting.
 
     Attributes
     ----------
     typical_size_ : ndarray of shape (), optional
-        The mean total of the training data, at least 1, if rows are levelled; None if they are not.
+        The mean total of the training data, at least 1, if rows are length-normalised; None if they are not.
 
     Notes
     -----
-    In a levelled view the coupling of a row with the hidden units is multiplied by its pull, the root of the typical
+    In such a view the coupling of a row with the hidden units is multiplied by its pull, the root of the typical
     total divided by that of the row, but at most 4. The total is given, as that of `ReplicatedSoftmax` is, so the model
     stays an exponential family. The power of one half is a compromise: with 0 a text of twice the length tells the
     units twice as much, with 1 just as much.
@@ -132,23 +132,25 @@ class Counts(Family):
 
     role = "family"  # named here, as this is no family by itself
     counts_something = True
-    level_rows: LevelRows = False
+    length_normalize: LengthNormalize = False
     typical_size_: np.ndarray | None = None
 
     # ---- rows of different totals on one scale ------------------------------------------------------------------
-    def levelled(self, summary: Any) -> Self:
+    def length_normalized(self, summary: Any) -> Self:
         """Return a copy that levels rows if that is left open and the data are sparse."""
-        if self.level_rows != "auto" or not are_sparse_counts(summary):
+        if self.length_normalize != "auto" or not are_sparse_counts(summary):
             return self
-        return type(self)(**self.get_params(deep=False) | {"level_rows": True})
+        return type(self)(**self.get_params(deep=False) | {"length_normalize": True})
 
     def bind(self, summary: Any) -> Self:
-        """Return a fitted copy that knows the mean total, if rows are levelled."""
-        levelled = {"typical_size_": np.array(max(1.0, float(summary.mean.sum())))} if self.level_rows is True else {}
-        return self.with_fitted(n_features_=summary.n_columns, **levelled)
+        """Return a fitted copy that knows the mean total, if rows are length-normalised."""
+        length_normalized = (
+            {"typical_size_": np.array(max(1.0, float(summary.mean.sum())))} if self.length_normalize is True else {}
+        )
+        return self.with_fitted(n_features_=summary.n_columns, **length_normalized)
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Return the mean total, if rows are levelled."""
+        """Return the mean total, if rows are length-normalised."""
         return {} if self.typical_size_ is None else {"typical_size": self.typical_size_}
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
@@ -159,14 +161,14 @@ class Counts(Family):
         return super().restore(n_features, constants)
 
     def sizes(self, statistic: Matrix) -> np.ndarray | None:
-        """Return the total of each row, if rows are levelled."""
+        """Return the total of each row, if rows are length-normalised."""
         if self.typical_size_ is None:
             return None
         cells = entries(statistic)
         return cells.row_sums(cells.values)
 
     def typical_sizes(self, n_rows: int) -> np.ndarray | None:
-        """Return the mean total of the training data, if rows are levelled."""
+        """Return the mean total of the training data, if rows are length-normalised."""
         return None if self.typical_size_ is None else np.full(n_rows, float(self.typical_size_))
 
     def pull(self, size: np.ndarray | None) -> np.ndarray | None:
@@ -182,8 +184,8 @@ class Counts(Family):
         return 1.0 if self.typical_size_ is None else LARGEST_PULL
 
     def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
-        """Return the variance of the law, which near a pole no difference could tell."""
-        return self.law(own).variance(self.natural_from_mean(mean.astype(np.float64)))
+        """Return the variance of the distribution, which near a pole no difference could tell."""
+        return self.distribution(own).variance(self.natural_from_mean(mean.astype(np.float64)))
 
     # ---- sparse draws ---------------------------------------------------------------------------------------------
 
@@ -218,8 +220,8 @@ class Counts(Family):
         self, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Own = NOTHING
     ) -> np.ndarray | None:
         """Add up the log-partitions of some features at a time."""
-        law = self.law(own)
-        return sum_over_features(hidden, weights, bias, lambda natural: law.log_partition(self.clamp(natural)))
+        distribution = self.distribution(own)
+        return sum_over_features(hidden, weights, bias, lambda natural: distribution.log_partition(self.clamp(natural)))
 
     def sample_sparsely(
         self,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import nbdtrik
 
+from harmonium.distributions import Distribution, NegativeBinomialDistribution
 from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, without_bound
+from harmonium.families.counts import LENGTH_NORMALIZE, Counts, LengthNormalize, without_bound
 from harmonium.families.pole import keep_below_pole
 from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
-from harmonium.laws import Law, NegativeBinomialLaw
 from harmonium.support import Support
 from harmonium.validation import Number
 
@@ -24,13 +24,13 @@ class NegativeBinomial(Counts):
     r : float, default=1.0
         Number of failures. The smaller it is, the longer the tail; `Poisson` is the limit of large values. The default
         is a convention, the geometric distribution.
-    level_rows : bool or "auto", default="auto"
+    length_normalize : bool or "auto", default="auto"
         Whether rows of different totals (texts of different lengths) are brought to one scale: the coupling of a row
         with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
         not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
         in models whose head sees the hidden means (not `LabelView`) or whose units only raise features, if the view has
         at least 20 columns and at most half of its cells are above zero. Natural parameters have to stay
-        below 0 at the largest pull, too, so weights above 0 have less room in a levelled view.
+        below 0 at the largest pull, too, so weights above 0 have less room in a length-normalised view.
 
     Examples
     --------
@@ -42,11 +42,11 @@ class NegativeBinomial(Counts):
     # the upper limit is a convention: means are at most about 10,000 r
     natural_limits = (-30.0, -1e-4)
 
-    settings = {"r": Number(remedy="small values such as 0.5 give long tails"), "level_rows": LEVEL_ROWS}
+    settings = {"r": Number(remedy="small values such as 0.5 give long tails"), "length_normalize": LENGTH_NORMALIZE}
 
-    def __init__(self, r: float = 1.0, level_rows: LevelRows = "auto") -> None:
+    def __init__(self, r: float = 1.0, length_normalize: LengthNormalize = "auto") -> None:
         self.r = r
-        self.level_rows = level_rows
+        self.length_normalize = length_normalize
 
     def conflict(self, units: Support) -> str | None:
         """Refuse unbounded units, which take natural parameters above 0."""
@@ -57,9 +57,9 @@ class NegativeBinomial(Counts):
         """Keep naturals below 0, whatever the units and the totals of rows."""
         keep_below_pole(weights, bias, units.upper * self.largest_pull)
 
-    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Return the negative binomial law."""
-        return NegativeBinomialLaw(self.r)
+    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+        """Return the negative binomial distribution."""
+        return NegativeBinomialDistribution(self.r)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return log(mean / (mean + r))."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.distributions import NormalDistribution
 from harmonium.families.base import NOTHING, Family, Own
-from harmonium.laws import NormalLaw
 from harmonium.support import Support
 
 
@@ -21,7 +21,7 @@ class Normal(Family):
     @property
     def support(self) -> Support:
         """All finite real numbers."""
-        return NormalLaw(0.0).support
+        return NormalDistribution(0.0).support
 
     def curvature(self, weights: np.ndarray, own: Own) -> np.ndarray | None:
         """Return Wᵀ diag(σ²) W."""
@@ -32,10 +32,10 @@ class Normal(Family):
         lower, upper = self.own_bounds()["log_variance"]
         return {"log_variance": np.clip(np.log(np.maximum(variance, 1e-300)), lower, upper)}
 
-    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> NormalLaw:
-        """Return the normal law with the variance of each feature."""
+    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> NormalDistribution:
+        """Return the normal distribution with the variance of each feature."""
         log_variance = own["log_variance"]
-        return NormalLaw(log_variance if columns is None else log_variance[columns])
+        return NormalDistribution(log_variance if columns is None else log_variance[columns])
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return mean / σ² at the initial variance."""
@@ -49,7 +49,7 @@ class Normal(Family):
 
     def deviation(self, own: Own) -> np.ndarray:
         """Return σ for each feature."""
-        return np.asarray(self.law(own).deviation)
+        return np.asarray(self.distribution(own).deviation)
 
     def own_statistics(
         self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None

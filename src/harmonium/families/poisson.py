@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import pdtrik
 
+from harmonium.distributions import Distribution, PoissonDistribution
 from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import LEVEL_ROWS, Counts, LevelRows, are_counts, without_bound
+from harmonium.families.counts import LENGTH_NORMALIZE, Counts, LengthNormalize, are_counts, without_bound
 from harmonium.kernels.sampling.inversion import invert_survival
-from harmonium.laws import Law, PoissonLaw
 from harmonium.support import Support
 
 # a convention: exp(-rate) is still far from underflow, and sums of more terms are slower than the closed form
@@ -22,7 +22,7 @@ class Poisson(Counts):
 
     Parameters
     ----------
-    level_rows : bool or "auto", default="auto"
+    length_normalize : bool or "auto", default="auto"
         Whether rows of different totals (texts of different lengths) are brought to one scale: the coupling of a row
         with the hidden units is multiplied by √(mean total / total of the row), at most 4. Totals are then given and
         not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
@@ -39,10 +39,10 @@ class Poisson(Counts):
     # the upper limit is a convention: rates up to e¹², about 160,000
     natural_limits = (-30.0, 12.0)
 
-    settings = {"level_rows": LEVEL_ROWS}
+    settings = {"length_normalize": LENGTH_NORMALIZE}
 
-    def __init__(self, level_rows: LevelRows = "auto") -> None:
-        self.level_rows = level_rows
+    def __init__(self, length_normalize: LengthNormalize = "auto") -> None:
+        self.length_normalize = length_normalize
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
@@ -53,9 +53,9 @@ class Poisson(Counts):
         """Refuse unbounded units, with which rates grow exponentially."""
         return without_bound(units, "its log-partition exp(θ + W h) outgrows the -h²/2 of the units")
 
-    def law(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Law:
-        """Return the Poisson law."""
-        return PoissonLaw()
+    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+        """Return the Poisson distribution."""
+        return PoissonDistribution()
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return the logarithm of the mean."""

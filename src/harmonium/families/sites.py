@@ -70,7 +70,7 @@ def probe_feature(family: Family, values: np.ndarray, sites: np.ndarray, rest: R
     given_hidden = np.array([[rest.bias[site] + rest.hidden_mean(rest.natural) @ weight]])
     centre = float(family.mean(family.clamp(given_hidden), own)[0, 0])
     observed = float(log_density(np.array([present]))[0])
-    support = family.law(own).support  # of statistics, which data may have to be encoded to
+    support = family.distribution(own).support  # of statistics, which data may have to be encoded to
     step = 1.0 if support.integer else 0.125 * float(family.deviation(own)[0])
     return (observed - log_total(log_density, support, (present, centre), step)) * len(sites)
 

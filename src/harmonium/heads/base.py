@@ -23,7 +23,7 @@ from harmonium.linear.skip import LinearPart
 from harmonium.linear.solvers import LinearLoss, Solution
 from harmonium.params import Parameters
 from harmonium.parts import Part
-from harmonium.targets import Kind, Labels, Meaning, Targets
+from harmonium.targets import Kind, Labels, Targets, TargetSpec
 
 
 class Head(Part):
@@ -131,12 +131,12 @@ class Head(Part):
         """
         return {"factors": self.factors_} | ({} if self.linear_part_ is None else self.linear_part_.constants())
 
-    def restore(self, meaning: Meaning, constants: Constants) -> Self:
+    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
         """Return a copy of the head as `bind` and `constants` described it.
 
         Parameters
         ----------
-        meaning : Meaning
+        meaning : TargetSpec
             Kind, classes and columns of the targets.
         constants : mapping of str to ndarray
             What `constants` returned.
@@ -153,12 +153,12 @@ class Head(Part):
         """
         raise NotImplementedError
 
-    def restored(self, meaning: Meaning, constants: Constants) -> Self:
+    def restored(self, meaning: TargetSpec, constants: Constants) -> Self:
         """Return a copy with all that `constants` keeps, the linear part included.
 
         Parameters
         ----------
-        meaning : Meaning
+        meaning : TargetSpec
             Kind, classes and columns of the targets.
         constants : mapping of str to ndarray
             What `constants` returned.
@@ -223,12 +223,12 @@ class Head(Part):
         """
         return {}
 
-    def names_of_added(self, meaning: Meaning) -> dict[str, list[str]]:
+    def names_of_added(self, meaning: TargetSpec) -> dict[str, list[str]]:
         """Return the names of the features of the views that the head adds.
 
         Parameters
         ----------
-        meaning : Meaning
+        meaning : TargetSpec
             Kind, classes, columns and names of the targets.
 
         Returns

@@ -13,7 +13,7 @@ from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_eps
 from harmonium.linear.scaling import Features
 from harmonium.linear.solvers import LinearLoss, Solution, fit_ridge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.validation import Number
 
 
@@ -56,7 +56,7 @@ class EpsilonInsensitive(LinearHead):
 
     Examples
     --------
-    >>> labels = Labels(Meaning("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
+    >>> labels = Labels(TargetSpec("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
     >>> head = EpsilonInsensitive(C=1.0).bind(labels)
     >>> head.targets(labels).values.tolist()
     [[-1.0], [1.0]]
@@ -95,7 +95,7 @@ class EpsilonInsensitive(LinearHead):
         """Return mean and standard deviation of each output, and the factors."""
         return super().constants() | self.outputs_.constants()
 
-    def restore(self, meaning: Meaning, constants: Constants) -> Self:
+    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
         """Return a copy with mean and standard deviation from the constants."""
         head = self._with_outputs(NumberOutputs.restored(constants, meaning.n_columns))
         return head._with_factors(constants["factors"])

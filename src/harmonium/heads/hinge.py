@@ -15,7 +15,7 @@ from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
 from harmonium.linear.scaling import Features
 from harmonium.linear.solvers import LinearLoss, Solution, fit_logistic, fit_ridge_classes, fit_svm
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.validation import Anything, Setting, check_real, shown
 
 # Power of a class's number of rows to which its weight is in inverse proportion.
@@ -84,7 +84,7 @@ class Hinge(LinearHead):
 
     Examples
     --------
-    >>> head = Hinge(C=1.0).restore(Meaning("class", [np.arange(3)]), {"factors": np.zeros(0)})
+    >>> head = Hinge(C=1.0).restore(TargetSpec("class", [np.arange(3)]), {"factors": np.zeros(0)})
     >>> losses, by_score = head.loss(np.array([[2.0, 0.5, 0.0]]), np.array([[0]]))
     >>> losses.tolist(), by_score.tolist()
     ([0.0], [[0.0, 0.0, 0.0]])
@@ -116,7 +116,7 @@ class Hinge(LinearHead):
         """Return a copy that knows the number of classes; check the costs against it."""
         return self.restore(labels.meaning, {"factors": self.factors_})
 
-    def restore(self, meaning: Meaning, constants: Constants) -> Self:
+    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
         """Return a copy with the classes of ``meaning``; costs follow from the settings."""
         numbers = meaning.n_classes
         costs = [_cost_matrix(self.cost, number) for number in numbers]

@@ -14,7 +14,7 @@ from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, O
 from harmonium.heads.outputs.constants import Constants
 from harmonium.hidden.base import secant
 from harmonium.params import Parameters, bias_of, weights_of
-from harmonium.targets import Kind, Labels, Meaning, Targets
+from harmonium.targets import Kind, Labels, Targets, TargetSpec
 from harmonium.validation import Choice
 
 LABEL = "label"
@@ -49,7 +49,7 @@ class LabelView(Head):
 
     Examples
     --------
-    >>> labels = Labels(Meaning("class", [np.arange(3)]), Targets(np.array([[0], [2]]), np.ones(2)))
+    >>> labels = Labels(TargetSpec("class", [np.arange(3)]), Targets(np.array([[0], [2]]), np.ones(2)))
     >>> LabelView().bind(labels).added_views(labels.targets)["label"][0]
     Categorical(n_categories=3)
     """
@@ -99,7 +99,7 @@ class LabelView(Head):
         """Return the scale of numbers or the frequencies of labels, and the factors."""
         return super().constants() | self.outputs_.constants()
 
-    def restore(self, meaning: Meaning, constants: Constants) -> Self:
+    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
         """Return a copy with scale or frequencies from the constants."""
         outputs: Outputs = ClassOutputs(meaning.n_classes)
         if meaning.kind == "number":
@@ -123,7 +123,7 @@ class LabelView(Head):
         # a standardised number with a conditional variance of 1 would leave the hidden units nothing to explain
         return {LABEL: (Bernoulli() if self._kind == "label" else Gaussian("learn"), values)}
 
-    def names_of_added(self, meaning: Meaning) -> dict[str, list[str]]:
+    def names_of_added(self, meaning: TargetSpec) -> dict[str, list[str]]:
         """Return the names of the outputs, with the class if it is one ("species=cat")."""
         columns = list(meaning.names or [f"{LABEL}_{number}" for number in range(meaning.n_columns)])
         if self._kind == "class":

@@ -60,8 +60,8 @@ class LinearHead(Head):
     Examples
     --------
     >>> from harmonium import EpsilonInsensitive
-    >>> from harmonium.targets import Labels, Meaning, Targets
-    >>> labels = Labels(Meaning("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
+    >>> from harmonium.targets import Labels, TargetSpec, Targets
+    >>> labels = Labels(TargetSpec("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
     >>> head = EpsilonInsensitive(C=1.0).bind(labels)
     >>> scores = head.scores_of({"head.weights": np.array([[2.0]]), "head.bias": np.zeros(1)}, np.array([[0.5]]))
     >>> scores.tolist(), head.predict(scores).tolist()  # the targets have mean 2 and standard deviation 1

@@ -15,7 +15,7 @@ from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_bin
 from harmonium.linear.scaling import Features
 from harmonium.linear.solvers import LinearLoss, Solution, fit_label_svms, fit_ridge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.validation import Choice, Number
 
 
@@ -64,7 +64,7 @@ class MultiLabelHinge(LinearHead):
 
     Examples
     --------
-    >>> meaning = Meaning("label", [np.arange(2)] * 2, one_column=False, n_columns=2)
+    >>> meaning = TargetSpec("label", [np.arange(2)] * 2, one_column=False, n_columns=2)
     >>> head = MultiLabelHinge(C=1.0).bind(Labels(meaning, Targets(np.array([[0, 1], [1, 1.0]]), np.ones(2))))
     >>> losses, by_score = head.loss(np.array([[0.5, 2.0]]), np.array([[0.0, 1.0]]))
     >>> losses.tolist(), by_score.tolist()
@@ -116,7 +116,7 @@ class MultiLabelHinge(LinearHead):
         """Return the frequencies and the factors."""
         return super().constants() | self.outputs_.constants()
 
-    def restore(self, meaning: Meaning, constants: Constants) -> Self:
+    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
         """Return a copy with the frequencies from the constants."""
         head = self._with_outputs(LabelOutputs.restored(constants, len(meaning.classes), self.measure))
         return head._with_factors(constants["factors"])

@@ -16,7 +16,7 @@ from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Labels, Meaning, Targets
+from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.validation import Choice, Setting, shown
 
 # more different numbers than this are a measurement, not a rating: a convention
@@ -119,7 +119,7 @@ class Ordinal(LinearHead):
         head.frequency_ = at_or_above
         return head
 
-    def _with_levels(self, meaning: Meaning, levels: np.ndarray) -> Self:
+    def _with_levels(self, meaning: TargetSpec, levels: np.ndarray) -> Self:
         outputs = LevelOutputs(levels, expects=meaning.kind == "number")
         return self.with_fitted(outputs_=outputs, n_outputs_=len(levels) - 1)
 
@@ -127,7 +127,7 @@ class Ordinal(LinearHead):
         """Levels, and the share of rows at or above each."""
         return super().constants() | {"levels": self.outputs_.levels, "frequency": self.frequency_}
 
-    def restore(self, meaning: Meaning, constants: Constants) -> Self:
+    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
         """Inverse of `bind`, from the constants."""
         n_levels = len(meaning.classes[0]) if meaning.kind == "class" else len(constants["levels"])
         levels = constant(constants, "levels", n_levels)

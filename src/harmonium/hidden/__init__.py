@@ -1,9 +1,10 @@
 """Hidden layers, one file each.
 
-A new layer subclasses `HiddenLayer`. It returns the `Law` of a unit, or states the `Support` and all that follows from
-the units' distribution itself.
+A new layer subclasses `HiddenLayer`. It returns the `Distribution` of a unit, or states the `Support` and all that
+follows from the units' distribution itself.
 """
 
+from harmonium.distributions import Distribution
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.bernoulli import BernoulliUnits
 from harmonium.hidden.binomial import BinomialUnits
@@ -12,7 +13,6 @@ from harmonium.hidden.factors import FactorUnits
 from harmonium.hidden.gaussian import GaussianUnits
 from harmonium.hidden.ibp import IBP
 from harmonium.hidden.spike_slab import SpikeSlab
-from harmonium.laws import Law
 from harmonium.support import Support
 
 __all__ = [
@@ -20,10 +20,10 @@ __all__ = [
     "BernoulliUnits",
     "BinomialUnits",
     "ComposedUnits",
+    "Distribution",
     "FactorUnits",
     "GaussianUnits",
     "HiddenLayer",
-    "Law",
     "SpikeSlab",
     "Support",
 ]

@@ -7,9 +7,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from harmonium.distributions import Distribution
 from harmonium.exceptions import IncompatiblePartsError
-from harmonium.hidden.selection import Circumstances, Selection
-from harmonium.laws import Law
+from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.params import Parameters
 from harmonium.parts import Part
 from harmonium.support import Support
@@ -27,7 +27,7 @@ _UNITS_BY_ROOT, _MOST_UNITS = 0.4, 50
 class HiddenLayer(Part):
     """Base of the hidden layers: independent units of one exponential family.
 
-    The statistic of a unit is its value h. A subclass whose units follow a law returns it from `law`; the rest follows.
+    The statistic of a unit is its value h. A subclass defines its `distribution`; the rest follows.
     Other layers define support, log-partition, mean and its derivative, sampler and mode themselves. A layer as the
     user makes it holds settings alone; `bind` returns a fitted copy that knows its number of units, and `at` one that
     also knows what the layer has learned.
@@ -145,12 +145,12 @@ class HiddenLayer(Part):
         return type(self) is type(other) and self.get_params() == other.get_params()
 
     # ---- which units stay ----------------------------------------------------------------------------------------
-    def selection(self, circumstances: Circumstances) -> Selection:
+    def selection(self, context: SelectionContext) -> Selection:
         """Return what is done about units during training, besides following gradients.
 
         Parameters
         ----------
-        circumstances : harmonium.hidden.selection.Circumstances
+        context : harmonium.hidden.selection.SelectionContext
             What there is to know about the model and its data.
 
         Returns
@@ -319,17 +319,17 @@ class HiddenLayer(Part):
         return self
 
     @property
-    def law(self) -> Law:
-        """Law of a unit given its natural parameter.
+    def distribution(self) -> Distribution:
+        """Distribution of a unit given its natural parameter.
 
-        Layers whose units follow no law define all members that follow themselves.
+        Layers whose units follow no distribution define all members that follow themselves.
         """
         raise NotImplementedError
 
     @property
     def support(self) -> Support:
         """Set of values that a unit may take."""
-        return self.law.support
+        return self.distribution.support
 
     @property
     def largest(self) -> np.ndarray | float:
@@ -571,7 +571,7 @@ class HiddenLayer(Part):
         ndarray of shape (rows, units)
             Logarithms.
         """
-        return self.law.log_base(values)
+        return self.distribution.log_base(values)
 
     def log_partition(self, natural: np.ndarray) -> np.ndarray:
         """Return the logarithm of the normaliser of each unit.
@@ -586,7 +586,7 @@ class HiddenLayer(Part):
         ndarray of shape (rows, units)
             Logarithms, in the precision of `natural`.
         """
-        return self.law.log_partition(natural)
+        return self.distribution.log_partition(natural)
 
     def mean(self, natural: np.ndarray) -> np.ndarray:
         """Return the expectation E[h | natural] of each unit.
@@ -601,7 +601,7 @@ class HiddenLayer(Part):
         ndarray of shape (rows, units)
             Means, in the precision of `natural`.
         """
-        return self.law.mean(natural)
+        return self.distribution.mean(natural)
 
     def mean_derivative(self, natural: np.ndarray) -> np.ndarray:
         """Return the derivative of the mean by the natural parameter.
@@ -618,7 +618,7 @@ class HiddenLayer(Part):
         ndarray of shape (rows, units)
             Derivatives, in the precision of `natural`.
         """
-        return self.law.variance(natural)
+        return self.distribution.variance(natural)
 
     def by_natural(self, natural: np.ndarray, by_mean: np.ndarray) -> np.ndarray:
         """Return the derivatives of a loss by the natural parameters.
@@ -687,7 +687,7 @@ class HiddenLayer(Part):
         ndarray of shape (rows, units)
             Values within the support, in the precision of `natural`.
         """
-        return self.law.sample(natural, rng)
+        return self.distribution.sample(natural, rng)
 
     def mode(self, natural: np.ndarray) -> np.ndarray:
         """Return the most probable value of each unit.
@@ -702,7 +702,7 @@ class HiddenLayer(Part):
         ndarray of shape (rows, units)
             Values within the support.
         """
-        return self.law.mode(natural)
+        return self.distribution.mode(natural)
 
 
 # Closer naturals than this have the slope between two that are this far apart, which is the same up to rounding.

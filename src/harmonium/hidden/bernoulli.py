@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.distributions import BernoulliDistribution, Distribution
 from harmonium.hidden.bounded import BoundedUnits
-from harmonium.laws import BernoulliLaw, Law
 
 
 class BernoulliUnits(BoundedUnits):
@@ -30,9 +30,9 @@ class BernoulliUnits(BoundedUnits):
     """
 
     @property
-    def law(self) -> Law:
-        """Law of a coin flip."""
-        return BernoulliLaw()
+    def distribution(self) -> Distribution:
+        """Distribution of a coin flip."""
+        return BernoulliDistribution()
 
     def boltzmann_machine(
         self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray

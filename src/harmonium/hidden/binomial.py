@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from harmonium.distributions import BinomialDistribution, Distribution
 from harmonium.hidden.bounded import BoundedUnits
-from harmonium.laws import BinomialLaw, Law
 from harmonium.validation import Whole
 
 
@@ -51,6 +51,6 @@ class BinomialUnits(BoundedUnits):
         self.M = M
 
     @property
-    def law(self) -> Law:
-        """Law of the number of successes out of M trials."""
-        return BinomialLaw(self.M)
+    def distribution(self) -> Distribution:
+        """Distribution of the number of successes out of M trials."""
+        return BinomialDistribution(self.M)

@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.hidden.activity import ActivityTarget
 from harmonium.hidden.base import HiddenLayer
-from harmonium.hidden.selection import Circumstances, Selection
+from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.params import Parameters, weights_of
 from harmonium.validation import Choice, Number
 
@@ -81,6 +81,6 @@ class BoundedUnits(HiddenLayer):
         share: np.ndarray = means.sum(axis=0, dtype=np.float64) / self.support.upper
         return share
 
-    def selection(self, circumstances: Circumstances) -> Selection:
+    def selection(self, context: SelectionContext) -> Selection:
         """Return what moves the biases towards the target, if there is one."""
         return Selection() if self.activity is None else ActivityTarget(self.activity)

@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.bernoulli import BernoulliUnits
-from harmonium.hidden.selection import Circumstances, Selection
+from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.params import HEAD, HIDDEN_BIAS, Parameters, record
 from harmonium.parts import IsPart, Part, as_part
 from harmonium.support import Support
@@ -223,9 +223,9 @@ class ComposedUnits(HiddenLayer):
         sizes = [layer.n_units_ for layer in self.groups_]
         return np.concatenate([np.broadcast_to(part, size) for part, size in zip(found, sizes, strict=True)])
 
-    def selection(self, circumstances: Circumstances) -> Selection:
+    def selection(self, context: SelectionContext) -> Selection:
         """Return what each group does."""
-        inner = [(units, layer.selection(circumstances)) for units, layer in self.parts]
+        inner = [(units, layer.selection(context)) for units, layer in self.parts]
         return _SelectionOfGroups(inner) if any(type(one) is not Selection for _, one in inner) else Selection()
 
     def by_natural(self, natural: np.ndarray, by_mean: np.ndarray) -> np.ndarray:

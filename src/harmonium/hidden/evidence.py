@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.hidden.selection import Circumstances
+from harmonium.hidden.selection import SelectionContext
 from harmonium.kernels.reductions import add_scaled, weighted_column_squares
 from harmonium.params import Parameters
 
@@ -27,12 +27,12 @@ _INFORMATIVE = 0.2
 class Evidence:
     """Evidence for each unit, and what its weights are charged; ``price`` multiplies the charge."""
 
-    def __init__(self, circumstances: Circumstances, price: float) -> None:
+    def __init__(self, context: SelectionContext, price: float) -> None:
         self._price = price
-        self._n_items = circumstances.n_items
-        self._weight_of_label = circumstances.loss_weight
-        self._variances = circumstances.variances
-        self._n_weights = sum(len(variance) for variance in circumstances.variances.values())
+        self._n_items = context.n_items
+        self._weight_of_label = context.loss_weight
+        self._variances = context.variances
+        self._n_weights = sum(len(variance) for variance in context.variances.values())
 
     @property
     def _chance(self) -> float:

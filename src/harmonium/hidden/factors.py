@@ -156,7 +156,7 @@ class FactorUnits(HiddenLayer):
         """Share of each unit in the logarithm of the normaliser at zero."""
         return float(np.log(np.diag(self._factor)).mean() + 0.5 * _LOG_TWO_PI)
 
-    # ---- law -----------------------------------------------------------------------------------------------------
+    # ---- distribution ------------------------------------------------------------------------------------------
     @property
     def support(self) -> Support:
         """All finite real numbers."""

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from harmonium.distributions import Distribution, NormalDistribution
 from harmonium.hidden.base import HiddenLayer
-from harmonium.laws import Law, NormalLaw
 from harmonium.validation import Number
 
 
@@ -35,9 +35,9 @@ class GaussianUnits(HiddenLayer):
         self.variance = variance
 
     @property
-    def law(self) -> Law:
-        """Law of normal numbers with variance s²."""
-        return NormalLaw(math.log(self.variance))
+    def distribution(self) -> Distribution:
+        """Distribution of normal numbers with variance s²."""
+        return NormalDistribution(math.log(self.variance))
 
     @property
     def conditional_variance(self) -> float:

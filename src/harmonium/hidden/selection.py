@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class SelectionContext:
     """What a selection is told about the model and its data.
 
     Attributes
@@ -34,7 +34,7 @@ class Circumstances:
         Whether something is predicted.
     streams : bool
         Whether rows come batch after batch, so that units could not be born from all of them.
-    is_levelled : bool
+    is_length_normalized : bool
         Whether rows of some view pull at the units by their size.
     """
 
@@ -43,7 +43,7 @@ class Circumstances:
     loss_weight: float = 0.0
     has_head: bool = False
     streams: bool = False
-    is_levelled: bool = False
+    is_length_normalized: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from harmonium.hidden import sticks
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.born_units import BornUnits
-from harmonium.hidden.selection import Circumstances, Selection
+from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.support import Support
@@ -121,10 +121,10 @@ class SpikeSlab(HiddenLayer):
         return self._same_settings(began)
 
     # ---- which units stay ----------------------------------------------------------------------------------------
-    def selection(self, circumstances: Circumstances) -> Selection:
+    def selection(self, context: SelectionContext) -> Selection:
         """Return a selection by evidence, or one that keeps units that were born."""
-        born = not circumstances.has_head and not circumstances.streams
-        return BornUnits(self, circumstances) if born else UsefulUnits(self, circumstances)
+        born = not context.has_head and not context.streams
+        return BornUnits(self, context) if born else UsefulUnits(self, context)
 
     def log_odds_of_another(self, n_units: np.ndarray, n_items: int) -> np.ndarray:
         """Return the prior log-odds of one more unit that any item has.

@@ -11,7 +11,7 @@ import numpy as np
 
 from harmonium.hidden.evidence import Evidence
 from harmonium.hidden.merging import merge_units
-from harmonium.hidden.selection import Circumstances, Pruned, Selection, Use
+from harmonium.hidden.selection import Pruned, Selection, SelectionContext, Use
 from harmonium.params import HEAD_WEIGHTS, HIDDEN, Parameters, copy_parameters, couplings, own_of, units_of
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ _SMALLEST_DIFFERENCE = 0.02
 class UsefulUnits(Selection):
     """Selection of the units of a `SpikeSlab` layer, which follows their use during passes over the data."""
 
-    def __init__(self, layer: SpikeSlab, circumstances: Circumstances) -> None:
+    def __init__(self, layer: SpikeSlab, context: SelectionContext) -> None:
         self._layer = layer
-        self._n_items = circumstances.n_items
-        self._has_head = circumstances.has_head
-        self._is_levelled = circumstances.is_levelled
-        self._evidence = Evidence(circumstances, float(layer.relevance))
+        self._n_items = context.n_items
+        self._has_head = context.has_head
+        self._is_length_normalized = context.is_length_normalized
+        self._evidence = Evidence(context, float(layer.relevance))
         self._uncharged = self._batches = 0
 
     def begin(self, parameters: Parameters) -> None:
@@ -82,7 +82,7 @@ class UsefulUnits(Selection):
         if self._layer.kind == "binary":
             log_odds = parameters[own_of(HIDDEN, "log_odds")]
             # a unit cannot be turned over where rows pull differently, so its opposite stays beside it
-            agreement = np.maximum(use.correlation, 0) if self._is_levelled else use.correlation
+            agreement = np.maximum(use.correlation, 0) if self._is_length_normalized else use.correlation
             parameters, kept = merge_units(parameters, log_odds, kept, agreement, evidence)
         return Pruned(self._layer.restore(int(kept.sum())), self._without(parameters, kept, use.mean), int(found.sum()))
 

@@ -32,11 +32,12 @@ def canonical_signs(
             f"Signs are free for BernoulliUnits and BinomialUnits; got {type(energy.hidden).__name__}, "
             "whose sign can be chosen by negating a column of every view's weights."
         )
-    levelled = _levelled(energy)
-    if levelled is not None:
+    length_normalized = _length_normalized(energy)
+    if length_normalized is not None:
         raise ValueError(
-            f"Signs are free where all rows pull alike; view {levelled!r} is levelled, so what turning a unit over "
-            "adds to the bias would differ from row to row; fit the model with level_rows=False."
+            f"Signs are free where all rows pull alike; view {length_normalized!r} is length-normalised, so what "
+            "turning a unit over adds to the bias would differ from row to row; fit the model with "
+            "length_normalize=False."
         )
     aligned = sum(reference[name] @ parameters[weights_of(name)] for name in energy.families)
     turned = np.asarray(aligned) < 0
@@ -66,8 +67,8 @@ def _largest(energy: Energy) -> np.ndarray:
 def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Parameters:
     """Return parameters of the same p(x) whose weights are nearest to those of ``reference``.
 
-    Gaussian units are rotated (orthogonal Procrustes), bounded ones reordered and, unless a view is levelled, turned
-    over. The model must not have a head.
+    Gaussian units are rotated (orthogonal Procrustes), bounded ones reordered and, unless rows are length-normalised,
+    turned over. The model must not have a head.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Para
     if not energy.hidden.bounded:
         left, _, right = np.linalg.svd(agreement)
         return _mapped(energy, parameters, left @ right)
-    if _levelled(energy) is not None:  # units that cannot be turned over must agree as they are
+    if _length_normalized(energy) is not None:  # units that cannot be turned over must agree as they are
         agreement = np.maximum(agreement, 0)
     units, places = linear_sum_assignment(-np.abs(agreement))
     turned = np.zeros(len(units), dtype=bool)
@@ -123,12 +124,12 @@ def in_coordinates(energy: Energy, parameters: Parameters, matrix: np.ndarray, s
     return {name: np.ascontiguousarray(value, dtype=parameters[name].dtype) for name, value in result.items()}
 
 
-def is_levelled(energy: Energy) -> bool:
+def is_length_normalized(energy: Energy) -> bool:
     """Return whether there is a view in which rows of different sizes pull differently."""
-    return _levelled(energy) is not None
+    return _length_normalized(energy) is not None
 
 
-def _levelled(energy: Energy) -> str | None:
+def _length_normalized(energy: Energy) -> str | None:
     """Return the name of a view in which rows of different sizes pull differently; None if there is none."""
     pulling = (name for name, family in energy.families.items() if family.pull(family.typical_sizes(1)) is not None)
     return next(pulling, None)

@@ -11,9 +11,9 @@ from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families.base import scale_factors
 from harmonium.heads import Head
-from harmonium.hidden.selection import Circumstances, Selection
+from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.inference.mean_field import fill_missing
-from harmonium.inference.symmetry import is_levelled
+from harmonium.inference.symmetry import is_length_normalized
 from harmonium.objectives.statistics import Statistics, Term
 from harmonium.params import HIDDEN, Parameters, own_of, weights_of
 
@@ -108,5 +108,7 @@ class Problem:
             for name, family in self.energy.families.items()
         }
         has_head = self.head is not None
-        circumstances = Circumstances(n_items, variances, self.loss_weight, has_head, streams, is_levelled(self.energy))
-        return self.energy.hidden.selection(circumstances)
+        context = SelectionContext(
+            n_items, variances, self.loss_weight, has_head, streams, is_length_normalized(self.energy)
+        )
+        return self.energy.hidden.selection(context)

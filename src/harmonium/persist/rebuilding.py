@@ -18,7 +18,7 @@ from harmonium.persist.description import _ESTIMATORS, FORMAT, INPUT, facts_of, 
 from harmonium.persist.posterior import restored_posterior
 from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
 from harmonium.tables.table import Table, TableColumn
-from harmonium.targets import Meaning, Targets
+from harmonium.targets import Targets, TargetSpec
 from harmonium.training import FittedModel
 from harmonium.training.state import Training
 
@@ -187,7 +187,7 @@ def _relevance(found: dict[str, np.ndarray], families: dict[str, Family], hidden
     return found
 
 
-def _meaning(targets: Any) -> Meaning | None:
+def _meaning(targets: Any) -> TargetSpec | None:
     """Return what targets stand for."""
     if targets is None:
         return None
@@ -200,7 +200,7 @@ def _meaning(targets: Any) -> Meaning | None:
     names = targets.get("names")
     if names is not None and (len(names) != targets["n_columns"] or not all(isinstance(name, str) for name in names)):
         raise ValueError(f"the names of the targets must be {targets['n_columns']} texts")
-    meaning = Meaning(targets["kind"], classes, bool(targets["one_column"]), int(targets["n_columns"]), names)
+    meaning = TargetSpec(targets["kind"], classes, bool(targets["one_column"]), int(targets["n_columns"]), names)
     if meaning.one_column != (meaning.n_columns == 1) or len(classes) not in (0, meaning.n_columns):
         raise ValueError(f"the classes must be those of {meaning.n_columns} columns")
     if bool(classes) == (meaning.kind == "number"):
@@ -208,7 +208,7 @@ def _meaning(targets: Any) -> Meaning | None:
     return meaning
 
 
-def _head(entry: dict[str, Any] | None, meaning: Meaning | None, constants: dict[str, np.ndarray]) -> Head | None:
+def _head(entry: dict[str, Any] | None, meaning: TargetSpec | None, constants: dict[str, np.ndarray]) -> Head | None:
     """Return the head, which checks its own constants."""
     if entry is None or meaning is None:
         return None

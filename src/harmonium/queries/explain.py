@@ -10,7 +10,7 @@ the average row of a view adds directly,
     score = [b + Σ_k V_k m̄_k + Σ_v d̄_v] + Σ_k V_k (m_k - m̄_k) + Σ_v (d_v - d̄_v)
 
 The first bracket is ``base``, the same for all rows. A unit's part is split over features by what they move its natural
-a_k, where φ_i is multiplied by the pull of the row if rows are levelled:
+a_k, where φ_i is multiplied by the pull of the row if rows are length-normalised:
 
     V_k (m_k - m̄_k) = Σ_i V_k s_k W_ik (φ_i - φ̄_i)        s_k = (m_k - m̄_k) / (a_k - ā_k)
 

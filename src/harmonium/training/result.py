@@ -12,7 +12,7 @@ from harmonium.heads import Head
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters
 from harmonium.tables import Table
-from harmonium.targets import Meaning
+from harmonium.targets import TargetSpec
 from harmonium.training.posterior.draws import Posterior
 from harmonium.training.state import Training
 
@@ -31,7 +31,7 @@ class FittedModel:
         Parameters, record, posterior draws, and what is needed to continue.
     feature_names : dict of str to list of str
         Names of the features of each view.
-    meaning : Meaning, optional
+    meaning : TargetSpec, optional
         What the targets stand for, if something is predicted.
     baseline_nll : float, default=0.0
         What an average item costs to describe: the unit of C. 0 if nothing is predicted.
@@ -70,7 +70,7 @@ class FittedModel:
     problem: Problem
     training: Training
     feature_names: dict[str, list[str]] = field(default_factory=dict)
-    meaning: Meaning | None = None
+    meaning: TargetSpec | None = None
     baseline_nll: float = 0.0
     C: float | None = None
     validation: dict[str, list[float]] | None = None

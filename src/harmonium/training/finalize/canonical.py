@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from harmonium.energy import Energy
-from harmonium.inference.symmetry import in_coordinates, is_levelled
+from harmonium.inference.symmetry import in_coordinates, is_length_normalized
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, weights_of
 from harmonium.training.balance import balanced_scales, standard_scales
@@ -44,7 +44,7 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
     )
     matrix = whitened @ layer.coordinates(loadings)
     # where rows pull differently, what centring adds to the bias of a view would differ from row to row
-    shift = np.zeros(len(use.mean)) if is_levelled(problem.energy) else use.mean
+    shift = np.zeros(len(use.mean)) if is_length_normalized(problem.energy) else use.mean
     moved = in_coordinates(problem.energy, parameters, matrix, shift)
     smaller = Energy(problem.energy.families, layer.restore(matrix.shape[1]))
     return replace(problem, energy=smaller), moved
