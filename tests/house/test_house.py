@@ -171,3 +171,21 @@ def test_modules_say_what_they_are() -> None:
 @pytest.mark.parametrize("line", ["What a driver is given.", "Whether chains have converged.", "How recipes are made."])
 def test_questions_are_found(line: str) -> None:
     assert QUESTION.match(line) and not QUESTION.match("Whichever way rows lie: an index.")
+
+
+# names of our own for what the field has a word for; `docs/glossary.md` has the words
+BANNED = (
+    "brood|cell_by_cell|circumstances|footing|leaning|levelled|level_rows|look_at_all|nursery|optimiser|resemblance"
+    "|rewind|tell_of_\\w+|touched|direct path"
+)
+
+
+def test_the_fields_words_are_used() -> None:
+    banned = re.compile(rf"\b({BANNED})\b", re.IGNORECASE)
+    uses = {
+        f"{path.relative_to(SOURCE)}:{number}": line.strip()
+        for path in sorted(SOURCE.rglob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if banned.search(line)
+    }
+    assert not uses

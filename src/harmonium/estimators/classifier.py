@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import in_order_of, read_classes
-from harmonium.estimators.lazily import lazily
+from harmonium.estimators.map_blocks import map_blocks
 from harmonium.estimators.preparation import unchanged_if_refused
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
@@ -342,7 +342,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             cut is chosen on held-out rows, by the ``measure`` of `MultiLabelHinge`. `annotate` returns a fixed number
             of labels for each row instead.
         """
-        lazy = lazily(self, "predict", X)
+        lazy = map_blocks(self, "predict", X)
         if lazy is not None:
             return lazy
         scores, meaning = self._scores(X), self._meaning
@@ -375,7 +375,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         ndarray, or list of ndarray for several columns of classes
             Probabilities of shape (n_rows, n_classes), or (n_rows, n_labels).
         """
-        lazy = lazily(self, "predict_proba", X)
+        lazy = map_blocks(self, "predict_proba", X)
         return self._one(self.head_.probabilities(self._scores(X))) if lazy is None else lazy
 
     def _one(self, by_column: Any) -> Any:

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array
 
-from harmonium.estimators.lazily import lazily
+from harmonium.estimators.map_blocks import map_blocks
 from harmonium.estimators.preparation import checked_rows, known_views, read
 from harmonium.estimators.ranking import ranked
 from harmonium.kernels.runtime.threads import compute
@@ -130,7 +130,7 @@ class Encoding:
         check_whole("predict_view", "n_iterations", n_iterations, remedy="10 is usual")
         _check_interval(model, interval, of)
         options = {"n_iterations": n_iterations, "interval": interval, "of": of}
-        lazy = lazily(self, "predict_view", X, view, **options)
+        lazy = map_blocks(self, "predict_view", X, view, **options)
         if lazy is not None:
             return lazy
         views = read(self, X, reset=False)

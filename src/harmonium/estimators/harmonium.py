@@ -17,7 +17,7 @@ from harmonium.estimators.density import Density, generator, is_seeded
 from harmonium.estimators.draws import PosteriorDraws
 from harmonium.estimators.encoding import Encoding, with_index
 from harmonium.estimators.inspection import Inspection
-from harmonium.estimators.lazily import lazily
+from harmonium.estimators.map_blocks import map_blocks
 from harmonium.estimators.preparation import (
     check_known,
     check_same_families,
@@ -466,7 +466,7 @@ class Harmonium(
                 "return_std needs a model with draws of its weights; this one has a single set of them; fit with "
                 "driver=Langevin(), or use the recipes BEFH and BDWH."
             )
-        lazy = None if return_std else lazily(self, "transform", X)
+        lazy = None if return_std else map_blocks(self, "transform", X)
         if lazy is not None:
             return lazy
         views = known_views(self, X)

@@ -39,8 +39,8 @@ from harmonium.views.inferring import (
     check_observed,
     check_support,
     infer_family,
-    tell_of_large_counts,
-    tell_of_large_means,
+    warn_of_large_counts,
+    warn_of_large_means,
 )
 from harmonium.views.reading import (
     SINGLE,
@@ -275,7 +275,7 @@ def with_some_view(views: Views, labels: Labels | None) -> tuple[Views, Labels |
     return views[kept], labels
 
 
-def tell_of_lacking_rows(views: Views, place: str = "") -> None:
+def warn_of_lacking_rows(views: Views, place: str = "") -> None:
     """Warn, once, of rows that lack every view, about which a model can only say what it expects of any row.
 
     ``place`` is where they come from, if they are not all in memory.
@@ -323,7 +323,7 @@ def prepare(
         family = given[name] or source.family
         if family is None:
             family = infer_family(summary, hidden)
-            tell_of_large_counts(name, summary)
+            warn_of_large_counts(name, summary)
         check_support(name, source, family, hidden, summary)
         if hidden.nonnegative or (head is not None and head.levels_rows):
             family = family.length_normalized(summary)
@@ -336,7 +336,7 @@ def prepare(
             )
         reference[name] = mean_statistic(views, name, families[name], summary)
         features = names_of_features(name, source.columns, families[name])
-        tell_of_large_means(name, families[name], reference[name], features)
+        warn_of_large_means(name, families[name], reference[name], features)
     return Problem(Energy(families, hidden), reference, head)
 
 
@@ -398,7 +398,7 @@ def checked_rows(views: Views, model: FittedModel) -> Views:
 
     def check(rows: Views, place: str) -> None:
         check_supports(rows, model.families, model.energy.hidden)
-        tell_of_lacking_rows(rows, place)
+        warn_of_lacking_rows(rows, place)
 
     return views.when_read(check)
 

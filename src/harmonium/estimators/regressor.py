@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.labels import in_order_of, read_numbers
-from harmonium.estimators.lazily import lazily
+from harmonium.estimators.map_blocks import map_blocks
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.target_columns import split_target
 from harmonium.heads import EpsilonInsensitive, Head
@@ -273,7 +273,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         ValueError
             If no rows, or too few for the probability, were held out by `fit`.
         """
-        lazy = lazily(self, "predict", X, interval=interval)
+        lazy = map_blocks(self, "predict", X, interval=interval)
         if lazy is not None:
             return lazy
         if interval is None:

@@ -128,7 +128,7 @@ class Views:
         }
         _check_lengths(sources)
         self._sources = _aligned(sources, None if index is None else pd.Index(index))
-        _tell_of_shuffled_rows([name for name, view in given.items() if counts_rows(view)], self.index)
+        _warn_of_shuffled_rows([name for name, view in given.items() if counts_rows(view)], self.index)
 
     @classmethod
     def _from_sources(cls, sources: dict[str, Source], table: Any = None) -> Views:
@@ -552,7 +552,7 @@ def _aligned(sources: dict[str, Source], index: pd.Index | None) -> dict[str, So
     return aligned
 
 
-def _tell_of_shuffled_rows(counting: list[str], index: pd.Index | None) -> None:
+def _warn_of_shuffled_rows(counting: list[str], index: pd.Index | None) -> None:
     """Warn of frames that go by position beside others with the same numbers as labels, in another order."""
     if counting and index is not None and is_shuffled_count(index):
         notice(

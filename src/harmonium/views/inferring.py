@@ -39,7 +39,7 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     return max(able, key=lambda family: family.suits(summary, hidden.bounded))()
 
 
-def tell_of_large_counts(name: str, summary: Summary) -> None:
+def warn_of_large_counts(name: str, summary: Summary) -> None:
     """Warn of counts that no family of counts was inferred for because some are too large."""
     largest = float(summary.maximum.max())
     if largest > LARGEST_COUNT and are_counts(summary, largest=np.inf):
@@ -49,7 +49,7 @@ def tell_of_large_counts(name: str, summary: Summary) -> None:
         )
 
 
-def tell_of_large_means(name: str, family: Family, mean: np.ndarray, features: list[str]) -> None:
+def warn_of_large_means(name: str, family: Family, mean: np.ndarray, features: list[str]) -> None:
     """Warn of means of the statistic that a fitted family cannot express, as its naturals have a limit."""
     natural = family.natural_from_mean(mean.astype(np.float64))
     beyond = natural > family.natural_limits[1]

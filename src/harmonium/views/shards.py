@@ -380,7 +380,7 @@ class Shards:
         """
         return Shards._of([shard.with_target(names) for shard in self._shards])
 
-    def lazily(self, function: Callable[[Any], np.ndarray], like: np.ndarray) -> Any:
+    def map_blocks(self, function: Callable[[Any], np.ndarray], like: np.ndarray) -> Any:
         """Return a lazy dask array of what a function makes of each block.
 
         Parameters

@@ -26,7 +26,7 @@ class _Asked:
         return answer
 
 
-def lazily(estimator: Any, method: str, X: Any, *before: Any, **options: Any) -> Any:
+def map_blocks(estimator: Any, method: str, X: Any, *before: Any, **options: Any) -> Any:
     """Return the answer of a method about dask collections as a dask array; None if X is something else.
 
     Parameters
@@ -62,7 +62,7 @@ def lazily(estimator: Any, method: str, X: Any, *before: Any, **options: Any) ->
             f"{method} of dask collections returns one array; got {type(like).__name__}, several of them; pass one "
             "chunk after the other, or Shards.from_dask."
         )
-    return shards.lazily(asked, like)
+    return shards.map_blocks(asked, like)
 
 
 def _unknown_row(model: FittedModel, before: tuple[Any, ...]) -> Views:
