@@ -4,17 +4,17 @@ Each set is fitted with all defaults but the random state: ratings of hotels fro
 the words of their descriptions, classes of 20 Newsgroups (bodies without quotes and footers) and the ten largest topics
 of Reuters-21578. Words are the 5,000 most frequent that are no stop words, of letters alone, in three texts or more.
 
-Topics to read: NPMI over the training texts of the ten words that `topics()` names, the share of different words among
-them (diversity), topics that share fewer than half of their words with earlier ones (distinct), and the share of words
-that come again with other seeds (stability). NMF sees tf-idf with counts by logarithms, with as many topics; frequent
-words, ten by ten, are the trivial baseline. Prediction: error on test rows beside a linear model whose preparation and
+Topics to read: NPMI over the training texts, and over test texts that no topic has seen (`topics()` ranks words by what
+occurs together in training texts), of the ten words that `topics()` names, the share of different words among them
+(diversity), topics that share fewer than half of their words with earlier ones (distinct), and the share of words that
+come again with other seeds (stability). NMF sees tf-idf with counts by logarithms, with as many topics; frequent words,
+ten by ten, are the trivial baseline. Prediction: error on test rows beside a linear model whose preparation and
 strength cross-validation chooses. Seconds of both include all choices, and kernels are compiled before.
 
 The map: 1,500 test items where a model folder of them would put them, and where that of the training items places new
-ones, beside t-SNE and PCA of their tf-idf (t-SNE after an SVD
-to 50 directions). Trustworthiness says whether the 15 nearest on the map are near by tf-idf; agreement is the share
-of them that have the same class or, for numbers, the part of the variance that neighbours' means explain. Ours has seen
-classes and numbers of training items, t-SNE and PCA none.
+ones, beside t-SNE and PCA of their tf-idf (t-SNE after an SVD to 50 directions). Trustworthiness says whether the 15
+nearest on the map are near by tf-idf; agreement is the share of them that have the same class or, for numbers, the part
+of the variance that neighbours' means explain. Ours has seen classes and numbers of training items, t-SNE and PCA none.
 """
 
 from __future__ import annotations
@@ -85,11 +85,15 @@ class Task:
         return model, time.perf_counter() - begin
 
     def reading(self, topics: list[list[list[str]]]) -> list[Any]:
-        """Return coherence, diversity, the share of distinct topics, and stability over several fits."""
-        coherence = [topic_coherence(found, self.counts, self.names).mean() for found in topics]
+        """Return coherence on both kinds of texts, diversity, the share of distinct topics, and stability over fits."""
+        coherence, unseen = (
+            [topic_coherence(found, counts, self.names).mean() for found in topics]
+            for counts in (self.counts, self.unseen)
+        )
         diversity = np.mean([topic_diversity(found) for found in topics])
         stability = topic_stability(topics).mean() if len(topics) > 1 else None
-        return [with_deviation(coherence), diversity, np.mean([distinct(found) for found in topics]), stability]
+        share = np.mean([distinct(found) for found in topics])
+        return [with_deviation(coherence), with_deviation(unseen), diversity, share, stability]
 
 
 def _texts(name: str) -> tuple[Any, Any, Any, Any]:
@@ -176,7 +180,7 @@ def run(options: SimpleNamespace) -> Result:
         reading.append([name, "all defaults", n_topics, *task.reading(topics), median(seconds)])
         reading.append([name, "NMF", n_topics, *task.reading(list(others)), median(took)])
         baseline = frequent(task, n_topics)
-        reading.append([name, "frequent words", n_topics, *task.reading([baseline])[:3], None, None])
+        reading.append([name, "frequent words", n_topics, *task.reading([baseline])[:4], None, None])
         rival = "linear SVM" if task.classes else "ridge"
         found = tuned(RIVALS[rival], {"words": task.counts}, task.y, {"words": task.unseen})
         wrong = [task.wrong(model.predict({"words": task.unseen})) for model in models]
@@ -191,7 +195,7 @@ def run(options: SimpleNamespace) -> Result:
         print(reading[-3], reading[-2], predicting[-1], sep="\n", flush=True)
     result = Result()
     result.text(f"Means of {options.seeds} seeds ± standard deviation; shares are those of the first seed.")
-    columns = ("data", "topics of", "number", "NPMI", "diversity", "distinct", "stability", "s")
+    columns = ("data", "topics of", "number", "NPMI", "NPMI, test texts", "diversity", "distinct", "stability", "s")
     result.table("reading", columns, reading)
     columns = ("data", "error, all defaults", "tuned rival", "its error", "trivial", "shares", "s", "times as long")
     result.table("predicting", columns, predicting)
