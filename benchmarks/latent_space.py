@@ -7,9 +7,10 @@ of Reuters-21578. Words are the 5,000 most frequent that are no stop words, of l
 Topics to read: NPMI over the training texts, and over test texts that no topic has seen (`topics()` ranks words by what
 occurs together in training texts), of the ten words that `topics()` names, the share of different words among them
 (diversity), topics that share fewer than half of their words with earlier ones (distinct), and the share of words that
-come again with other seeds (stability). NMF sees tf-idf with counts by logarithms, with as many topics; frequent words,
-ten by ten, are the trivial baseline. Prediction: error on test rows beside a linear model whose preparation and
-strength cross-validation chooses. Seconds of both include all choices, and kernels are compiled before.
+come again with other seeds (stability). Explained is the share of the variance of words in test texts that least
+squares on topics alone predict. NMF sees tf-idf with counts by logarithms, with as many topics; frequent words, ten by
+ten, are the trivial baseline. Prediction: error on test rows beside a linear model whose preparation and strength
+cross-validation chooses. Seconds of both include all choices, and kernels are compiled before.
 
 The map: 1,500 test items where a model folder of them would put them, and where that of the training items places new
 ones, beside t-SNE and PCA of their tf-idf (t-SNE after an SVD to 50 directions). Trustworthiness says whether the 15
@@ -84,6 +85,11 @@ class Task:
         model = kind(random_state=seed).fit(views, self.y)
         return model, time.perf_counter() - begin
 
+    def topics_of(self, model: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return how much training and test texts have of each topic."""
+        seen, unseen = (model.transform({"words": words}) for words in (self.counts, self.unseen))
+        return seen[:, : model.n_topics_], unseen[:, : model.n_topics_]
+
     def reading(self, topics: list[list[list[str]]]) -> list[Any]:
         """Return coherence on both kinds of texts, diversity, the share of distinct topics, and stability over fits."""
         coherence, unseen = (
@@ -123,13 +129,30 @@ def distinct(topics: list[list[str]]) -> float:
     return len(kept) / len(topics)
 
 
-def nmf(task: Task, n_topics: int, seed: int) -> tuple[list[list[str]], float]:
-    """Return the topics of NMF on tf-idf, and its seconds."""
+def nmf(task: Task, n_topics: int, seed: int) -> tuple[list[list[str]], float, float]:
+    """Return the topics of NMF on tf-idf, its seconds, and what it explains of test texts."""
     begin = time.perf_counter()
-    weighted = TfidfTransformer(sublinear_tf=True).fit_transform(task.counts)
-    components = NMF(n_topics, init="nndsvdar", max_iter=300, random_state=seed).fit(weighted).components_
-    order = np.argsort(-components, axis=1, kind="stable")[:, :N_WORDS]
-    return [[task.names[word] for word in row] for row in order], time.perf_counter() - begin
+    tfidf = TfidfTransformer(sublinear_tf=True)
+    weighted = tfidf.fit_transform(task.counts)
+    model = NMF(n_topics, init="nndsvdar", max_iter=300, random_state=seed).fit(weighted)
+    order = np.argsort(-model.components_, axis=1, kind="stable")[:, :N_WORDS]
+    seconds = time.perf_counter() - begin
+    share = explained(task, model.transform(weighted), model.transform(tfidf.transform(task.unseen)))
+    return [[task.names[word] for word in row] for row in order], seconds, share
+
+
+def explained(task: Task, seen: np.ndarray, unseen: np.ndarray) -> float:
+    """Return the share of the variance of words that are present in test texts, by least squares on coordinates."""
+    present, new = ((words > 0).astype(np.float32) for words in (task.counts, task.unseen))
+    mean = np.asarray(present.mean(axis=0)).ravel()
+    seen, unseen = (np.column_stack([np.ones(len(rows)), rows]) for rows in (seen, unseen))
+    weights = np.linalg.solve(seen.T @ seen + 1e-3 * np.eye(seen.shape[1]), np.asarray(present.T @ seen).T)
+
+    def squares(predicted: np.ndarray) -> float:
+        # ‖x - p‖² = ‖x‖² - 2 x·p + ‖p‖², which leaves the words sparse
+        return float(new.sum() - 2 * new.multiply(predicted).sum() + np.square(predicted).sum())
+
+    return 1 - squares(unseen @ weights) / squares(np.broadcast_to(mean, new.shape))
 
 
 def frequent(task: Task, n_topics: int) -> list[list[str]]:
@@ -176,11 +199,12 @@ def run(options: SimpleNamespace) -> Result:
         models, seconds = zip(*(task.fitted(seed) for seed in range(options.seeds)), strict=True)
         topics = [[list(row) for row in model.topics(n=N_WORDS).to_numpy()] for model in models]
         n_topics = len(topics[0])
-        others, took = zip(*(nmf(task, n_topics, seed) for seed in range(options.seeds)), strict=True)
-        reading.append([name, "all defaults", n_topics, *task.reading(topics), median(seconds)])
-        reading.append([name, "NMF", n_topics, *task.reading(list(others)), median(took)])
+        others, took, shares_of_nmf = zip(*(nmf(task, n_topics, seed) for seed in range(options.seeds)), strict=True)
+        own_share = np.mean([explained(task, *task.topics_of(model)) for model in models])
+        reading.append([name, "all defaults", n_topics, *task.reading(topics), own_share, median(seconds)])
+        reading.append([name, "NMF", n_topics, *task.reading(list(others)), np.mean(shares_of_nmf), median(took)])
         baseline = frequent(task, n_topics)
-        reading.append([name, "frequent words", n_topics, *task.reading([baseline])[:4], None, None])
+        reading.append([name, "frequent words", n_topics, *task.reading([baseline])[:4], None, 0.0, None])
         rival = "linear SVM" if task.classes else "ridge"
         found = tuned(RIVALS[rival], {"words": task.counts}, task.y, {"words": task.unseen})
         wrong = [task.wrong(model.predict({"words": task.unseen})) for model in models]
@@ -195,7 +219,18 @@ def run(options: SimpleNamespace) -> Result:
         print(reading[-3], reading[-2], predicting[-1], sep="\n", flush=True)
     result = Result()
     result.text(f"Means of {options.seeds} seeds ± standard deviation; shares are those of the first seed.")
-    columns = ("data", "topics of", "number", "NPMI", "NPMI, test texts", "diversity", "distinct", "stability", "s")
+    columns = (
+        "data",
+        "topics of",
+        "number",
+        "NPMI",
+        "NPMI, test texts",
+        "diversity",
+        "distinct",
+        "stability",
+        "explained",
+        "s",
+    )
     result.table("reading", columns, reading)
     columns = ("data", "error, all defaults", "tuned rival", "its error", "trivial", "shares", "s", "times as long")
     result.table("predicting", columns, predicting)

@@ -393,12 +393,12 @@ def test_inversion_of_survival_functions(largest: float) -> None:
 
 
 @pytest.mark.parametrize("mean", [0.5, 20.0, 40.0, 300.0, 3000.0])
-def test_sparse_draws_of_counts_have_the_mean_of_their_law(mean: float) -> None:
+def test_sparse_draws_of_counts_have_the_mean_of_their_distribution(mean: float) -> None:
     families = (Poisson(), Binomial(4000), NegativeBinomial(10.0), NegativeBinomial(500.0))
     for family in (one.restore(1, {}) for one in families):
         natural = family.natural_from_mean(np.array([mean])).astype(np.float32)
         drawn = family.sample_sparsely(np.zeros((1, 1), np.float32), natural, np.zeros((4000, 1), np.float32), RNG)
         assert drawn is not None
         values = matrices.to_dense(drawn.statistic)
-        deviation = float(np.sqrt(family.law().variance(natural.astype(np.float64))[0]))
+        deviation = float(np.sqrt(family.distribution().variance(natural.astype(np.float64))[0]))
         assert abs(values.mean() - mean) < 5 * deviation / np.sqrt(4000), family

@@ -476,7 +476,7 @@ class Family(Part):
         return np.minimum(np.maximum(natural, low, out=natural), high, out=natural)
 
     def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
-        """Return the distribution of each feature, for families with independent features.
+        """Return the distribution of each feature, if features are independent.
 
         Families whose features depend on each other define all methods that follow themselves.
 

@@ -184,7 +184,7 @@ class Counts(Family):
         return 1.0 if self.typical_size_ is None else LARGEST_PULL
 
     def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
-        """Return the variance of the distribution, which near a pole no difference could tell."""
+        """Return the variance of the distribution, exact near a pole, too."""
         return self.distribution(own).variance(self.natural_from_mean(mean.astype(np.float64)))
 
     # ---- sparse draws ---------------------------------------------------------------------------------------------
