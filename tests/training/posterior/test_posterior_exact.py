@@ -171,7 +171,7 @@ def test_without_data_chains_draw_from_the_prior_whatever_the_step() -> None:
     parameters["hidden.bias"][:] = 0
     parameters["x.bias"][:] = -30.0  # nor does the model ever have a one
     driver = Langevin(
-        600, 50, 2, 4, step=1.0, precondition=False, biases="fixed", start=None, prior=GaussianPrior(0, 0.8)
+        1500, 50, 2, 4, step=1.0, precondition=False, biases="fixed", start=None, prior=GaussianPrior(0, 0.8)
     )
     found = sampled_moments(driver, ExactLikelihood(), (problem, one, parameters)).mean(axis=0)
     np.testing.assert_allclose(np.diag(found), 0.64, rtol=0.15)
