@@ -271,23 +271,8 @@ class Head(Part):
         return BernoulliUnits()
 
     # ---- learning ------------------------------------------------------------------------------------------------
-    def is_uneven(self, targets: Targets) -> bool:
-        """Return whether some classes have many times as many rows as others.
-
-        Parameters
-        ----------
-        targets : Targets
-            Targets of all training rows.
-
-        Returns
-        -------
-        bool
-            False if there are no classes.
-        """
-        return False
-
-    def may_soften(self, targets: Targets) -> bool:
-        """Return whether weights of classes are to be tried on held-out rows.
+    def may_refit(self, targets: Targets) -> bool:
+        """Return whether the head is to be solved again after training, if held-out rows say that it is better.
 
         Parameters
         ----------
@@ -300,21 +285,6 @@ class Head(Part):
             True if the settings leave it open and classes are uneven.
         """
         return False
-
-    def softened(self, targets: Targets) -> Targets:
-        """Return targets with more emphasis on rare classes.
-
-        Parameters
-        ----------
-        targets : Targets
-            Targets of training rows.
-
-        Returns
-        -------
-        Targets
-            The same values and weights, and another emphasis.
-        """
-        return targets
 
     @property
     def is_solved(self) -> bool:

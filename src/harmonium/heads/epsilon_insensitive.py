@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.heads.linear import LINEAR_PART, USUAL_C, LinearHead, LinearPartSetting
+from harmonium.heads.linear import LINEAR_PART, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.heads.outputs.constants import Constants
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_epsilon_insensitive
@@ -15,6 +15,9 @@ from harmonium.linear.solvers import LinearLoss, Solution, fit_ridge
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.validation import Number
+
+# Weight of the loss: 0.1 to 0.4 had smaller errors on thirds of the training rows of hotels and wines than 1.6 and 0.03.
+_USUAL_C = 0.2
 
 
 class EpsilonInsensitive(LinearHead):
@@ -25,7 +28,7 @@ class EpsilonInsensitive(LinearHead):
 
     Parameters
     ----------
-    C : float, default=1.6
+    C : float, default=0.2
         Weight of the prediction loss, in units of what an average item costs to describe (see `LinearHead`).
     ridge : float, default=0.001
         Half of it times the squared norm of the head's weights is added to the mean loss.
@@ -74,7 +77,7 @@ class EpsilonInsensitive(LinearHead):
 
     def __init__(
         self,
-        C: float = USUAL_C,
+        C: float = _USUAL_C,
         ridge: float = 1e-3,
         solver: Literal["joint", "alternate"] = "joint",
         epsilon: float = 0.1,

@@ -60,8 +60,9 @@ class Hinge(LinearHead):
         The cost ℓ of taking a row of the first class for one of the second; a number is the cost of any mistake.
     class_weight : "auto", "soft", "balanced", dict of class to weight or None, default="auto"
         Weight of the rows of a class in the loss; errors on held-out rows and probabilities do not depend on it.
-        "balanced" makes it inversely proportional to their number, "soft" to the root of their number; "auto" tries
-        "soft" on held-out rows if classes are uneven. Classes that a dict does not name weigh 1.
+        "balanced" makes it inversely proportional to their number, "soft" to the root of their number. "auto" and None
+        weigh all rows alike; with "auto", where classes are uneven, the head is solved again after training if held-out
+        rows say that this is better. Classes that a dict does not name weigh 1.
     linear_part : {"auto", "linear", False}, default="auto"
         Whether scores may have a linear part, a skip connection from the inputs, beside the topics: "auto" chooses its
         penalty and its weight on held-out rows, and needs some; where rows are few, Nystroem features of a Gaussian
@@ -142,18 +143,12 @@ class Hinge(LinearHead):
         weights = [np.array([self.class_weight.get(label, 1.0) for label in known.tolist()]) for known in classes]
         return _with_weights(targets, weights)
 
-    def may_soften(self, targets: Targets) -> bool:
-        """Return whether ``class_weight`` is "auto" and classes are uneven."""
-        return isinstance(self.class_weight, str) and self.class_weight == "auto" and self.is_uneven(targets)
-
-    def is_uneven(self, targets: Targets) -> bool:
-        """Return whether the largest class has five times as many rows as the smallest."""
+    def may_refit(self, targets: Targets) -> bool:
+        """Return whether ``class_weight`` is "auto", and one class has five times as many rows as another."""
+        if not isinstance(self.class_weight, str) or self.class_weight != "auto" or self.is_solved:
+            return False
         sizes = [np.bincount(codes[codes >= 0]) for codes in targets.values[targets.counting].T]
         return any(counts.max() >= _UNEVEN * counts[counts > 0].min() for counts in sizes if counts.any())
-
-    def softened(self, targets: Targets) -> Targets:
-        """Return targets whose classes weigh as the inverse root of their number of rows."""
-        return self._emphasised(targets, _EXPONENTS["soft"])
 
     def _emphasised(self, targets: Targets, exponent: float) -> Targets:
         """Return targets whose classes weigh as an inverse power of their rows, 1 on average over rows."""

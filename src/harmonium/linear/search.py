@@ -263,8 +263,7 @@ class LinearSearch:
 
 def linear_search(task: LinearTask, families: Mapping[str, Family], data: Data, folds: Folds) -> LinearSearch:
     """Search for the best linear model of the inputs on the held-out rows of some folds."""
-    targets = data.targets
-    assert targets is not None
+    targets = data.known_targets
     inputs = {name: family for name, family in families.items() if name not in task.view_names}
     held_out = Targets.joined([targets.take(held) for _, held in folds])
     search = LinearSearch(task, PreparedViews(data, inputs), targets, folds, held_out)

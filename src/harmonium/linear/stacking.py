@@ -3,8 +3,7 @@
     scores = alpha · scores of the units + (1 - alpha) · scores of the linear model
 
 Both are judged on rows that neither has seen, as units know the labels of the rows they were trained on. Alpha is the
-smallest one that is as good as the best on held-out rows, within one standard error of the differences: when in doubt,
-the linear model, which new rows surprise less.
+middle one of those that are as good as the best on held-out rows, within one standard error of the differences.
 
 Reference: Wolpert (1992), Stacked generalization.
 """
@@ -121,8 +120,8 @@ def _choice(search: LinearSearch, units: np.ndarray, rows: np.ndarray) -> _Choic
     weight = search.targets.weight[rows]
     choices, errors = _errors(search, units, rows)
     best = errors[int(np.argmin([mean_error(each, weight) for each in errors]))]
-    # the first, which has the smallest alpha, that is as good as the best
-    return next(choice for choice, each in zip(choices, errors, strict=True) if not is_better(best, each, weight))
+    as_good = [choice for choice, each in zip(choices, errors, strict=True) if not is_better(best, each, weight)]
+    return as_good[len(as_good) // 2]
 
 
 def _errors(search: LinearSearch, units: np.ndarray, rows: np.ndarray) -> tuple[list[_Choice], np.ndarray]:

@@ -43,6 +43,12 @@ class Problem:
     view_weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
+    def known_head(self) -> Head:
+        """The head of a problem that has one."""
+        assert self.head is not None
+        return self.head
+
+    @property
     def predicting(self) -> Problem:
         """The problem of the units that the head's loss moves; this one, unless the layer has other units too."""
         layer = self.energy.hidden.predictors

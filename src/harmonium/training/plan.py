@@ -64,8 +64,7 @@ class Plan:
 
     def weighs_views_of(self, problem: Problem) -> bool:
         """Return whether weights of views are to be chosen, and can be."""
-        head = problem.head
-        assert head is not None
+        head = problem.known_head
         n_inputs = len(set(problem.energy.families) - set(head.view_names))
         return self.chooses_view_weights and self.driver.weighs_views and n_inputs > 1 and bool(head.linear_losses)
 

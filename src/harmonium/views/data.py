@@ -26,6 +26,12 @@ class Data:
     def __len__(self) -> int:
         return len(self.views)
 
+    @property
+    def known_targets(self) -> Targets:
+        """The targets of data that have some."""
+        assert self.targets is not None
+        return self.targets
+
     def take(self, rows: np.ndarray) -> Data:
         """Return some of the items."""
         return Data(self.views[rows], None if self.targets is None else self.targets.take(rows))

@@ -26,7 +26,7 @@ from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training
-from harmonium.training.supervised.trials import Fold, SearchState, Trial
+from harmonium.training.supervised.epoch_search import HeldOutEpochs
 from tests.cases.heads import labelled
 from tests.cases.supervised import (
     FRESH,
@@ -52,29 +52,20 @@ def test_choice_of_epochs_is_recorded() -> None:
     assert model.n_iter_ == record[record["error"] == record["error"].min()]["epoch"].max()
 
 
-def test_what_is_tried() -> None:
-    """Even weights of the views first, then those of the linear model, each from the start; then softened classes."""
-
-    def tried(errors: list[float], may_soften: bool = False, may_weigh: bool = False) -> list[Trial]:
-        search = SearchState([Fold()])
-        for error in errors:
-            trial = search.next_trial(1.6, may_soften, may_weigh)
-            assert trial is not None
-            search.folds[0] = Fold(Training({}), curve=[error], lowest=error, parameters={}, scores=np.zeros((2, 1)))
-            search.add(trial)
-        assert search.next_trial(1.6, may_soften, may_weigh) is None
-        return search.chosen
-
-    assert [trial.error for trial in tried([0.3])] == [0.3]
-    assert [(trial.weighed, trial.error) for trial in tried([0.3, 0.2], may_weigh=True)] == [(True, 0.2)]
-    # a hundredth is not enough to leave even weights
-    assert [(trial.weighed, trial.error) for trial in tried([0.2, 0.199], may_weigh=True)] == [(False, 0.2)]
-    softened = tried([0.3, 0.2, 0.1], may_soften=True, may_weigh=True)
-    assert [(trial.weighed, trial.softened, trial.error) for trial in softened] == [
-        (True, False, 0.2),
-        (True, True, 0.1),
-    ]
-    assert len(tried([0.3, 0.4], may_soften=True)) == 1
+def test_the_best_epoch_is_that_of_the_smallest_mean_error() -> None:
+    """Errors are averaged over three epochs; waiting begins at the smallest one."""
+    state, errors = HeldOutEpochs(), [0.5, 0.3, 0.1, 0.5, 0.2, 0.6]
+    for number, error in enumerate(errors, start=1):
+        training = Training({"weights": np.full(1, number)}, n_iter=number, history={"epoch": list(range(number))})
+        state.note(error, np.full((2, 1), number), training)
+    smooth = [np.mean(errors[max(0, number - 2) : number + 1]) for number in range(len(errors))]
+    best = int(np.argmin(smooth))
+    assert best == 4 and state.best is not None
+    assert state.best.n_iter == 5 and state.best.parameters["weights"][0] == 5 and state.scores[0][0, 0] == 5
+    assert len(state.best.history["epoch"]) == 5
+    assert state.waited == 1 and not state.has_waited(0.0)
+    np.testing.assert_allclose(state.record(1.6)["error"], smooth)
+    assert state.record(1.6)["epoch"] == [1, 2, 3, 4, 5, 6] and set(state.record(1.6)["C"]) == {1.6}
 
 
 def test_topics_that_add_nothing_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Uneven classes: softened weights, folds that have all classes on both sides, and a head that is solved at the end."""
+"""Uneven classes: weights, folds that have all classes on both sides, and a head that is solved at the end."""
 
 from __future__ import annotations
 

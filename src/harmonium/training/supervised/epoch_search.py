@@ -1,36 +1,105 @@
 """Choice of the number of epochs on rows held out from training.
 
-Where a linear model would weigh views unevenly, training begins once with even weights and once with those. If classes
-are uneven, their weights are softened last, which goes on from where the best training was best, with half of the
-planned epochs.
-
-All that is chosen on the first fold. The others, which small data have, do again what was chosen, so that there are
-scores of all rows by models that have not seen them; unless the first fold says that the units add nothing to a linear
-model. In the end all rows do it again: the same trials, each with the same number of epochs.
+The first fold is trained until the error of its held-out rows has not fallen for long. The others, which small data
+have, are trained for as many epochs, so that there are scores of all rows by models that have not seen them; unless the
+first fold says that the units add nothing to a linear model. In the end all rows are trained for as many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from harmonium.objectives.problem import Problem
-from harmonium.params import copy_parameters
+from harmonium.params import Parameters, copy_parameters
 from harmonium.training.checkpoint.file import Checkpoint
+from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
 from harmonium.training.growth.prune import prune
 from harmonium.training.plan import Plan
-from harmonium.training.state import Training
-from harmonium.training.supervised.trials import SHARE_OF_FEW, Fold, SearchState, Trial
+from harmonium.training.state import INTERRUPTED, Training
 from harmonium.views.data import Data
+
+# Errors are averaged over this many epochs, as those of single epochs are noisy: a convention.
+_WINDOW = 3
+# Training ends after half of its epochs, and at least this share of those planned, without a smaller error.
+_PATIENCE = 0.25
+# Share of the planned epochs that the first fold has if rows are few: more of them hardly lower the error of the units
+# on fresh rows (docs/how_it_works/defaults.md).
+_SHARE_OF_FEW = 0.5
+
+
+@resumable
+@dataclass
+class HeldOutEpochs:
+    """Where the search for the number of epochs stands.
+
+    Attributes
+    ----------
+    training : Training, optional
+        The fit to all rows but those that a fold holds out; None between two folds.
+    curve : list of float
+        Held-out errors of the first fold, by epoch.
+    lowest : float
+        The smallest of them, averaged over a few epochs.
+    waited : int
+        Number of epochs since then.
+    best : Training, optional
+        The training of the first fold as it was then, as far as predictions need it.
+    n_epochs : int
+        Number of epochs to train for; 0 if it is not known yet.
+    trained : list of dict of str to ndarray
+        Parameters of each fold that is done.
+    scores : list of ndarray of shape (rows, outputs)
+        Scores of its held-out rows; while the first fold is trained, those of its best epoch.
+    given_up : bool
+        Whether the units are not worth training on the other folds.
+    """
+
+    training: Training | None = None
+    curve: list[float] = field(default_factory=list)
+    lowest: float = np.inf
+    waited: int = 0
+    best: Training | None = None
+    n_epochs: int = 0
+    trained: list[Parameters] = field(default_factory=list)
+    scores: list[np.ndarray] = field(default_factory=list)
+    given_up: bool = False
+
+    def note(self, error: float, scores: np.ndarray, training: Training) -> None:
+        """Take note of the held-out error and scores after an epoch; keep the epoch if there is no better one."""
+        self.curve.append(error)
+        mean = float(_smooth(self.curve)[-1])
+        if mean > self.lowest:
+            self.waited += 1
+            return
+        self.lowest, self.waited, self.scores = mean, 0, [scores]
+        self.best = Training(
+            copy_parameters(training.result),
+            n_iter=training.n_iter,
+            history={name: list(values) for name, values in training.history.items()},
+            stopped=INTERRUPTED,
+            n_items=training.n_items,
+            n_settled=training.n_settled,
+        )
+
+    def has_waited(self, planned: float) -> bool:
+        """Return whether training has gone on for long without a smaller error, of so many epochs that are planned."""
+        return self.waited >= max(_PATIENCE * planned, len(self.curve) / 2, _WINDOW)
+
+    def record(self, C: float) -> dict[str, list[float]]:
+        """Return C, epoch and held-out error of all epochs of the first fold."""
+        errors = _smooth(self.curve).tolist()
+        numbers = [float(number) for number in range(1, len(errors) + 1)]
+        return {"C": [C] * len(errors), "epoch": numbers, "error": errors}
 
 
 @dataclass(frozen=True)
 class EpochSearch:
-    """A search for the number of epochs, and what it is about.
+    """A search for the number of epochs.
 
     Attributes
     ----------
@@ -40,34 +109,29 @@ class EpochSearch:
         How it is to be fitted.
     data : Data
         Views and targets of the rows to choose by.
-    baseline_nll : float
-        The unit of C: what an average item costs to describe.
-    rows : list of (ndarray, ndarray)
+    folds : list of (ndarray, ndarray)
         Training rows and held-out rows of each fold.
     start : callable
         Returns a training as it begins.
-    weights : dict of str to float
-        Weights that views may have; empty if there is nothing to choose.
     is_worth_it : callable
-        Says, given scores of the held-out rows of the first fold, whether topics that have them are worth more trials
-        where rows are few.
+        Says, given scores of the held-out rows of the first fold, whether to train on the other folds too.
     """
 
     problem: Problem
     plan: Plan
     data: Data
-    baseline_nll: float
-    rows: Sequence[tuple[np.ndarray, np.ndarray]]
+    folds: Sequence[tuple[np.ndarray, np.ndarray]]
     start: Callable[[], Training]
-    weights: Mapping[str, float]
     is_worth_it: Callable[[np.ndarray], bool]
 
-    def search(self, state: SearchState, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
-        """Search for the number of epochs that is best on the first fold, then repeat it on others.
+    def search(
+        self, state: HeldOutEpochs, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint
+    ) -> None:
+        """Search for the number of epochs that is best on the first fold, then train the others for as many.
 
         Parameters
         ----------
-        state : SearchState
+        state : HeldOutEpochs
             Where the search stands; changed in place.
         rng : numpy.random.Generator
             The only source of random numbers.
@@ -76,96 +140,54 @@ class EpochSearch:
         checkpoint : Checkpoint
             Where to keep what the rest of the search depends on.
         """
-        self._choose(state, rng, reporter, checkpoint)
-        if not state.given_up:
-            self._repeat(state, rng, reporter, checkpoint)
-
-    def _choose(self, state: SearchState, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
-        """Try one trial after another on the first fold."""
-        head, driver, targets = self.problem.head, self.plan.driver, self.data.targets
-        assert head is not None
-        assert targets is not None
-        open_choices = head.may_soften(targets), len(set(self.weights.values())) > 1
-        (train, held_out), fold = self.rows[0], state.folds[0]
-        planned = driver.epochs(len(train))
-        while (trial := state.next_trial(head.C, *open_choices)) is not None:
-            fold.training = fold.training or self._begun(fold, trial)
-            weighted, trial_data = self._of_trial(trial)
-            reporter.ahead(trial.rows(driver, len(train), self._share) + self._rows_after(state, trial))
-            held = _Held(weighted, trial_data.take(held_out), self._share * planned, fold)
-            max_epochs = trial.max_epochs(planned, self._share)
-            part = trial_data.take(train)
-            driver.run(
-                Run(weighted, self.plan.objective, part, fold.training, rng, reporter, held, max_epochs, checkpoint)
-            )
-            state.add(trial)
-            if len(self.rows) > 1 and len(state.trials) > open_choices[1]:
-                state.given_up = not self.is_worth_it(state.scores[0])
-
-    def _repeat(self, state: SearchState, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint) -> None:
-        """Do what was chosen again on the other folds, for scores of their held-out rows."""
         driver = self.plan.driver
-        for number in range(len(state.scores), len(self.rows)):
-            (train, held_out), fold = self.rows[number], state.folds[number]
-            for trial in state.chosen[fold.n_repeated :]:
-                fold.training = fold.training or self._begun(fold, trial)
-                weighted, trial_data = self._of_trial(trial)
-                reporter.ahead(self._rows_after(state, trial))
-                part, max_epochs = trial_data.take(train), trial.epochs
-                driver.run(
-                    Run(weighted, self.plan.objective, part, fold.training, rng, reporter, None, max_epochs, checkpoint)
-                )
-                fold.best, fold.n_settled = copy_parameters(fold.training.result), fold.training.n_settled
-                fold.training = None
-                fold.n_repeated += 1
-            assert fold.best is not None
-            weighted, _ = self._of_trial(state.chosen[-1])
-            ended = Training(fold.best, n_items=len(train))
-            state.scores.append(held_out_scores(weighted, self.data.take(held_out), ended))
+        while len(state.trained) < len(self.folds) and not state.given_up:
+            train, held_out = self.folds[len(state.trained)]
+            is_first, held = not state.trained, self.data.take(held_out)
+            planned = self._share * driver.epochs(len(train))
+            max_epochs = state.n_epochs or (None if self._share == 1 else int(np.ceil(planned)))
+            callback = _HeldOutError(self.problem, held, planned, state) if is_first else None
+            state.training = state.training or self.start()
+            reporter.ahead(self._rows_left(state, max_epochs))
+            part = self.data.take(train)
+            run = Run(
+                self.problem, self.plan.objective, part, state.training, rng, reporter, callback, max_epochs, checkpoint
+            )
+            driver.run(run)
+            if is_first:
+                self._end_first(state)
+            else:
+                ended = Training(copy_parameters(state.training.result), n_items=len(train))
+                state.trained.append(ended.parameters)
+                state.scores.append(held_out_scores(self.problem, held, ended))
+            state.training = None
+
+    def _end_first(self, state: HeldOutEpochs) -> None:
+        assert state.best is not None  # an epoch is complete
+        curve = _smooth(state.curve)
+        state.n_epochs = len(curve) - int(np.argmin(curve[::-1]))  # the last one of equals
+        state.trained = [state.best.parameters]
+        state.given_up = len(self.folds) > 1 and not self.is_worth_it(state.scores[0])
 
     @property
     def _share(self) -> float:
-        """Share of the planned epochs that a trial which begins anew may have: all that the user asks for."""
-        return SHARE_OF_FEW if len(self.rows) > 1 and not self.plan.driver.epochs_are_given else 1.0
+        """Share of the planned epochs that the first fold may have: all that the user asks for."""
+        return _SHARE_OF_FEW if len(self.folds) > 1 and not self.plan.driver.epochs_are_given else 1.0
 
-    def _begun(self, fold: Fold, trial: Trial) -> Training:
-        """Return the training of a trial as it begins: anew, or where the best one before it was best."""
-        if trial.after < 0 or fold.best is None:
-            return self.start()
-        return Training(copy_parameters(fold.best), n_settled=fold.n_settled)
+    def _rows_left(self, state: HeldOutEpochs, max_epochs: int | None) -> int:
+        """Return the number of rows to be visited on all folds that are left, and on all rows.
 
-    def _of_trial(self, trial: Trial) -> tuple[Problem, Data]:
-        """Return the problem and the data of a trial, with its weights of views."""
-        weighed = replace(self.problem, view_weights=dict(self.weights)) if trial.weighed else self.problem
-        return of_trial(weighed, self.data, trial, self.baseline_nll)
-
-    def _rows_after(self, state: SearchState, trial: Trial) -> int:
-        """Return the number of rows to be visited once the first fold is done, as far as it is known.
-
-        What is best so far is done again on the other folds, and on all rows. As long as nothing is done, it is not
-        known whether the other folds are needed.
+        As long as the first fold is not done, it is not known whether the others are needed.
         """
-        driver, n_rows = self.plan.driver, len(self.data)
-        if not state.chosen:
-            return trial.rows(driver, n_rows, self._share)
-        left = [(n_rows, part) for part in state.chosen]
-        for fold, (train, _) in zip(state.folds[1:], self.rows[1:], strict=True):
-            left += [(len(train), part) for part in state.chosen[fold.n_repeated :]]
-        return sum(part.rows(driver, size, self._share) for size, part in left)
-
-
-def of_trial(problem: Problem, data: Data, trial: Trial, baseline_nll: float) -> tuple[Problem, Data]:
-    """Return the problem with the weight of the loss, and the data with the emphasis on classes, of a trial."""
-    assert problem.head is not None
-    assert data.targets is not None
-    weighted = replace(problem, loss_weight=trial.C * baseline_nll)
-    return weighted, replace(data, targets=problem.head.softened(data.targets)) if trial.softened else data
+        first = len(state.trained)
+        left = self.folds[first : None if first else 1]
+        sizes = [*(len(train) for train, _ in left), len(self.data)]
+        return sum(self.plan.driver.planned_rows(size, max_epochs) for size in sizes)
 
 
 def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:
     """Return the scores of rows whose targets are not looked at, by the units that a fit would keep."""
-    head, parameters = problem.head, training.result
-    assert head is not None
+    head, parameters = problem.known_head, training.result
     blind = Data(data.views.without(*head.view_names))
     selected = prune(problem, parameters, blind, training.n_items)
     if selected is not None:
@@ -179,19 +201,25 @@ def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndar
 
 
 @dataclass(frozen=True)
-class _Held:
-    """Watches the error on held-out rows."""
+class _HeldOutError:
+    """Measures the error of held-out rows after each epoch, and says when to end."""
 
     problem: Problem
     held: Data
     planned: float
-    fold: Fold
+    state: HeldOutEpochs
 
     def __call__(self, training: Training) -> bool:
-        head, targets = self.problem.head, self.held.targets
-        assert head is not None
-        assert targets is not None
+        head, targets = self.problem.known_head, self.held.known_targets
         scores = held_out_scores(self.problem, self.held, training)
         errors = head.error(scores, targets.values)
-        self.fold.note(float(np.average(errors, weights=targets.weight)), scores, training)
-        return self.fold.has_waited(self.planned)
+        self.state.note(float(np.average(errors, weights=targets.weight)), scores, training)
+        return self.state.has_waited(self.planned)
+
+
+def _smooth(curve: list[float]) -> np.ndarray:
+    """Return the mean over the last few epochs."""
+    totals = np.concatenate([np.zeros(1), np.cumsum(curve)])
+    last = np.arange(1, len(curve) + 1)
+    first = np.maximum(last - _WINDOW, 0)
+    return np.asarray((totals[last] - totals[first]) / (last - first))

@@ -26,10 +26,9 @@ from harmonium.training.plan import Plan
 from harmonium.training.result import FittedModel
 from harmonium.training.state import INTERRUPTED, Training, is_second
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
-from harmonium.training.supervised.epoch_search import EpochSearch, of_trial
+from harmonium.training.supervised.epoch_search import EpochSearch, HeldOutEpochs
 from harmonium.training.supervised.folds import held_out_folds
 from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
-from harmonium.training.supervised.trials import Fold, SearchState, Trial
 from harmonium.views.data import Data
 
 # Labelled rows below which nothing is held out: a convention.
@@ -53,27 +52,30 @@ class _HeadFit:
         Its random stream.
     seed : int
         Seed of the start that all trainings share.
-    rows : list of (ndarray, ndarray)
+    folds : list of (ndarray, ndarray)
         Training rows and held-out rows of each fold; empty if nothing is held out.
-    found : SearchState
+    baseline_nll : float
+        The unit of C: what an average item costs to describe.
+    epochs : HeldOutEpochs
         What has been found on them.
+    refit : HeadRefit, optional
+        How the head is refitted, if it is.
     training : Training, optional
         The fit to all rows, once settings are chosen.
-    n_done : int
-        Number of its trials that are done.
-    refit : HeadRefit, optional
-        How the head is refitted then, if it is.
+    is_trained : bool
+        Whether it is complete.
     composed : Training, optional
         The fit of all units of a layer that has others than those that predict, once these are trained.
     """
 
     rng: np.random.Generator
     seed: int
-    rows: list[tuple[np.ndarray, np.ndarray]]
-    found: SearchState
-    training: Training | None = None
-    n_done: int = 0
+    folds: list[tuple[np.ndarray, np.ndarray]]
+    baseline_nll: float = 0.0
+    epochs: HeldOutEpochs = field(default_factory=HeldOutEpochs)
     refit: HeadRefit | None = None
+    training: Training | None = None
+    is_trained: bool = False
     composed: Training | None = None
 
 
@@ -106,61 +108,102 @@ def fit_head(
     problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint
 ) -> tuple[FittedModel, np.random.Generator]:
     """Return the model, and the random stream as the fit leaves it; if it is interrupted, the best model so far."""
-    whole, problem = problem, problem.predicting
-    head, targets = problem.head, data.targets
-    assert head is not None
-    assert targets is not None
-    baseline_nll = marginal_nll(problem, data)
-    known = data.spread_sample(_CHOSEN_BY)
-    assert known.targets is not None
-    known_targets = known.targets
-
-    def start(seed: int) -> Training:
-        return initial_training(problem, known, np.random.default_rng(seed))
-
-    def begin() -> _HeadFit:
-        seed, rows = int(rng.integers(2**31 - 1)), []
-        if plan.validation_fraction and int(known_targets.counting.sum()) >= _FEWEST_LABELS:
-            rows = held_out_folds(known_targets, plan.validation_fraction, rng)
-        return _HeadFit(rng, seed, rows, SearchState([Fold() for _ in rows]))
-
-    with checkpoint.level("fit", begin) as state:
-        found, linear, weights = state.found, None, dict[str, float]()
+    whole, problem, known = problem, problem.predicting, data.spread_sample(_CHOSEN_BY)
+    with checkpoint.level("fit", lambda: _begun(known, plan, rng)) as state:
+        linear = None
         try:
-            if state.rows and (head.allows_linear_part or plan.weighs_views_of(problem)):
-                linear = linear_search(head, problem.energy.families, known, state.rows)
-                if plan.weighs_views_of(problem):
-                    weights = linear.best_without_kernel().settings.weights
-                    problem = replace(problem, view_weights=dict.fromkeys(weights, 1.0))
-                if linear.prefers_view_scale:
-                    whole, problem = whole.with_view_scale(), problem.with_view_scale()
-                    baseline_nll = marginal_nll(problem, data)
-            if found.folds:
-
-                def is_worth_it(scores: np.ndarray) -> bool:
-                    return linear is None or not head.allows_linear_part or may_help(linear, scores)
-
-                begun = partial(start, state.seed)
-                search = EpochSearch(problem, plan, known, baseline_nll, state.rows, begun, weights, is_worth_it)
-                search.search(found, state.rng, reporter, checkpoint)
-                if head.is_uneven(targets) and not head.is_solved and not found.given_up:
-                    state.refit = refit_head(problem, known, state.rows, found.trained, found.scores)
-                found.folds = []  # what it takes to go on with them is no longer needed
-            problem = _as_chosen(problem, found, weights)
-            state.training = state.training or start(state.seed)
-            _train(problem, data, plan, baseline_nll, state, reporter, checkpoint)
+            linear = _linear_search(problem, known, plan, state)
+            whole, problem = (_as_linear_model_says(each, linear, plan) for each in (whole, problem))
+            state.baseline_nll = marginal_nll(problem, data)
+            problem = replace(problem, loss_weight=problem.known_head.C * state.baseline_nll)
+            _choose(problem, known, plan, state, linear, reporter, checkpoint)
+            _train(problem, data, known, plan, state, reporter, checkpoint)
             has_topics = whole.energy.hidden.predictors is not whole.energy.hidden
             judged = _judged(problem, known, state, linear, has_topics)
             if has_topics:
                 whole = replace(problem, energy=whole.energy)
                 judged = _composed(whole, judged, data, known, plan, state, reporter, checkpoint)
-            return _as_fitted(judged, known, baseline_nll, state), state.rng
+            return _as_fitted(judged, known, state), state.rng
         except KeyboardInterrupt as interrupt:
-            chosen = _as_chosen(problem, found, weights)
-            model = None if is_second(interrupt) else _best_so_far(chosen, known, baseline_nll, state, linear)
+            model = None if is_second(interrupt) else _best_so_far(problem, known, state, linear)
             if model is None:
                 raise
             return _with_topics(model, whole, known, state), state.rng
+
+
+def _begun(known: Data, plan: Plan, rng: np.random.Generator) -> _HeadFit:
+    """Return the state of a fit as it begins, with the rows that it holds out."""
+    seed, folds = int(rng.integers(2**31 - 1)), []
+    targets = known.known_targets
+    if plan.validation_fraction and int(targets.counting.sum()) >= _FEWEST_LABELS:
+        folds = held_out_folds(targets, plan.validation_fraction, rng)
+    return _HeadFit(rng, seed, folds)
+
+
+def _linear_search(problem: Problem, known: Data, plan: Plan, state: _HeadFit) -> LinearSearch | None:
+    """Return what a linear model of the inputs says on held-out rows; None if nothing asks for one."""
+    head = problem.known_head
+    if not state.folds or not (head.allows_linear_part or plan.weighs_views_of(problem)):
+        return None
+    return linear_search(head, problem.energy.families, known, state.folds)
+
+
+def _as_linear_model_says(problem: Problem, linear: LinearSearch | None, plan: Plan) -> Problem:
+    """Return the problem with the weights of views and the scales of columns that linear models are best with."""
+    if linear is None:
+        return problem
+    if plan.weighs_views_of(problem):
+        problem = replace(problem, view_weights=linear.best_without_kernel().settings.weights)
+    return problem.with_view_scale() if linear.prefers_view_scale else problem
+
+
+def _start(problem: Problem, known: Data, seed: int) -> Training:
+    return initial_training(problem, known, np.random.default_rng(seed))
+
+
+def _choose(
+    problem: Problem,
+    known: Data,
+    plan: Plan,
+    state: _HeadFit,
+    linear: LinearSearch | None,
+    reporter: Reporter,
+    checkpoint: Checkpoint,
+) -> None:
+    """Choose the number of epochs and the refit of the head on held-out rows."""
+    head = problem.known_head
+    if not state.folds or state.training is not None:
+        return
+
+    def is_worth_it(scores: np.ndarray) -> bool:
+        return linear is None or not head.allows_linear_part or may_help(linear, scores)
+
+    start = partial(_start, problem, known, state.seed)
+    search = EpochSearch(problem, plan, known, state.folds, start, is_worth_it)
+    search.search(state.epochs, state.rng, reporter, checkpoint)
+    if head.may_refit(known.known_targets) and not state.epochs.given_up:
+        state.refit = refit_head(problem, known, state.folds, state.epochs.trained, state.epochs.scores)
+
+
+def _train(
+    problem: Problem,
+    data: Data,
+    known: Data,
+    plan: Plan,
+    state: _HeadFit,
+    reporter: Reporter,
+    checkpoint: Checkpoint,
+) -> None:
+    """Train on all rows, for as many epochs as held-out rows say."""
+    if state.is_trained:
+        return
+    state.training, state.epochs.trained = state.training or _start(problem, known, state.seed), []
+    max_epochs = state.epochs.n_epochs or None
+    reporter.ahead(plan.driver.planned_rows(len(data), max_epochs))
+    plan.driver.run(
+        Run(problem, plan.objective, data, state.training, state.rng, reporter, None, max_epochs, checkpoint)
+    )
+    state.is_trained = True
 
 
 def _composed(
@@ -177,9 +220,7 @@ def _composed(
     if state.composed is None:
         state.composed = composed_start(whole, judged.training, known, np.random.default_rng(state.seed))
     learn_topics(whole, data, state.composed, plan, state.rng, reporter, checkpoint)
-    head, targets = whole.head, known.targets
-    assert head is not None
-    assert targets is not None
+    head = whole.known_head
     if plan.merges_topics:
         alone, parameters = without_duplicates(replace(whole, head=None), state.composed.result, known, SAME)
         whole, state.composed = replace(whole, energy=alone.energy), replace(state.composed, parameters=parameters)
@@ -188,7 +229,7 @@ def _composed(
     if judged.scores is None or not head.linear_losses or head.is_solved:
         return judged
     means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.are_topics]
-    topics = topic_scores(head, means, targets, state.rows, judged.scores)
+    topics = topic_scores(head, means, known.known_targets, state.folds, judged.scores)
     if topics is None:
         return replace(judged, shares=judged.shares | {"topics": 0.0})
     shares = {name: (1 - topics.share) * share for name, share in judged.shares.items()}
@@ -227,11 +268,6 @@ def _of_whole(training: Training, composed: Training) -> Training:
     )
 
 
-def _as_chosen(problem: Problem, found: SearchState, weights: dict[str, float]) -> Problem:
-    """Return the problem with the weights of views that the topics were best with."""
-    return replace(problem, view_weights=weights) if any(trial.weighed for trial in found.chosen) else problem
-
-
 def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
     """Return a model to go on from whose head has the settings of another of its class."""
     began, meaning = model.head, model.meaning
@@ -253,38 +289,6 @@ def _check_linear_part(head: Head, began: Head) -> None:
         )
 
 
-def _train(
-    problem: Problem,
-    data: Data,
-    plan: Plan,
-    baseline_nll: float,
-    state: _HeadFit,
-    reporter: Reporter,
-    checkpoint: Checkpoint,
-) -> None:
-    """Go through all trials that were chosen, on all rows."""
-    training, trials = state.training, _trials(problem, state)
-    assert training is not None
-    for trial in trials[state.n_done :]:
-        weighted, trial_data = of_trial(problem, data, trial, baseline_nll)
-        max_epochs = trial.max_epochs(plan.driver.epochs(len(data)))
-        reporter.ahead(sum(rest.rows(plan.driver, len(data)) for rest in trials[state.n_done :]))
-        run = Run(weighted, plan.objective, trial_data, training, state.rng, reporter, None, max_epochs, checkpoint)
-        plan.driver.run(run)
-        state.n_done += 1
-        if state.n_done < len(trials):
-            training.snapshot(always=True)
-            # rows held out for early stopping differ from trial to trial, and so do those that a dual belongs to
-            training.optimizer_state, training.n_updates, training.dual = None, 0, None
-            training.stopped = Training.stopped
-
-
-def _trials(problem: Problem, state: _HeadFit) -> list[Trial]:
-    """Return what to do on all rows: the trials that were chosen, or one with all epochs."""
-    assert problem.head is not None
-    return state.found.chosen or [Trial(problem.head.C, 0)]
-
-
 def _judged(
     problem: Problem, known: Data, state: _HeadFit, linear: LinearSearch | None, beside_topics: bool = False
 ) -> _Judged:
@@ -292,17 +296,16 @@ def _judged(
 
     ``beside_topics`` says that its units are dimensions, and topics come later.
     """
-    assert problem.head is not None
     assert state.training is not None
     training = state.training
-    if not state.rows:
+    if not state.folds:
         return _Judged(problem, training)
-    by_fold = state.found.scores
+    by_fold = state.epochs.scores
     if state.refit is not None:
         training, by_fold = state.refit.apply(problem, known, training), state.refit.scores
-    if not problem.head.allows_linear_part or linear is None:
+    if not problem.known_head.allows_linear_part or linear is None:
         return _Judged(problem, training, np.concatenate(by_fold))
-    stack = linear_alone(linear) if state.found.given_up else stacked(linear, by_fold)
+    stack = linear_alone(linear) if state.epochs.given_up else stacked(linear, by_fold)
     linear_part = stack.linear_part
     if linear_part is not None:
         linear_part = linear_part.rescaled(linear.views.families, problem.energy.families)
@@ -311,47 +314,39 @@ def _judged(
     return _Judged(problem, training, stack.scores, linear_part, shares)
 
 
-def _as_fitted(judged: _Judged, known: Data, baseline_nll: float, state: _HeadFit) -> FittedModel:
+def _as_fitted(judged: _Judged, known: Data, state: _HeadFit) -> FittedModel:
     """Return the model, calibrated on the rows that were held out when its settings were chosen."""
-    problem, head, trials = judged.problem, judged.problem.head, _trials(judged.problem, state)
-    assert head is not None
-    assert known.targets is not None
+    head = judged.problem.known_head
+    C, validation = head.C, state.epochs.record(head.C) if state.folds else None
     if judged.scores is not None:
-        held_out = Targets.joined([known.targets.take(held) for _, held in state.rows])
+        held_out = Targets.joined([known.known_targets.take(held) for _, held in state.folds])
         head = head.calibrated(judged.scores, held_out).with_linear_part(judged.linear_part)
-    C = trials[min(state.n_done, len(trials) - 1)].C
     return FittedModel(
-        replace(problem, head=head, loss_weight=C * baseline_nll),
+        replace(judged.problem, head=head),
         judged.training,
-        baseline_nll=baseline_nll,
+        baseline_nll=state.baseline_nll,
         C=C,
-        validation=state.found.record if state.rows else None,
+        validation=validation,
         shares=judged.shares,
     )
 
 
-def _best_so_far(
-    problem: Problem, known: Data, baseline_nll: float, state: _HeadFit, linear: LinearSearch | None
-) -> FittedModel | None:
+def _best_so_far(problem: Problem, known: Data, state: _HeadFit, linear: LinearSearch | None) -> FittedModel | None:
     """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
-    assert problem.head is not None
-    assert known.targets is not None
-    candidate = state.found.best_so_far(problem.head.C)
-    planned = sum(trial.epochs for trial in _trials(problem, state))
-    training = state.training
-    if training is not None and state.n_done == len(_trials(problem, state)):  # no epoch is cut short
+    held_out, training = state.epochs.best, state.training
+    if training is not None and state.is_trained:  # no epoch is cut short
         training.stopped = INTERRUPTED
     n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
-    if n_records and (candidate is None or n_records >= _ENOUGH * planned):
-        return _as_fitted(_judged(problem, known, state, linear), known, baseline_nll, state)
-    if candidate is None:
+    if n_records and (held_out is None or n_records >= _ENOUGH * state.epochs.n_epochs):
+        return _as_fitted(_judged(problem, known, state, linear), known, state)
+    if held_out is None:
         return None
-    head = problem.head.calibrated(candidate.scores, known.targets.take(state.rows[0][1]))
+    head = problem.known_head
     return FittedModel(
-        replace(problem, head=head, loss_weight=candidate.C * baseline_nll),
-        candidate.training,
-        baseline_nll=baseline_nll,
-        C=candidate.C,
-        validation=state.found.record,
-        remarks=(f"it has C={candidate.C:g} and has not seen the rows held out to choose it",),
+        replace(problem, head=head.calibrated(state.epochs.scores[0], known.known_targets.take(state.folds[0][1]))),
+        held_out,
+        baseline_nll=state.baseline_nll,
+        C=head.C,
+        validation=state.epochs.record(head.C),
+        remarks=("it has not seen the rows held out to choose the number of epochs",),
     )

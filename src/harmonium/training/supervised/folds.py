@@ -9,13 +9,16 @@ import numpy as np
 from harmonium.targets import Targets
 from harmonium.training.defaults import MANY_ROWS
 
-# Number of folds of data with few rows: a convention.
-_FOLDS = 3
+# Labelled rows below which there are three folds: a convention. From here on a third one changed no error of thirds of
+# training rows (hotels, wines, Reuters), and takes a quarter of the time.
+_FEW_ROWS = 1000
 
 
 def number_of_folds(n_rows: int) -> int:
     """Return in how many ways rows are held out, given how many there are."""
-    return 1 if n_rows >= MANY_ROWS else max(2, min(_FOLDS, n_rows))
+    if n_rows >= MANY_ROWS:
+        return 1
+    return 2 if n_rows >= _FEW_ROWS else max(2, min(3, n_rows))
 
 
 def held_out_folds(targets: Targets, fraction: float, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:

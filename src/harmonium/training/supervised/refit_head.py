@@ -45,7 +45,7 @@ class HeadRefit:
     def apply(self, problem: Problem, data: Data, training: Training) -> Training:
         """Return a training whose head is refitted on all rows."""
         means = hidden_means(problem, data, training.result)
-        weights, bias = _solved(problem, means, data.targets, self.C)
+        weights, bias = _solved(problem, means, data.known_targets, self.C)
         refitted = {HEAD_WEIGHTS: weights.astype(np.float32), HEAD_BIAS: bias.astype(np.float32)}
         return replace(training, parameters=training.parameters | refitted)
 
@@ -57,9 +57,7 @@ def refit_head(
 
     ``trained`` are the parameters of each fold, and ``scores`` those of its held-out rows as the head is.
     """
-    head, targets = problem.head, data.targets
-    assert head is not None
-    assert targets is not None
+    head, targets = problem.known_head, data.known_targets
     held = Targets.joined([targets.take(rows) for _, rows in folds])
     means = [hidden_means(problem, data, parameters) for parameters in trained]
     best, lowest = None, head.error(np.concatenate(scores), held.values)
@@ -88,8 +86,6 @@ def hidden_means(problem: Problem, data: Data, parameters: Parameters) -> np.nda
     )
 
 
-def _solved(problem: Problem, means: np.ndarray, targets: Targets | None, C: float) -> tuple[np.ndarray, np.ndarray]:
-    assert problem.head is not None
-    assert targets is not None
-    labelled = np.flatnonzero(targets.counting)
-    return problem.head.solve_linear(means[labelled], targets.take(labelled), C, problem.head.linear_losses[0])
+def _solved(problem: Problem, means: np.ndarray, targets: Targets, C: float) -> tuple[np.ndarray, np.ndarray]:
+    head, labelled = problem.known_head, np.flatnonzero(targets.counting)
+    return head.solve_linear(means[labelled], targets.take(labelled), C, head.linear_losses[0])
