@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from benchmarks.comparing import error, r_squared
+from benchmarks.datasets import load_bdgp, load_wikipedia
 from benchmarks.features.contextual import contextual_features
 from benchmarks.features.words import Texts, binary, few, newsgroups, reuters, word_counts
 from benchmarks.measuring import with_deviation
@@ -27,7 +28,7 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import rows_of
 from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
-from harmonium.datasets import load_bdgp, load_cll, load_hotels, load_wikipedia
+from harmonium.datasets import load_cll, load_hotels
 
 SETS = (
     "20 Newsgroups",

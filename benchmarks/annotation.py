@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks.comparing import interval
+from benchmarks.datasets import load_corel5k
 from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
@@ -30,7 +31,6 @@ from harmonium import (
     MultiLabelHinge,
     Stochastic,
 )
-from harmonium.datasets import load_corel5k
 from harmonium.metrics import AnnotationReport, annotation_report, f1_at
 
 BENCHMARK = Benchmark(

@@ -40,13 +40,14 @@ from benchmarks.bayes_truth import (
     posterior_couplings,
     regression_strength,
 )
+from benchmarks.datasets import load_mfeat
 from benchmarks.internals import compute
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.mofa import predictive_moments
 from harmonium import BDWH, DWH, EmpiricalBayes, Gaussian, GaussianPrior, HarmoniumWarning, Langevin
-from harmonium.datasets import load_cll, load_mfeat
+from harmonium.datasets import load_cll
 
 BENCHMARK = Benchmark(
     title="Intervals that can be wrong",

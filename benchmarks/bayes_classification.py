@@ -24,13 +24,13 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from threadpoolctl import threadpool_limits
 
+from benchmarks.datasets import load_bdgp, load_wikipedia
 from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.gm_lda import GMLDA
 from benchmarks.rivals.prepared import NUMBERS, Preparation, preparations, rows_of, trivial
 from harmonium import BDWH, DWH, Bernoulli, Gaussian, HarmoniumWarning, Langevin, ReplicatedSoftmax, Stochastic
-from harmonium.datasets import load_bdgp, load_wikipedia
 
 LOADERS = {"wikipedia": load_wikipedia, "wikipedia, counts": load_wikipedia, "bdgp": load_bdgp}
 BENCHMARK = Benchmark(

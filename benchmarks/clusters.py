@@ -29,21 +29,14 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler, normalize
 from threadpoolctl import threadpool_limits
 
+from benchmarks.datasets import load_bdgp, load_caltech4, load_mfeat, load_shapes, load_wikipedia
 from benchmarks.features.pictures import picture_views
 from benchmarks.features.words import binary, reuters
 from benchmarks.measuring import median, with_deviation
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import ClusterSpace, Harmonium, TopicModel
-from harmonium.datasets import (
-    load_bdgp,
-    load_caltech4,
-    load_emoji,
-    load_mfeat,
-    load_newsgroups,
-    load_shapes,
-    load_wikipedia,
-)
+from harmonium.datasets import load_emoji, load_newsgroups
 
 SIZES = (20, 50)
 WORDS = 5000

@@ -19,12 +19,12 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 
+from benchmarks.datasets import load_wikipedia
 from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import NUMBERS, SCALED, Preparation
 from harmonium import DWH, TWH, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumClassifier, Hinge, Stochastic
-from harmonium.datasets import load_wikipedia
 from harmonium.metrics import RetrievalReport, average_precision, retrieval_report
 from harmonium.report import RetrievalDisplay
 

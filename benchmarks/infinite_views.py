@@ -28,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
+from benchmarks.datasets import load_bdgp, load_wikipedia
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
@@ -43,7 +44,6 @@ from harmonium import (
     HarmoniumWarning,
     Hinge,
 )
-from harmonium.datasets import load_bdgp, load_wikipedia
 from harmonium.report import UsageDisplay
 
 BENCHMARK = Benchmark(

@@ -24,11 +24,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC, LinearSVC
 
+from benchmarks.datasets import load_enron, load_medical
 from benchmarks.measuring import with_deviation
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import HarmoniumClassifier, MultiLabelHinge
-from harmonium.datasets import load_enron, load_medical
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids
 from harmonium.metrics import expected_calibration_error
 

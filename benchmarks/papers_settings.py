@@ -31,6 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
+from benchmarks.datasets import load_bdgp, load_wikipedia
 from benchmarks.measuring import median, with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
@@ -55,7 +56,6 @@ from harmonium import (
     iEFH,
     iMMH,
 )
-from harmonium.datasets import load_bdgp, load_wikipedia
 from harmonium.metrics import average_divergence, class_topic_distribution
 
 BENCHMARK = Benchmark(

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.stats import chi2
 
+from benchmarks.datasets import load_bdgp
 from benchmarks.internals import (
     Batch,
     Energy,
@@ -32,7 +33,6 @@ from benchmarks.measuring import alternate, median
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import DWH, Bernoulli, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumWarning, HiddenLayer
-from harmonium.datasets import load_bdgp
 
 BENCHMARK = Benchmark(
     title="Perfect sampling",

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.decomposition import TruncatedSVD
 
+from benchmarks.datasets import load_reuters21578
 from benchmarks.features.weights import tf_idf
 from benchmarks.features.words import few
 from benchmarks.measuring import alternate, median
@@ -26,7 +27,7 @@ from benchmarks.rivals.lda import LDA
 from benchmarks.rivals.plsi import PLSI, vectorised_fold_in
 from benchmarks.rivals.prepared import WORDS, Preparation
 from harmonium import RAP, ReplicatedSoftmax, Stochastic
-from harmonium.datasets import load_newsgroups, load_reuters21578
+from harmonium.datasets import load_newsgroups
 from harmonium.features.text import select_by_mutual_information, text_counts
 from harmonium.metrics import RetrievalReport, retrieval_report
 

@@ -33,6 +33,7 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, RobustScaler
 
+from benchmarks.datasets import load_adult
 from benchmarks.features.contextual import contextual_features
 from benchmarks.features.words import few
 from benchmarks.measuring import with_deviation
@@ -40,7 +41,7 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import FOLDS, RIVALS, Rival, Tuned, trivial, tuned
 from harmonium import HarmoniumClassifier, HarmoniumRegressor
-from harmonium.datasets import load_adult, load_hotels, load_wines
+from harmonium.datasets import load_hotels, load_wines
 
 BENCHMARK = Benchmark(
     title="Raw tables: data frames as they are, beside skrub",

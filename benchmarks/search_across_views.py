@@ -23,12 +23,13 @@ import scipy.sparse as sp
 from sklearn.decomposition import KernelPCA
 from sklearn.metrics.pairwise import euclidean_distances
 
+from benchmarks.datasets import load_wikipedia
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import Preparation
 from harmonium import Harmonium
-from harmonium.datasets import PictureDataset, load_emoji, load_wikipedia
+from harmonium.datasets import PictureDataset, load_emoji
 from harmonium.metrics import precision_at, retrieval_report
 from harmonium.search import NearestNeighbours
 

@@ -26,6 +26,7 @@ import scipy.sparse
 from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedShuffleSplit
 
+from benchmarks.datasets import load_mfeat
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
@@ -43,7 +44,7 @@ from harmonium import (
     structDWH,
     structMMH,
 )
-from harmonium.datasets import load_hotels, load_mfeat
+from harmonium.datasets import load_hotels
 
 BENCHMARK = Benchmark(
     title="Order of paragraphs, and of rows of digits",

@@ -22,11 +22,12 @@ import scipy.sparse
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
+from benchmarks.datasets import load_reuters21578
 from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import BernoulliUnits, HarmoniumClassifier, Hinge, TopicModel, Views
-from harmonium.datasets import load_newsgroups, load_reuters21578
+from harmonium.datasets import load_newsgroups
 from harmonium.metrics import topic_coherence, topic_diversity, topic_stability
 
 BENCHMARK = Benchmark(

@@ -28,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
+from benchmarks.datasets import load_bdgp, load_mfeat, load_wikipedia
 from benchmarks.features.words import few
 from benchmarks.measuring import median
 from benchmarks.registry import Benchmark
@@ -45,7 +46,6 @@ from harmonium import (
     Hinge,
     Stochastic,
 )
-from harmonium.datasets import load_bdgp, load_mfeat, load_wikipedia
 
 LOADERS = {"wikipedia": load_wikipedia, "bdgp": load_bdgp, "mfeat": load_mfeat}
 BENCHMARK = Benchmark(

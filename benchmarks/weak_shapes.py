@@ -23,6 +23,7 @@ from joblib import Memory
 from scipy.stats import ttest_rel
 from threadpoolctl import threadpool_limits
 
+from benchmarks.datasets import load_shapes
 from benchmarks.measuring import with_deviation
 from benchmarks.prepared import CACHE
 from benchmarks.prepared.shapes_windows import (
@@ -40,7 +41,6 @@ from benchmarks.prepared.shapes_windows import (
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import HarmoniumWarning
-from harmonium.datasets import load_shapes
 
 BENCHMARK = Benchmark(
     title="Weakly supervised detection on SYSU-Shapes",

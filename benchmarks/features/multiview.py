@@ -8,7 +8,7 @@ import numpy as np
 import scipy.io
 from sklearn.model_selection import train_test_split
 
-from harmonium.datasets import load_bdgp, load_mfeat, load_wikipedia
+from benchmarks.datasets import load_bdgp, load_mfeat, load_wikipedia
 from harmonium.datasets._base import data_home
 
 LOADERS = {"bdgp": load_bdgp, "mfeat": load_mfeat, "wikipedia": load_wikipedia}

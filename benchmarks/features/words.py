@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from harmonium.datasets import load_newsgroups, load_reuters21578
+from benchmarks.datasets import load_reuters21578
+from harmonium.datasets import load_newsgroups
 
 __all__ = ["Texts", "binary", "few", "newsgroups", "reuters", "word_counts"]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.datasets import load_caltech4
 from benchmarks.prepared import CACHE
-from harmonium.datasets import load_caltech4
 from harmonium.features.images import VisualWords, interest_patches
 
 LONGER_SIDE = 200

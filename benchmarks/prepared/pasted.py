@@ -13,8 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from benchmarks.datasets import load_caltech4, load_shapes
 from benchmarks.prepared import CACHE
-from harmonium.datasets import load_caltech4, load_shapes
 
 SIDE = 192
 DEVELOPMENT_SHARE = 0.3

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from benchmarks.datasets import load_shapes
 from benchmarks.internals import speaking_candidates
 from benchmarks.prepared import CACHE
 from benchmarks.rivals.mi_svm import MISVM
-from harmonium.datasets import load_shapes
 from harmonium.features.windows import hog_bags
 from harmonium.weak import Bags, DissimilarityClassifier, IterativeLatentSVM, LatentSVM, Loss, OverlapLoss, ZeroOneLoss
 

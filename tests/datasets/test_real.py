@@ -9,26 +9,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from harmonium.datasets import (
-    Dataset,
+from benchmarks.datasets import (
     expand_multilabel,
-    hotel_aspects,
     load_adult,
     load_bdgp,
     load_caltech4,
-    load_cll,
     load_corel5k,
-    load_emoji,
     load_enron,
-    load_hotels,
     load_medical,
     load_mfeat,
-    load_newsgroups,
     load_reuters21578,
     load_shapes,
     load_wikipedia,
-    load_wines,
 )
+from harmonium.datasets import Dataset, hotel_aspects, load_cll, load_emoji, load_hotels, load_newsgroups, load_wines
 
 
 def needs(folder: str) -> pytest.MarkDecorator:

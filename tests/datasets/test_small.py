@@ -14,26 +14,28 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
+from benchmarks.datasets import (
+    load_bdgp,
+    load_caltech4,
+    load_corel5k,
+    load_enron,
+    load_medical,
+    load_mfeat,
+    load_reuters21578,
+    load_wikipedia,
+)
+from benchmarks.datasets.corel5k import read_sparse_arff
 from harmonium.datasets import (
     Dataset,
     DatasetNotFound,
     data_home,
     hotel_aspects,
-    load_bdgp,
-    load_caltech4,
     load_cll,
-    load_corel5k,
     load_digits_views,
     load_emoji,
-    load_enron,
     load_hotels,
-    load_medical,
-    load_mfeat,
     load_newsgroups,
-    load_reuters21578,
-    load_wikipedia,
 )
-from harmonium.datasets.corel5k import read_sparse_arff
 from harmonium.datasets.newsgroups import strip_footer, strip_headers, strip_quotes
 
 

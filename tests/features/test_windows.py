@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
-from harmonium.datasets import DatasetNotFound, load_shapes
+from benchmarks.datasets import load_shapes
+from harmonium.datasets import DatasetNotFound
 from harmonium.features.windows import hog_bags, hog_windows
 from harmonium.weak import Bags
 

@@ -8,8 +8,8 @@ import os
 import numpy as np
 from scipy.io import loadmat
 
+from benchmarks.datasets.caltech4 import _scaled_size
 from harmonium.datasets._base import Dataset, archive_members, archive_path
-from harmonium.datasets.caltech4 import _scaled_size
 from harmonium.extras import require
 
 
