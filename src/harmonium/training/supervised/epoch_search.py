@@ -85,7 +85,7 @@ class EpochSearch:
         head, driver, targets = self.problem.head, self.plan.driver, self.data.targets
         assert head is not None
         assert targets is not None
-        open_choices = head.may_soften(targets), len(set(self.weights.values())) > 1
+        open_choices = head.emphasis.is_tried(targets), len(set(self.weights.values())) > 1
         (train, held_out), fold = self.rows[0], state.folds[0]
         planned = driver.epochs(len(train))
         while (trial := state.next_trial(head.C, *open_choices)) is not None:
@@ -159,14 +159,14 @@ def of_trial(problem: Problem, data: Data, trial: Trial, baseline_nll: float) ->
     assert problem.head is not None
     assert data.targets is not None
     weighted = replace(problem, loss_weight=trial.C * baseline_nll)
-    return weighted, replace(data, targets=problem.head.softened(data.targets)) if trial.softened else data
+    return weighted, replace(data, targets=problem.head.emphasis.softened(data.targets)) if trial.softened else data
 
 
 def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:
     """Return the scores of rows whose targets are not looked at, by the units that a fit would keep."""
     head, parameters = problem.head, training.result
     assert head is not None
-    blind = Data(data.views.without(*head.view_names))
+    blind = Data(data.views.without(*head.added_views))
     selected = prune(problem, parameters, blind, training.n_items)
     if selected is not None:
         problem, parameters = selected.problem, selected.parameters

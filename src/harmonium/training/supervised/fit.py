@@ -127,7 +127,7 @@ def fit_head(
     with checkpoint.level("fit", begin) as state:
         found, linear, weights = state.found, None, dict[str, float]()
         try:
-            if state.rows and (head.allows_linear_part or plan.weighs_views_of(problem)):
+            if state.rows and (head.linear.allows_part or plan.weighs_views_of(problem)):
                 linear = linear_search(head, problem.energy.families, known, state.rows)
                 if plan.weighs_views_of(problem):
                     weights = linear.best_without_kernel().settings.weights
@@ -138,12 +138,12 @@ def fit_head(
             if found.folds:
 
                 def is_worth_it(scores: np.ndarray) -> bool:
-                    return linear is None or not head.allows_linear_part or may_help(linear, scores)
+                    return linear is None or not head.linear.allows_part or may_help(linear, scores)
 
                 begun = partial(start, state.seed)
                 search = EpochSearch(problem, plan, known, baseline_nll, state.rows, begun, weights, is_worth_it)
                 search.search(found, state.rng, reporter, checkpoint)
-                if head.is_uneven(targets) and not head.is_solved and not found.given_up:
+                if head.emphasis.is_uneven(targets) and not head.is_solved and not found.given_up:
                     state.refit = refit_head(problem, known, state.rows, found.trained, found.scores)
                 found.folds = []  # what it takes to go on with them is no longer needed
             problem = _as_chosen(problem, found, weights)
@@ -185,7 +185,7 @@ def _composed(
         whole, state.composed = replace(whole, energy=alone.energy), replace(state.composed, parameters=parameters)
     training = _of_whole(judged.training, state.composed)
     judged = replace(judged, problem=whole, training=training)
-    if judged.scores is None or not head.linear_losses or head.is_solved:
+    if judged.scores is None or not head.linear.losses or head.is_solved:
         return judged
     means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.are_topics]
     topics = topic_scores(head, means, targets, state.rows, judged.scores)
@@ -300,7 +300,7 @@ def _judged(
     by_fold = state.found.scores
     if state.refit is not None:
         training, by_fold = state.refit.apply(problem, known, training), state.refit.scores
-    if not problem.head.allows_linear_part or linear is None:
+    if not problem.head.linear.allows_part or linear is None:
         return _Judged(problem, training, np.concatenate(by_fold))
     stack = linear_alone(linear) if state.found.given_up else stacked(linear, by_fold)
     linear_part = stack.linear_part
@@ -318,7 +318,8 @@ def _as_fitted(judged: _Judged, known: Data, baseline_nll: float, state: _HeadFi
     assert known.targets is not None
     if judged.scores is not None:
         held_out = Targets.joined([known.targets.take(held) for _, held in state.rows])
-        head = head.calibrated(judged.scores, held_out).with_linear_part(judged.linear_part)
+        parts = () if judged.linear_part is None else (judged.linear_part,)
+        head = head.updated(outputs_=head.outputs_.calibrated(judged.scores, held_out), input_parts_=parts)
     C = trials[min(state.n_done, len(trials) - 1)].C
     return FittedModel(
         replace(problem, head=head, loss_weight=C * baseline_nll),
@@ -346,9 +347,9 @@ def _best_so_far(
         return _as_fitted(_judged(problem, known, state, linear), known, baseline_nll, state)
     if candidate is None:
         return None
-    head = problem.head.calibrated(candidate.scores, known.targets.take(state.rows[0][1]))
+    outputs = problem.head.outputs_.calibrated(candidate.scores, known.targets.take(state.rows[0][1]))
     return FittedModel(
-        replace(problem, head=head, loss_weight=candidate.C * baseline_nll),
+        replace(problem, head=problem.head.updated(outputs_=outputs), loss_weight=candidate.C * baseline_nll),
         candidate.training,
         baseline_nll=baseline_nll,
         C=candidate.C,

@@ -92,4 +92,4 @@ def _solved(problem: Problem, means: np.ndarray, targets: Targets | None, C: flo
     assert problem.head is not None
     assert targets is not None
     labelled = np.flatnonzero(targets.counting)
-    return problem.head.solve_linear(means[labelled], targets.take(labelled), C, problem.head.linear_losses[0])
+    return problem.head.linear.solve(means[labelled], targets.take(labelled), C)
