@@ -8,8 +8,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import rankdata
 from sklearn.calibration import _SigmoidCalibration
 
-from harmonium.heads.ordinal import LevelOutputs
-from harmonium.heads.outputs import ClassOutputs, LabelOutputs
+from harmonium.heads.outputs import ClassOutputs, LabelOutputs, LevelOutputs
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
 from harmonium.targets import Targets
 

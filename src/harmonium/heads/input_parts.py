@@ -26,8 +26,8 @@ class InputPart(Protocol):
         """Return what each view adds to the scores of each row."""
 
     @property
-    def typical(self) -> dict[str, np.ndarray]:
-        """What each view adds to the scores of a row that lacks it."""
+    def view_names(self) -> tuple[str, ...]:
+        """Names of the views that it is a function of."""
 
     @property
     def average(self) -> dict[str, np.ndarray]:

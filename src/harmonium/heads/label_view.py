@@ -47,6 +47,7 @@ class LabelView(Head):
 
     Examples
     --------
+    >>> from harmonium.targets import Targets
     >>> labels = Labels(TargetSpec("class", [np.arange(3)]), Targets(np.array([[0], [2]]), np.ones(2)))
     >>> LabelView().bind(labels).added_views["label"].family
     Categorical(n_categories=3)

@@ -108,7 +108,7 @@ class LinearHead(Head):
 
     @property
     def _allowed(self) -> tuple[bool, bool]:
-        """Whether scores may have a linear part, beside topics that move with the head, and one of a kernel."""
+        """Whether scores may have a linear part, unless the head is solved for, and whether a kernel may be in it."""
         return self.linear_part is not False and not self.is_solved, self.linear_part == "auto"
 
     @property

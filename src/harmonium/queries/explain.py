@@ -147,7 +147,7 @@ def _listed(
     family = model.families[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
     for part in head.input_parts_:
-        if name in part.typical:
+        if name in part.view_names:
             more, left = part.explained(model.families, name, view)
             directly, rest = directly + more, rest + left
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)

@@ -56,7 +56,10 @@ class Outputs:
         return targets
 
     def with_more(self, targets: Targets) -> Self:
-        """Return what scores mean after training has gone on with more rows."""
+        """Return what scores mean after training has gone on with more rows.
+
+        Factors that predictions are made with serve until there are better ones.
+        """
         return self
 
     @property
