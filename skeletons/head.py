@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -34,32 +34,19 @@ class LeastSquares(LinearHead):
 
     # Which targets does it take? "class", "number" or "label".
     kinds = ("number",)
-    # What do scores mean? One of the classes of `harmonium.heads.outputs`, which predict and give probabilities.
+    # One of the classes of `harmonium.heads.outputs`, which predict and give probabilities.
     outputs_: NumberOutputs
     # Settings of your own go beside those of the base: {**LinearHead.settings, "epsilon": Number(...)}.
 
-    # What does it learn from the targets before training starts? Returns a copy; the user's head stays as it is.
-    def bind(self, labels: Labels) -> Self:
-        """Return a copy that knows mean and standard deviation of each output."""
-        return self._with_outputs(NumberOutputs.standard(labels.targets.values))
+    # What do scores mean, and what is learned from the targets before training starts? Losses get standardised numbers.
+    def outputs_of(self, labels: Labels) -> NumberOutputs:
+        """Return mean and standard deviation of each output."""
+        return NumberOutputs.standard(labels.targets.values)
 
-    def _with_outputs(self, outputs: NumberOutputs) -> Self:
-        return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.location))
-
-    # What has a file to keep of it, and how is it restored? What a file claims is checked.
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return mean and standard deviation of each output, and the factors."""
-        return super().constants() | self.outputs_.constants()
-
-    def restore(self, meaning: TargetSpec, constants: Mapping[str, np.ndarray]) -> Self:
-        """Return a copy with mean and standard deviation from the constants."""
-        head = self._with_outputs(NumberOutputs.restored(constants, meaning.n_columns))
-        return head._with_factors(constants["factors"])
-
-    # In which form does the loss take targets?
-    def targets(self, labels: Labels) -> Targets:
-        """Return standardised targets."""
-        return Targets(self.outputs_.encode(labels.targets.values), labels.targets.weight)
+    # The same from a file, which keeps the constants of the outputs. What a file claims is checked.
+    def restored_outputs(self, spec: TargetSpec, constants: Mapping[str, np.ndarray]) -> NumberOutputs:
+        """Return mean and standard deviation from the constants."""
+        return NumberOutputs.restored(constants, spec.n_columns)
 
     # What do scores cost, and which way is down? Targets that are unknown (NaN) add nothing.
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,10 +74,5 @@ class LeastSquares(LinearHead):
         solution = np.stack(columns, axis=1)
         return {"head.weights": solution[:-1], "head.bias": solution[-1]}, None
 
-    # In which units are `coef_`?
-    def coefficients(self, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the weights in units of y for one unit of a topic."""
-        return super().coefficients(dict(parameters)) * self.outputs_.scale[:, None]
-
-    # Not needed here: a linear part of the inputs; `n_directions` and
+    # Not needed here: linear models of the inputs (`linear`); emphasis on rare classes (`emphasis`); `n_directions` and
     # `initial_parameters`, if scores share weights. The base classes say when each is asked.

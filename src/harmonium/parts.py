@@ -140,10 +140,28 @@ class Part(WithParts):
         Part
             A part of the same class and settings.
         """
-        copy = type(self)(**self.get_params(deep=False))
-        for name, value in fitted.items():
-            setattr(copy, name, value)
-        return copy
+        return _with_attributes(type(self)(**self.get_params(deep=False)), fitted)
+
+    def updated(self, **fitted: Any) -> Self:
+        """Return a copy of the part that keeps what it has learned, but for some of it.
+
+        Parameters
+        ----------
+        **fitted : object
+            Attributes to set on the copy.
+
+        Returns
+        -------
+        Part
+            A part of the same class and settings.
+        """
+        return _with_attributes(copy(self), fitted)
+
+
+def _with_attributes(part: Any, fitted: Mapping[str, Any]) -> Any:
+    for name, value in fitted.items():
+        setattr(part, name, value)
+    return part
 
 
 class IsPart(IsInstance):

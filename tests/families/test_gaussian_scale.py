@@ -48,12 +48,11 @@ def test_the_linear_part_and_files_go_along(tmp_path):
     before = {name: Gaussian().restore(family.n_features_, family.constants()) for name, family in families.items()}
     # the same path for statistics that are standardised column by column
     before["components"].scale_ = views["components"].std(axis=0)
-    path = head.linear_part_.rescaled(families, before)
+    (part,) = head.input_parts_
+    path = part.rescaled(families, before)
     data = model.as_views(new)
     batches = [data.batch(np.arange(len(data)), part) for part in (families, before)]
-    np.testing.assert_allclose(
-        head.linear_part_.scores(families, batches[0]), path.scores(before, batches[1]), rtol=1e-4, atol=1e-5
-    )
+    np.testing.assert_allclose(part.scores(families, batches[0]), path.scores(before, batches[1]), rtol=1e-4, atol=1e-5)
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(load(tmp_path / "model").decision_function(new), model.decision_function(new))
 

@@ -8,8 +8,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import rankdata
 from sklearn.calibration import _SigmoidCalibration
 
-from harmonium.heads.ordinal import LevelOutputs
-from harmonium.heads.outputs import ClassOutputs, LabelOutputs
+from harmonium.heads.outputs import ClassOutputs, LabelOutputs, LevelOutputs
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
 from harmonium.targets import Targets
 
@@ -26,7 +25,9 @@ def test_temperature_recovers_a_known_factor(factor: float) -> None:
     found = fit_temperature(scores[train], classes[train], weight[train])
     assert found == pytest.approx(factor, rel=0.1)
     each = np.arange(10000)
-    calibrated, plain = (ClassOutputs([4]).probabilities(scores, np.array(factors))[0] for factors in ([found], []))
+    calibrated, plain = (
+        ClassOutputs([4], factors=np.array(factors)).probabilities(scores)[0] for factors in ([found], [])
+    )
     losses = [-np.log(probability[test][each, classes[test]]).mean() for probability in (calibrated, plain)]
     assert losses[0] <= losses[1] + 1e-3
     np.testing.assert_allclose(calibrated.sum(axis=1), 1)
@@ -51,7 +52,9 @@ def test_sigmoid_recovers_known_factor_and_shift(factor: float, shift: float) ->
     factors, shifts = fit_sigmoids(scores[train], labels[train], np.ones(10000))
     assert factors == pytest.approx(np.full(3, factor), rel=0.1)
     assert shifts == pytest.approx(np.full(3, shift), rel=0.1, abs=0.05)
-    probability = LabelOutputs.of(labels).probabilities(scores, np.concatenate([factors, shifts, np.zeros(3)]))
+    probability = (
+        LabelOutputs.of(labels).with_factors(np.concatenate([factors, shifts, np.zeros(3)])).probabilities(scores)
+    )
     np.testing.assert_allclose(probability, expit(factors * scores + shifts))
 
 
@@ -62,11 +65,12 @@ def test_probabilities_of_labels_order_rows_as_decisions_do(factors: list[float]
     log_odds = np.linspace(-12, 12, 97)
     scores = (log_odds - shift) / factor
     scores = np.concatenate([scores, np.nextafter(scores, np.inf), scores + 1e-6 / factor])[:, None]
-    outputs, found = LabelOutputs(np.array([0.5]), np.array([9.0])), np.array([*factors, 0.0] if factors else [])
-    probability, decision = outputs.probabilities(scores, found), outputs.decisions(scores, found)
+    found = np.array([*factors, 0.0] if factors else [])
+    outputs = LabelOutputs(np.array([0.5]), np.array([9.0]), factors=found)
+    probability, decision = outputs.probabilities(scores), outputs.decisions(scores)
     np.testing.assert_array_equal(rankdata(probability), rankdata(decision))
     assert len(np.unique(decision)) == 2 * 97
-    np.testing.assert_array_equal(outputs.predict(scores, found), probability > 0.5)
+    np.testing.assert_array_equal(outputs.predict(scores), probability > 0.5)
     np.testing.assert_allclose(decision, factor * scores + shift, atol=1e-8)
     np.testing.assert_allclose(probability, expit(factor * scores + shift))
 
@@ -78,8 +82,8 @@ def test_nothing_to_calibrate_by_leaves_scores_as_they_are() -> None:
     unknown = np.full((5, 3), np.nan)
     assert fit_sigmoid(scores, unknown, np.ones(5)) == (1.0, 0.0)
     outputs = LabelOutputs(np.full(3, 0.5), np.full(3, 9.0), "example_f1")
-    found = outputs.calibrate(scores, Targets(unknown, np.ones(5)))
-    np.testing.assert_array_equal(outputs.decisions(scores, found), outputs.decisions(scores, np.zeros(0)))
+    found = outputs.calibrated(scores, Targets(unknown, np.ones(5)))
+    np.testing.assert_array_equal(found.decisions(scores), outputs.decisions(scores))
 
 
 @pytest.mark.parametrize("n_rows", [10, 40, 400])
@@ -88,17 +92,16 @@ def test_rows_that_scores_separate_make_no_certain_probabilities(n_rows: int) ->
     codes = np.arange(n_rows) % 2
     weight, right = np.ones(n_rows), (n_rows / 2 + 1) / (n_rows / 2 + 2)
     scores = np.where(codes[:, None] == np.arange(2), 3.0, -3.0)
-    classes = ClassOutputs([2])
-    factors = classes.calibrate(scores, Targets(codes[:, None], weight))
-    probability = classes.probabilities(scores, factors)[0][np.arange(n_rows), codes]
+    classes = ClassOutputs([2]).calibrated(scores, Targets(codes[:, None], weight))
+    probability = classes.probabilities(scores)[0][np.arange(n_rows), codes]
     np.testing.assert_allclose(probability, right, rtol=1e-3)
     labels = LabelOutputs.of(codes[:, None].astype(float))
-    factors = labels.calibrate(scores[:, 1:], Targets(codes[:, None].astype(float), weight))
-    probability = labels.probabilities(scores[:, 1:], factors)[:, 0]
+    labels = labels.calibrated(scores[:, 1:], Targets(codes[:, None].astype(float), weight))
+    probability = labels.probabilities(scores[:, 1:])[:, 0]
     np.testing.assert_allclose(np.where(codes == 1, probability, 1 - probability), right, rtol=1e-3)
-    levels = LevelOutputs(np.arange(2), expects=False)
-    factors = levels.calibrate(scores[:, 1:], Targets(codes[:, None], weight))
-    probability = levels.probabilities(scores[:, 1:], factors)[0][np.arange(n_rows), codes]
+    levels = LevelOutputs.counted(np.arange(2), False, codes[:, None])
+    levels = levels.calibrated(scores[:, 1:], Targets(codes[:, None], weight))
+    probability = levels.probabilities(scores[:, 1:])[0][np.arange(n_rows), codes]
     np.testing.assert_allclose(probability, right, rtol=1e-3)
 
 

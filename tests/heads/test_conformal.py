@@ -73,7 +73,7 @@ def test_errors_of_outputs_are_kept_apart_and_sorted() -> None:
     scores, weight = rng.normal(size=(50, 2)), rng.integers(0, 3, size=50).astype(float)
     factors = outputs.calibrate(scores, Targets(values, weight))
     assert outputs.accepts(factors) and not outputs.accepts(factors[:-1]) and not outputs.accepts(-factors)
-    for output, width in enumerate(outputs.half_widths(factors, 0.8)):
+    for output, width in enumerate(outputs.with_factors(factors).half_widths(0.8)):
         known = np.repeat(np.arange(50), weight.astype(int))
         known = known[~np.isnan(values[known, output])]
         errors = np.sort(np.abs(scores - values)[known, output])

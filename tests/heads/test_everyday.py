@@ -18,9 +18,9 @@ def _labels(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 def test_labels_keep_their_linear_part_and_calibration_when_a_fit_goes_on() -> None:
     (X, Y), (fresh, truth) = _labels(0, 200), _labels(1, 300)
     model = HarmoniumClassifier(3, random_state=0, warm_start=True).fit(X, Y)
-    assert model.head_.linear_part_ is not None and model.head_.factors_.size
+    assert model.head_.input_parts_ and model.head_.outputs_.factors.size
     model.fit(X, Y)
-    assert model.head_.linear_part_ is not None and model.head_.factors_.size
+    assert model.head_.input_parts_ and model.head_.outputs_.factors.size
     assert model.score(fresh, truth) > 0.7  # the cuts are those of the first fit
     assert model.head_.outputs_.n_known[0] > 200  # rows of both calls
 
@@ -29,8 +29,8 @@ def test_labels_as_a_view_keep_their_calibration() -> None:
     X, Y = _labels(0, 200)
     head = LabelView()
     model = HarmoniumClassifier(3, head=head, random_state=0, warm_start=True).fit(X, Y)
-    assert model.head_.factors_.size
-    assert model.fit(X, Y).head_.factors_.size
+    assert model.head_.outputs_.factors.size
+    assert model.fit(X, Y).head_.outputs_.factors.size
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

@@ -12,7 +12,8 @@ from harmonium import LBFGS, Discriminative, Harmonium, HarmoniumClassifier, Hin
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Gaussian
-from harmonium.heads.label_view import LABEL, class_scores, natural_without
+from harmonium.heads.label_view import LABEL
+from harmonium.heads.readout import ClassPosterior
 from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing
 from harmonium.objectives.problem import Problem
@@ -39,7 +40,7 @@ def label_problem(hidden: str, kind: Kind = "class", n_rows: int = 6) -> tuple[P
     energy = Energy(families, make_hidden(hidden))
     parameters = make_parameters(energy, seed=2, scale=0.2 if not energy.hidden.bounded else 0.6)
     batch = random_batch(energy, parameters, n_rows)
-    _, matrix = head.added_views(head.targets(labels))[LABEL]
+    matrix = head.added_views[LABEL].data(head.targets(labels))
     statistic = np.array(family.encode(matrix), dtype=np.float64)
     missing = family.missing_sites(statistic)
     batch.views[LABEL] = ViewBatch(np.nan_to_num(statistic), missing=missing)
@@ -57,7 +58,8 @@ def test_exact_scores_by_enumeration(hidden: str) -> None:
     """log Σ_h p(class, x, h), the hidden states one by one, up to what all classes of a row share."""
     problem, parameters, batch = label_problem(hidden)
     energy = problem.energy
-    scores = class_scores(energy, parameters, natural_without(energy, parameters, batch, LABEL), LABEL)
+    readout = ClassPosterior(LABEL)
+    scores = readout.scores(energy, parameters, energy.hidden_natural(parameters, readout.seen(batch)))
     states, log_weights = hidden_states(energy)
     for row in range(batch.n_rows):
         expected = []
@@ -69,8 +71,8 @@ def test_exact_scores_by_enumeration(hidden: str) -> None:
             views[LABEL] = ViewBatch(np.tile(np.eye(3)[number], (len(states), 1)))
             expected.append(logsumexp(energy.joint(parameters, Batch(views, len(states)), states) + log_weights))
         np.testing.assert_allclose(softmax(scores[row]), softmax(expected), atol=1e-6)
-    meaning = labelled("class", np.zeros((1, 1), dtype=int), [3]).meaning
-    exact = LabelView(inference="exact").restore(meaning, problem.head.constants())
+    spec = labelled("class", np.zeros((1, 1), dtype=int), [3]).meaning
+    exact = LabelView(inference="exact").restored(spec, problem.head.constants())
     np.testing.assert_array_equal(exact.scores(energy, parameters, batch), scores)
 
 
@@ -112,8 +114,7 @@ def test_mean_field_scores_are_a_fixed_point(kind: str, hidden: str) -> None:
 def test_kind_of_label_is_what_the_estimator_says_not_what_the_values_look_like() -> None:
     values = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     for labels, expected in ((labelled("number", values), Gaussian), (labelled("label", values, [2, 2]), Bernoulli)):
-        family, _ = LabelView().bind(labels).added_views(labels.targets)[LABEL]
-        assert isinstance(family, expected)
+        assert isinstance(LabelView().bind(labels).added_views[LABEL].family, expected)
     assert LabelView("exact").takes("class") and not LabelView("exact").takes("number")
 
 
@@ -143,8 +144,9 @@ def test_conditional_loss_is_the_weighted_log_probability_of_known_classes(compl
         batch.views["a"] = ViewBatch(np.where(lacking, 0, batch.views["a"].statistic), missing=lacking)
         nothing = ViewBatch(np.zeros_like(label.statistic), missing=np.ones_like(label.missing))
         given = problem.complete(parameters, Batch({**batch.views, LABEL: nothing}, batch.n_rows))
-    natural = natural_without(problem.energy, parameters, given, LABEL)
-    scores = class_scores(problem.energy, parameters, natural, LABEL)
+    scores = LabelView("exact").readout.scores(
+        problem.energy, parameters, problem.energy.hidden_natural(parameters, without_label(given))
+    )
     log_probability = scores - logsumexp(scores, axis=1, keepdims=True)
     classes = batch.targets.values[:, 0]
     known = classes >= 0

@@ -27,11 +27,11 @@ def test_every_head_is_tested_here() -> None:
 def test_a_head_is_rebuilt_from_its_constants(name: str, kind: Kind) -> None:
     head, targets = bound(name, kind)
     labels = labels_of(name, kind)
-    again = registered("head")[name](**head.get_params()).restore(labels.meaning, head.constants())
+    again = registered("head")[name](**head.get_params()).restored(labels.meaning, head.constants())
     assert isinstance(again, Head) and again.n_outputs_ == head.n_outputs_ and again.takes(kind)
     np.testing.assert_array_equal(again.targets(labels).values, targets.values)
     if isinstance(head.outputs_, NumberOutputs):
-        np.testing.assert_allclose(again.predict(again.targets(labels).values), labels.targets.values)
+        np.testing.assert_allclose(again.outputs_.predict(again.targets(labels).values), labels.targets.values)
         np.testing.assert_allclose(np.nanmean(targets.values, axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(np.nanstd(targets.values, axis=0), 1)
     scores = np.random.default_rng(5).normal(size=(40, head.n_outputs_))

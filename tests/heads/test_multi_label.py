@@ -60,7 +60,7 @@ def test_labels_without_examples_are_kept_out(head: Any, fraction: float, tmp_pa
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")
     np.testing.assert_array_equal(again.decision_function(fresh), decision)
-    np.testing.assert_array_equal(again.head_.factors_, model.head_.factors_)
+    np.testing.assert_array_equal(again.head_.outputs_.factors, model.head_.outputs_.factors)
 
 
 @pytest.mark.parametrize("head", [MultiLabelHinge(C=1.0), LabelView()])
@@ -91,10 +91,11 @@ def test_any_labels_give_finite_decisions_and_probabilities(values: Any, measure
     factors = outputs.calibrate(scores, Targets(labels, rng.integers(0, 3, size=len(labels)).astype(float)))
     assert factors.shape == (outputs.n_factors,) and np.isfinite(factors).all()
     fresh = 3 * rng.normal(size=(20, 3)) * np.abs(scores).max()
-    decision, probability = outputs.decisions(fresh, factors), outputs.probabilities(fresh, factors)
+    outputs = outputs.with_factors(factors)
+    decision, probability = outputs.decisions(fresh), outputs.probabilities(fresh)
     assert np.isfinite(decision).all() and ((probability >= 0) & (probability <= 1)).all()
-    np.testing.assert_array_equal(outputs.predict(fresh, factors), decision > 0)
-    assert not outputs.predict(fresh, factors)[:, outputs.never].any()
+    np.testing.assert_array_equal(outputs.predict(fresh), decision > 0)
+    assert not outputs.predict(fresh)[:, outputs.never].any()
     for column in np.flatnonzero(outputs.varied):  # rows come in the same order
         order = np.argsort(decision[:, column])
         assert (np.diff(probability[order, column]) >= 0).all()
@@ -202,9 +203,8 @@ def test_predict_is_best_by_the_measure_that_is_asked_for() -> None:
     labels = (rng.random(scores.shape) < expit(1.5 * scores + np.linspace(-3, 0, 6))).astype(float)
     targets, found = Targets(labels, np.ones(300)), {}
     for measure in CUTS:
-        outputs = LabelOutputs.of(labels, measure)
-        factors = outputs.calibrate(scores, targets)
-        found[measure] = outputs.predict(scores, factors)
+        outputs = LabelOutputs.of(labels, measure).calibrated(scores, targets)
+        found[measure] = outputs.predict(scores)
     kinds: dict[Any, Any] = {"micro_f1": "micro", "macro_f1": "macro"}
     for measure, average in kinds.items():
         quality = {name: f1_score(labels, found[name], average=average, zero_division=0) for name in CUTS}
@@ -217,7 +217,7 @@ def test_predict_is_best_by_the_measure_that_is_asked_for() -> None:
     assert labels.sum() < found["example_f1"].sum() < found["micro_f1"].sum()  # nearer to what is true
     right = {name: (found[name] == labels).mean() for name in CUTS}
     assert right["accuracy"] >= max(right.values()) - 0.005
-    np.testing.assert_array_equal(found["accuracy"], outputs.probabilities(scores, factors) > 0.5)
+    np.testing.assert_array_equal(found["accuracy"], outputs.probabilities(scores) > 0.5)
 
 
 # ---- probabilities ---------------------------------------------------------------------------------------------------

@@ -80,26 +80,26 @@ def test_all_margins_put_thresholds_in_order_by_themselves() -> None:
 def test_probabilities_are_differences_of_reaching_levels() -> None:
     head = Ordinal().bind(LABELS)
     scores = np.array([[3.0, 1.0, -2.0], [-1.0, 2.0, -3.0]])  # the second row cannot be at 2 without being at 1
-    (shares,) = head.probabilities(scores)
+    (shares,) = head.outputs_.probabilities(scores)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert (shares >= 0).all()
     reached = 1 / (1 + np.exp(-scores[0]))
     np.testing.assert_allclose(
         shares[0], [1 - reached[0], reached[0] - reached[1], reached[1] - reached[2], reached[2]]
     )
-    assert head.predict(scores)[:, 0].tolist() == [2, 0]
-    (sums,) = head.decisions(scores)
+    assert head.outputs_.predict(scores)[:, 0].tolist() == [2, 0]
+    (sums,) = head.outputs_.decisions(scores)
     assert sums.argmax(axis=1).tolist() == [2, 0]
 
 
 def test_calibration_finds_the_factor_that_made_the_levels() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(20_000, 1)) + np.array([1.0, 0.0, -1.0])
-    head = Ordinal().bind(LABELS)
-    (shares,) = head._with_factors(np.array([2.5])).probabilities(scores)
+    outputs = Ordinal().bind(LABELS).outputs_
+    (shares,) = outputs.with_factors(np.array([2.5])).probabilities(scores)
     codes = (rng.random((len(scores), 1)) > np.cumsum(shares, axis=1)).sum(axis=1)
-    found = head.calibrated(scores, Targets(codes[:, None], np.ones(len(codes))))
-    assert found.factors_[0] == pytest.approx(2.5, rel=0.05)
+    found = outputs.calibrated(scores, Targets(codes[:, None], np.ones(len(codes))))
+    assert found.factors[0] == pytest.approx(2.5, rel=0.05)
 
 
 def test_classifier_and_regressor_learn_ratings() -> None:

@@ -124,8 +124,7 @@ def test_what_no_line_separates_is_found_by_a_kernel_and_files_keep_it(tmp_path:
     unseen, truth = rings(500, 2)
     model = HarmoniumClassifier(2, driver=Stochastic(max_iter=3), random_state=0).fit(X, y)
     assert model.score(unseen, truth) > 0.95 > 0.7 > LinearSVC().fit(X, y).score(unseen, truth)
-    path = model.head_.linear_part_
-    assert path is not None
+    (path,) = model.head_.input_parts_
     assert path.scalers["view0"].nystroem is not None
     parts = model.score_parts(unseen)
     np.testing.assert_allclose(
@@ -139,14 +138,12 @@ def test_a_kernel_can_be_refused() -> None:
     X, y = rings(300, 1)
     head = Hinge(C=1.0, linear_part="linear")
     model = HarmoniumClassifier(2, head=head, driver=Stochastic(max_iter=1), random_state=0).fit(X, y)
-    path = model.head_.linear_part_
-    assert path is None or path.scalers["view0"].nystroem is None
+    assert all(part.scalers["view0"].nystroem is None for part in model.head_.input_parts_)
 
 
 def test_where_a_line_will_do_there_is_no_kernel() -> None:
     model = HarmoniumRegressor(2, driver=Stochastic(max_iter=3), random_state=0).fit(NUMBERS, NUMBERS.sum(axis=1))
-    path = model.head_.linear_part_
-    assert path is not None
+    (path,) = model.head_.input_parts_
     assert path.scalers["view0"].nystroem is None
 
 

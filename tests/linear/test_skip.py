@@ -154,8 +154,7 @@ def test_parts_add_up_and_tell_where_decisions_come_from(model: HarmoniumClassif
 
 
 def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifier) -> None:
-    path = model.head_.linear_part_
-    assert path is not None
+    (path,) = model.head_.input_parts_
     parts = model.score_parts({"colour": COLOUR})
     np.testing.assert_allclose(parts["words"], np.tile(path.typical["words"], (N_ROWS, 1)))
     np.testing.assert_allclose(path.typical["words"], model.score_parts(X)["words"].mean(axis=0), atol=1e-6)

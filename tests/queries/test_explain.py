@@ -201,7 +201,8 @@ def test_words_by_rarity_in_unit_rows_add_up(unit_rows: bool) -> None:
     model = HarmoniumClassifier(3, head=Hinge(C=1.0), **NO_VALIDATION).fit(ITEMS, KIND)
     scaler = ViewScaler(np.zeros(12), RNG.random(12) + 0.5, sublinear_tf=True, unit_rows=unit_rows)
     path = LinearPart({"words": scaler}, {"words": RNG.normal(size=(12, 3))}, {"words": RNG.normal(size=3)})
-    check_linear_part(model, path)
+    check_parts(model, path)
+    check_parts(model, path, path.scaled(0.5))
 
 
 def test_nystroem_features_add_up_and_their_gradients_are_right() -> None:
@@ -210,7 +211,7 @@ def test_nystroem_features_add_up_and_their_gradients_are_right() -> None:
     near = Nystroem.fitted(known, gamma=0.4)
     weights = RNG.normal(size=(near.basis.shape[1], 3))
     scaler = ViewScaler(np.zeros(3), np.ones(3), sublinear_tf=False, unit_rows=False, nystroem=near)
-    check_linear_part(model, LinearPart({"numbers": scaler}, {"numbers": weights}, {"numbers": RNG.normal(size=3)}))
+    check_parts(model, LinearPart({"numbers": scaler}, {"numbers": weights}, {"numbers": RNG.normal(size=3)}))
     row = np.array([0.3, -0.8, 1.1])
     whole = (near.transform(row[None]) - near.transform(np.zeros((1, 3)))) @ weights
     np.testing.assert_allclose(near.contributions(row, weights).sum(axis=0), whole[0], atol=1e-8)
@@ -222,10 +223,12 @@ def test_nystroem_features_add_up_and_their_gradients_are_right() -> None:
     np.testing.assert_allclose(along, step @ np.concatenate(slopes), rtol=1e-3)
 
 
-def check_linear_part(model: HarmoniumClassifier, path: LinearPart) -> None:
+def check_parts(model: HarmoniumClassifier, *parts: LinearPart) -> None:
     from dataclasses import replace
 
-    fitted = replace(model.fitted_, problem=replace(model.fitted_.problem, head=model.head_.with_linear_part(path)))
+    fitted = replace(
+        model.fitted_, problem=replace(model.fitted_.problem, head=model.head_.updated(input_parts_=parts))
+    )
     rows = ITEMS[:6]
     expected = scores(fitted, rows)
     for row, why in enumerate(explain(fitted, rows)):

@@ -248,7 +248,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         if not rows.are_enough:
             self._waiting = rows
             return
-        problem = replace(self.fitted_.problem, head=self.head_.calibrated(rows.scores, rows.targets))
+        head = self.head_.updated(outputs_=self.head_.outputs_.calibrated(rows.scores, rows.targets))
+        problem = replace(self.fitted_.problem, head=head)
         self.fitted_ = replace(self.fitted_, problem=problem)
 
     def _check_named(self, classes: Any) -> None:
@@ -294,7 +295,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         if before is not None:  # labels that no row had before may have some now
             assert model.head is not None
             assert labels is not None
-            model = replace(model, problem=replace(model.problem, head=model.head.with_more(labels)))
+            head = model.head.updated(outputs_=model.head.outputs_.with_more(labels.targets))
+            model = replace(model, problem=replace(model.problem, head=head))
         self.__dict__.pop("_waiting", None)  # they have scores of another model, unless `partial_fit` puts them back
         super()._keep(model, views, labels, before)
 
@@ -325,7 +327,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             n_labels), positive where a label is predicted: how far its log-odds are above the cut that the
             ``measure`` of `MultiLabelHinge` asks for.
         """
-        return self._one(self.head_.decisions(self._scores(X)))
+        return self._one(self.head_.outputs_.decisions(self._scores(X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, or its labels.
@@ -346,7 +348,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         if lazy is not None:
             return lazy
         scores, meaning = self._scores(X), self._meaning
-        found = self.head_.predict(scores)
+        found = self.head_.outputs_.predict(scores)
         if meaning.kind == "label":
             return found
         columns = [classes[found[:, column]] for column, classes in enumerate(meaning.classes)]
@@ -376,7 +378,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             Probabilities of shape (n_rows, n_classes), or (n_rows, n_labels).
         """
         lazy = map_blocks(self, "predict_proba", X)
-        return self._one(self.head_.probabilities(self._scores(X))) if lazy is None else lazy
+        return self._one(self.head_.outputs_.probabilities(self._scores(X))) if lazy is None else lazy
 
     def _one(self, by_column: Any) -> Any:
         """Return what belongs to the only column, if y had one dimension."""

@@ -59,11 +59,16 @@ def trains_by_batches(estimator: Harmonium) -> bool:
     driver, layer = as_part(Driver, estimator.driver), as_part(HiddenLayer, estimator.hidden)
     if driver is None and isinstance(layer, HiddenLayer):
         driver = default_driver(layer, bool(estimator.kinds))
-    for part in (driver, as_part(Head, getattr(estimator, "head", None))):
-        # anything that is not a part is refused later
-        reason = part.no_batches() if isinstance(part, Driver | Head) else None
-        if reason is not None:
-            raise AttributeError(reason)
+    head = as_part(Head, getattr(estimator, "head", None))
+    # anything that is not a part is refused later
+    reason = driver.no_batches() if isinstance(driver, Driver) else None
+    if reason is None and isinstance(head, Head) and head.is_solved:
+        reason = (
+            "partial_fit needs a head with solver='joint'; got 'alternate', which solves for all rows at once; use fit "
+            "instead."
+        )
+    if reason is not None:
+        raise AttributeError(reason)
     return True
 
 
@@ -382,7 +387,8 @@ class Harmonium(
         else:
             if labels is not None:
                 assert model.head is not None
-                names |= model.head.names_of_added(labels.meaning)
+                added = model.head.added_views
+                names |= {name: view.feature_names(name, labels.meaning) for name, view in added.items()}
                 model = replace(model, meaning=labels.meaning)
             missing = {name: views.source(name).missing_share for name in views.names}
             model = replace(model, missing=missing, table=views.table)

@@ -325,7 +325,8 @@ def prepare(
             family = infer_family(summary, hidden)
             warn_of_large_counts(name, summary)
         check_support(name, source, family, hidden, summary)
-        if hidden.nonnegative or (head is not None and head.levels_rows):
+        # a head that adds no view has a loss, to which rows of different totals should matter alike
+        if hidden.nonnegative or (head is not None and not head.added_views):
             family = family.length_normalized(summary)
         families[name] = family.bind(summary)
         if source.features is not None and len(source.features) != families[name].n_features_:
@@ -373,15 +374,14 @@ def labelled(views: Views, head: Head | None, labels: Labels | None) -> tuple[Da
     if head is None or labels is None:
         return Data(views), {}
     targets = head.targets(labels)
-    added = head.added_views(targets)
-    for name, (_, matrix) in added.items():
+    for name, added in head.added_views.items():
         if name in views.names:
             raise InvalidViewError(
                 f"With {type(head).__name__}() no view of X may be called {name!r}; got one; rename it, or leave it "
                 "out."
             )
-        views = views.with_view(name, matrix)
-    return Data(views, targets), {name: family for name, (family, _) in added.items()}
+        views = views.with_view(name, added.data(targets))
+    return Data(views, targets), {name: added.family for name, added in head.added_views.items()}
 
 
 def known_views(estimator: Any, X: Any) -> Views:

@@ -238,10 +238,10 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
 
     def _keep(self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None) -> None:
         assert model.head is not None
-        # errors of rows that were held out before are not those of the model as it is now; factors that predictions
-        # are made with, as those of levels are, serve until there are better ones
-        if before is not None and model.head.outputs_.has_intervals:
-            model = replace(model, problem=replace(model.problem, head=model.head.uncalibrated()))
+        if before is not None:
+            assert labels is not None
+            head = model.head.updated(outputs_=model.head.outputs_.with_more(labels.targets))
+            model = replace(model, problem=replace(model.problem, head=head))
         super()._keep(model, views, labels, before)
 
     def predict(self, X: Any, interval: float | None = None) -> Any:
@@ -277,15 +277,15 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         if lazy is not None:
             return lazy
         if interval is None:
-            return self._shaped(self.head_.predict(self._scores(X)))
+            return self._shaped(self.head_.outputs_.predict(self._scores(X)))
         INTERVAL.check("predict", "interval", interval)
-        half = self.head_.half_widths(interval)
+        half = self.head_.outputs_.half_widths(interval)
         if not np.isfinite(half).all():
             raise ValueError(
                 f"predict needs an interval that held-out rows can tell; got {interval:g}, for which too few of them "
                 "were held out; ask for a smaller one, or fit more rows."
             )
-        values = self.head_.predict(self._scores(X))
+        values = self.head_.outputs_.predict(self._scores(X))
         return NumberInterval(*(self._shaped(part) for part in (values, values - half, values + half)))
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ class Supervised(Beside):
         check_length(labels, len(views))
         problem, data = super()._problem(views, labels, layer, before)
         assert problem.head is not None
-        weighs = problem.head.weighs_rows or self._plan().objective.weighs_labels
+        weighs = not problem.head.added_views or self._plan().objective.weighs_labels
         weights = labels.targets.weight
         if not weighs and len(np.unique(weights[weights > 0])) > 1:
             notice(

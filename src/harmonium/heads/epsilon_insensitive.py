@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,8 +10,7 @@ from harmonium.heads.linear import LINEAR_PART, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.heads.outputs.constants import Constants
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_epsilon_insensitive
-from harmonium.linear.scaling import Features
-from harmonium.linear.solvers import LinearLoss, Solution, fit_ridge
+from harmonium.linear.models import NumberModels
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.validation import Number
@@ -48,10 +47,8 @@ class EpsilonInsensitive(LinearHead):
     n_outputs_ : int
         Number of numbers to predict.
     outputs_ : NumberOutputs
-        Mean and standard deviation of each, over the rows where it is known.
-    factors_ : ndarray of shape (2 * rows * outputs,)
-        Absolute errors of the held-out rows in standard deviations, of each output in ascending order, then their
-        weights; empty before. Intervals are made of them.
+        Mean and standard deviation of each, over the rows where it is known; and the absolute errors of held-out rows,
+        of which intervals are made.
 
     References
     ----------
@@ -87,41 +84,24 @@ class EpsilonInsensitive(LinearHead):
         self.linear_part = linear_part
         self.epsilon = epsilon
 
-    def bind(self, labels: Labels) -> Self:
-        """Return a copy that knows mean and standard deviation of each output."""
-        return self._with_outputs(NumberOutputs.standard(labels.targets.values))
+    def outputs_of(self, labels: Labels) -> NumberOutputs:
+        """Return mean and standard deviation of each output."""
+        return NumberOutputs.standard(labels.targets.values)
 
-    def _with_outputs(self, outputs: NumberOutputs) -> Self:
-        return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.location))
+    def restored_outputs(self, spec: TargetSpec, constants: Constants) -> NumberOutputs:
+        """Return mean and standard deviation from the constants."""
+        return NumberOutputs.restored(constants, spec.n_columns)
 
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return mean and standard deviation of each output, and the factors."""
-        return super().constants() | self.outputs_.constants()
-
-    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
-        """Return a copy with mean and standard deviation from the constants."""
-        head = self._with_outputs(NumberOutputs.restored(constants, meaning.n_columns))
-        return head._with_factors(constants["factors"])
-
-    def targets(self, labels: Labels) -> Targets:
-        """Return standardised targets."""
-        return Targets(self.outputs_.encode(labels.targets.values), labels.targets.weight)
+    @property
+    def linear(self) -> NumberModels:
+        """Linear models of numbers."""
+        return NumberModels(*self._allowed)
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return how far scores are from the targets beyond ε, and the sign of that."""
         distance = np.where(np.isnan(targets), 0.0, scores - targets)
         beyond = np.maximum(np.abs(distance) - self.epsilon, 0.0)
         return beyond.sum(axis=1, dtype=np.float64), (np.sign(distance) * (beyond > 0)).astype(scores.dtype)
-
-    linear_losses = LinearLoss("squares").with_nb_weights()
-
-    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
-        """Fit the numbers by least squares."""
-        return fit_ridge(features, targets.values, targets.loss_weight, C, loss.smoothing)
-
-    def coefficients(self, parameters: Parameters) -> np.ndarray:
-        """Return V, transposed, in units of y for one unit of a topic."""
-        return super().coefficients(parameters) * self.outputs_.scale[:, None]
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the squared error, averaged over outputs, in units of the variance.

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.heads.base import Constants
+from harmonium.heads.class_weights import ClassWeights, are_uneven, with_class_weights
 from harmonium.heads.linear import LINEAR_PART, USUAL_C, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import ClassOutputs
+from harmonium.heads.outputs.constants import Constants
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_crammer_singer
 from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
-from harmonium.linear.scaling import Features
-from harmonium.linear.solvers import LinearLoss, Solution, fit_logistic, fit_ridge_classes, fit_svm
+from harmonium.linear.models import ClassModels
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Targets, TargetSpec
-from harmonium.validation import Anything, Setting, check_real, shown
-
-# Power of a class's number of rows to which its weight is in inverse proportion.
-_EXPONENTS = {"soft": 0.5, "balanced": 1.0}
-# Classes are uneven if the largest has this many times as many rows as the smallest: a convention.
-_UNEVEN = 5.0
-# Rows times features times classes up to which logistic regression takes about a second here: a convention.
-_FEW_TERMS = 5_000_000
-
-
-class ClassWeights(Setting):
-    """A setting that holds weights of classes: None, "auto", "soft", "balanced", or a dict."""
-
-    def check(self, owner: str, name: str, value: Any) -> None:
-        """Refuse everything else, and weights below 0."""
-        if value is None or (isinstance(value, str) and value in ("auto", *_EXPONENTS)):
-            return
-        if not isinstance(value, dict):
-            raise TypeError(
-                f"{owner} needs {name} None, 'auto', 'soft', 'balanced' or a dict of class to weight; got "
-                f"{shown(value)}; 'auto' is usual."
-            )
-        for label, weight in value.items():
-            check_real(owner, f"{name}[{label!r}]", weight, inclusive=True, remedy="1 is usual")
+from harmonium.validation import Anything
 
 
 class Hinge(LinearHead):
@@ -74,9 +50,7 @@ class Hinge(LinearHead):
     n_outputs_ : int
         Number of classes, summed over columns.
     outputs_ : ClassOutputs
-        Number of classes of each column.
-    factors_ : ndarray of shape (columns,)
-        Factor of the scores in the probabilities of each column, found on held-out rows; empty before.
+        Number of classes of each column, and the factor of its scores in probabilities, found on held-out rows.
 
     References
     ----------
@@ -85,7 +59,7 @@ class Hinge(LinearHead):
 
     Examples
     --------
-    >>> head = Hinge(C=1.0).restore(TargetSpec("class", [np.arange(3)]), {"factors": np.zeros(0)})
+    >>> head = Hinge(C=1.0).restored(TargetSpec("class", [np.arange(3)]), {"factors": np.zeros(0)})
     >>> losses, by_score = head.loss(np.array([[2.0, 0.5, 0.0]]), np.array([[0]]))
     >>> losses.tolist(), by_score.tolist()
     ([0.0], [[0.0, 0.0, 0.0]])
@@ -113,55 +87,30 @@ class Hinge(LinearHead):
         self.cost = cost
         self.class_weight = class_weight
 
-    def bind(self, labels: Labels) -> Self:
-        """Return a copy that knows the number of classes; check the costs against it."""
-        return self.restore(labels.meaning, {"factors": self.factors_})
+    def outputs_of(self, labels: Labels) -> ClassOutputs:
+        """Return the number of classes."""
+        return ClassOutputs(labels.meaning.n_classes)
 
-    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
-        """Return a copy with the classes of ``meaning``; costs follow from the settings."""
-        numbers = meaning.n_classes
-        costs = [_cost_matrix(self.cost, number) for number in numbers]
-        head = self.with_fitted(outputs_=ClassOutputs(numbers), n_outputs_=int(sum(numbers)), _costs=costs)
-        return head._with_factors(constants["factors"])
+    def restored_outputs(self, spec: TargetSpec, constants: Constants) -> ClassOutputs:
+        """Return the number of classes."""
+        return ClassOutputs(spec.n_classes)
+
+    def _with_outputs(self, outputs: Any) -> Self:
+        return self.with_fitted(outputs_=outputs, _costs=[_cost_matrix(self.cost, n) for n in outputs.n_classes])
 
     def targets(self, labels: Labels) -> Targets:
-        """Return targets with an emphasis by the weights of their classes.
-
-        With several columns, by the weights of the classes of all columns.
-        """
-        targets, classes = labels.targets, labels.meaning.classes
-        if self.class_weight is None or self.class_weight == "auto":
-            return targets
-        if not isinstance(self.class_weight, dict):
-            return self._emphasised(targets, _EXPONENTS[self.class_weight])
-        unknown = [label for label in self.class_weight if not any(label in c.tolist() for c in classes)]
-        if unknown:
-            raise ValueError(
-                f"class_weight may only name classes of y, {', '.join(map(str, classes[0][:10]))}; got "
-                f"{unknown[0]!r}; correct it or leave it out."
-            )
-        weights = [np.array([self.class_weight.get(label, 1.0) for label in known.tolist()]) for known in classes]
-        return _with_weights(targets, weights)
+        """Return targets with an emphasis by the weights of their classes."""
+        return with_class_weights(labels, self.class_weight)
 
     def may_refit(self, targets: Targets) -> bool:
         """Return whether ``class_weight`` is "auto", and one class has five times as many rows as another."""
-        if not isinstance(self.class_weight, str) or self.class_weight != "auto" or self.is_solved:
-            return False
-        sizes = [np.bincount(codes[codes >= 0]) for codes in targets.values[targets.counting].T]
-        return any(counts.max() >= _UNEVEN * counts[counts > 0].min() for counts in sizes if counts.any())
+        is_auto = isinstance(self.class_weight, str) and self.class_weight == "auto"
+        return is_auto and not self.is_solved and are_uneven(targets)
 
-    def _emphasised(self, targets: Targets, exponent: float) -> Targets:
-        """Return targets whose classes weigh as an inverse power of their rows, 1 on average over rows."""
-        weights = []
-        for column, number in enumerate(self.outputs_.n_classes):
-            codes = targets.values[:, column]
-            seen = codes >= 0
-            # in partial_fit, a class may have no rows yet: its weight stays 1
-            rows = np.bincount(codes[seen], minlength=number)
-            by_class = np.maximum(rows, 1.0) ** -exponent
-            mean = by_class @ rows / max(rows.sum(), 1)
-            weights.append(np.where(rows > 0, by_class / (mean or 1.0), 1.0))
-        return _with_weights(targets, weights)
+    @property
+    def linear(self) -> ClassModels:
+        """Linear models of classes."""
+        return ClassModels(*self._allowed, self.outputs_.n_classes)
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the largest violation of the margin, and its sub-gradient.
@@ -173,29 +122,6 @@ class Hinge(LinearHead):
         for column, outputs, cost in self._columns():
             add_multiclass_hinge(scores, targets, column, outputs.start, cost, losses, by_score)
         return losses, by_score
-
-    linear_losses = (*LinearLoss("hinge").with_nb_weights(), LinearLoss("logistic"))
-
-    def suits_linear_loss(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
-        """Return whether there are words to weigh, and few terms of a logistic loss."""
-        if loss.kind == "logistic":
-            return n_rows * n_features * self.n_outputs_ <= _FEW_TERMS
-        return super().suits_linear_loss(loss, n_rows, n_features, counted)
-
-    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
-        """Separate classes by a squared hinge or logistic loss, or by least squares."""
-        weights, bias = np.zeros((features.shape[1], self.n_outputs_)), np.zeros(self.n_outputs_)
-        for column, outputs in enumerate(self.outputs_.columns()):
-            rows = np.flatnonzero(targets.values[:, column] >= 0)
-            part, classes, weight = features[rows], targets.values[rows, column], targets.loss_weight[rows]
-            number = self.outputs_.n_classes[column]
-            if loss.kind == "hinge":
-                solution = fit_svm(part, classes, weight, number, C, loss.smoothing)
-            else:
-                solve = fit_logistic if loss.kind == "logistic" else fit_ridge_classes
-                solution = solve(part, classes, weight, number, C)
-            weights[:, outputs], bias[outputs] = solution
-        return weights, bias
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the cost of taking the class of the largest score."""
@@ -225,15 +151,6 @@ class Hinge(LinearHead):
         """Return the number of each column of the targets, its outputs and its costs."""
         outputs = self.outputs_.columns()
         return [(column, *both) for column, both in enumerate(zip(outputs, self._costs, strict=True))]
-
-
-def _with_weights(targets: Targets, weights: list[np.ndarray]) -> Targets:
-    """Return targets with the weights of their classes as emphasis."""
-    emphasis = np.ones(len(targets.weight))
-    for codes, by_class in zip(targets.values.T, weights, strict=True):
-        seen = codes >= 0
-        emphasis[seen] *= by_class[codes[seen]]
-    return replace(targets, emphasis=emphasis)
 
 
 def _cost_matrix(cost: Any, n_classes: int) -> np.ndarray:

@@ -6,9 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from harmonium.batch import Batch
-from harmonium.energy import Energy
 from harmonium.heads.base import Head
+from harmonium.heads.readout import LinearReadout
 from harmonium.hidden import BernoulliUnits, ComposedUnits, HiddenLayer
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
@@ -29,7 +28,7 @@ _N_ALONE = 100
 class LinearHead(Head):
     """Base of heads whose scores are linear in the hidden means: E[h | x] V + b.
 
-    A subclass names its ``kinds`` and defines `bind`, `restore`, `loss` and `error`; and `solve`, if
+    A subclass names its ``kinds`` and defines `outputs_of`, `restored_outputs`, `loss` and `error`; and `solve`, if
     ``solver="alternate"`` is to work. Gradients by V, b and the parameters of the model follow from the loss.
 
     Parameters
@@ -50,8 +49,6 @@ class LinearHead(Head):
         Number of scores of a row.
     outputs_ : Outputs
         Meaning of the scores.
-    factors_ : ndarray
-        Factors that calibration on held-out rows has found; empty before.
 
     References
     ----------
@@ -64,12 +61,11 @@ class LinearHead(Head):
     >>> labels = Labels(TargetSpec("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
     >>> head = EpsilonInsensitive(C=1.0).bind(labels)
     >>> scores = head.scores_of({"head.weights": np.array([[2.0]]), "head.bias": np.zeros(1)}, np.array([[0.5]]))
-    >>> scores.tolist(), head.predict(scores).tolist()  # the targets have mean 2 and standard deviation 1
+    >>> scores.tolist(), head.outputs_.predict(scores).tolist()  # the targets have mean 2 and standard deviation 1
     ([[1.0]], [[3.0]])
     """
 
     role = "head"  # another abstract base
-    levels_rows = True
     #: whether scores may have a linear part; heads that can have one take it as a setting
     linear_part: LinearPartSetting = False
     formerly = {"direct": "linear_part"}
@@ -103,34 +99,17 @@ class LinearHead(Head):
         """
         if self.is_solved:
             return BernoulliUnits()
-        return ComposedUnits() if self.allows_linear_part else ComposedUnits(dimensions=BernoulliUnits(_N_ALONE))
+        return ComposedUnits() if self._allowed[0] else ComposedUnits(dimensions=BernoulliUnits(_N_ALONE))
 
     @property
     def is_solved(self) -> bool:
         """Whether ``solver`` is "alternate"."""
         return self.solver == "alternate"
 
-    def no_batches(self) -> str | None:
-        """Return why ``partial_fit`` is refused: ``solver="alternate"`` needs all rows."""
-        if not self.is_solved:
-            return None
-        return (
-            "partial_fit needs a head with solver='joint'; got 'alternate', which solves for all rows at once; use "
-            "fit instead."
-        )
-
     @property
-    def allows_linear_part(self) -> bool:
-        """Whether ``linear_part`` is not False.
-
-        A head that is solved for after every epoch has topics alone.
-        """
-        return self.linear_part is not False and not self.is_solved
-
-    @property
-    def allows_kernel(self) -> bool:
-        """Whether ``linear_part`` is "auto"."""
-        return self.linear_part == "auto"
+    def _allowed(self) -> tuple[bool, bool]:
+        """Whether scores may have a linear part, unless the head is solved for, and whether a kernel may be in it."""
+        return self.linear_part is not False and not self.is_solved, self.linear_part == "auto"
 
     @property
     def n_directions(self) -> int:
@@ -150,26 +129,14 @@ class LinearHead(Head):
         return {HEAD_WEIGHTS: weights.astype(np.float32), HEAD_BIAS: bias.astype(np.float32)}
 
     def coefficients(self, parameters: Parameters) -> np.ndarray:
-        """Return V, transposed."""
-        return parameters[HEAD_WEIGHTS].T
+        """Return V, transposed, in units of y for one unit of a topic."""
+        factor, _ = self.outputs_.units()
+        return np.transpose(parameters[HEAD_WEIGHTS] * factor)
 
-    def score_parts(self, energy: Energy, parameters: Parameters, batch: Batch) -> dict[str, np.ndarray]:
-        """Return E[h | x] V, b, and what each view adds directly."""
-        by_view = {} if self.linear_part_ is None else self.linear_part_.parts(energy.families, batch)
-        total = self.scores(energy, parameters, batch)
-        bias = np.broadcast_to(parameters[HEAD_BIAS].astype(np.float64), total.shape)
-        return {"topics": total - bias - sum(by_view.values(), np.zeros(total.shape)), "bias": bias, **by_view}
-
-    def scores(self, energy: Energy, parameters: Parameters, batch: Batch) -> np.ndarray:
-        """Return E[h | x] V + b."""
-        # in double precision rounding does not depend on where in the batch a row stands
-        natural = energy.hidden_natural(parameters, batch).astype(np.float64)
-        scores = self.scores_of(parameters, energy.layer(parameters).mean(natural))
-        return scores if self.linear_part_ is None else scores + self.linear_part_.scores(energy.families, batch)
-
-    def scores_given_hidden(self, energy: Energy, parameters: Parameters, hidden_mean: np.ndarray) -> np.ndarray:
-        """Return E[h | x] V + b."""
-        return self.scores_of(parameters, hidden_mean)
+    @property
+    def readout(self) -> LinearReadout:
+        """Scores E[h | x] V + b."""
+        return LinearReadout(lambda _, parameters, hidden_mean: self.scores_of(parameters, hidden_mean))
 
     def loss(self, scores: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the loss of each row and its sub-gradient by the scores.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from harmonium.heads.outputs.constants import Constants
 from harmonium.heads.outputs.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
-from harmonium.linear.scaling import Features
-from harmonium.linear.solvers import LinearLoss, Solution, fit_label_svms, fit_ridge
+from harmonium.linear.models import LabelModels
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Labels, Targets, TargetSpec
 from harmonium.validation import Choice, Number
@@ -50,10 +49,8 @@ class MultiLabelHinge(LinearHead):
     n_outputs_ : int
         Number of labels.
     outputs_ : LabelOutputs
-        What a score says about its label.
-    factors_ : ndarray of shape (3 * labels,)
-        Factors of the scores in the probabilities, then shifts, then the cuts of the log-odds above which labels are
-        predicted; found on held-out rows, empty before.
+        What a score says about its label: factor and shift of its log-odds, and the cut above which it is predicted,
+        found on held-out rows.
     frequency_ : ndarray of shape (labels,)
         Share of the rows that have each label, among those for which it is known.
 
@@ -64,12 +61,12 @@ class MultiLabelHinge(LinearHead):
 
     Examples
     --------
-    >>> meaning = TargetSpec("label", [np.arange(2)] * 2, one_column=False, n_columns=2)
-    >>> head = MultiLabelHinge(C=1.0).bind(Labels(meaning, Targets(np.array([[0, 1], [1, 1.0]]), np.ones(2))))
+    >>> spec = TargetSpec("label", [np.arange(2)] * 2, one_column=False, n_columns=2)
+    >>> head = MultiLabelHinge(C=1.0).bind(Labels(spec, Targets(np.array([[0, 1], [1, 1.0]]), np.ones(2))))
     >>> losses, by_score = head.loss(np.array([[0.5, 2.0]]), np.array([[0.0, 1.0]]))
     >>> losses.tolist(), by_score.tolist()
     ([1.5], [[1.0, 0.0]])
-    >>> head.predict(np.array([[0.5, -2.0]])).tolist()  # all rows have the second label
+    >>> head.outputs_.predict(np.array([[0.5, -2.0]])).tolist()  # all rows have the second label
     [[1, 1]]
     """
 
@@ -96,30 +93,23 @@ class MultiLabelHinge(LinearHead):
         self.positive_weight = positive_weight
         self.measure = measure
 
-    def bind(self, labels: Labels) -> Self:
-        """Return a copy that knows how frequent each label is."""
-        return self._with_outputs(LabelOutputs.counted(labels.targets.blocks(), self.measure))
+    def outputs_of(self, labels: Labels) -> LabelOutputs:
+        """Return how frequent each label is."""
+        return LabelOutputs.counted(labels.targets.blocks(), self.measure)
 
-    def with_more(self, labels: Labels) -> Self:
-        """Return a copy whose frequencies are those of more rows."""
-        return self._knowing(self.outputs_.with_more(labels.targets))
+    def restored_outputs(self, spec: TargetSpec, constants: Constants) -> LabelOutputs:
+        """Return the frequencies from the constants."""
+        return LabelOutputs.restored(constants, len(spec.classes), self.measure)
 
-    def _with_outputs(self, outputs: LabelOutputs) -> Self:
-        return self.with_fitted(outputs_=outputs, n_outputs_=len(outputs.frequency))
+    @property
+    def linear(self) -> LabelModels:
+        """Linear models of labels."""
+        return LabelModels(*self._allowed)
 
     @property
     def frequency_(self) -> np.ndarray:
         """Share of the rows that have each label, among those for which it is known."""
         return self.outputs_.frequency
-
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return the frequencies and the factors."""
-        return super().constants() | self.outputs_.constants()
-
-    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
-        """Return a copy with the frequencies from the constants."""
-        head = self._with_outputs(LabelOutputs.restored(constants, len(meaning.classes), self.measure))
-        return head._with_factors(constants["factors"])
 
     def initial_parameters(self, layer: HiddenLayer, rng: np.random.Generator | None = None) -> Parameters:
         """Return parameters that give every row the labels that most rows have."""
@@ -134,14 +124,6 @@ class MultiLabelHinge(LinearHead):
         violation = np.where(weight > 0, np.maximum(1 - sign * scores, 0.0), 0.0)
         by_score = np.where(violation > 0, -sign * weight, 0.0).astype(scores.dtype)
         return (weight * violation).sum(axis=1, dtype=np.float64), by_score
-
-    linear_losses = LinearLoss("hinge").with_nb_weights()
-
-    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
-        """Separate rows with each label from others by squared hinge or least squares."""
-        if loss.kind == "squares":
-            return fit_ridge(features, 2 * targets.values - 1, targets.loss_weight, C)
-        return fit_label_svms(features, targets.values, targets.loss_weight, C, loss.smoothing)
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return 1 - the average precision with which a row's labels are ranked.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import expit
 
 from harmonium.heads.linear import USUAL_C, LinearHead
-from harmonium.heads.outputs import Outputs
-from harmonium.heads.outputs.calibration import smoothed_classes
+from harmonium.heads.outputs import LevelOutputs
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
@@ -92,7 +88,6 @@ class Ordinal(LinearHead):
         "levels": Levels(),
     }
     outputs_: LevelOutputs
-    frequency_: np.ndarray
 
     def __init__(
         self,
@@ -107,57 +102,26 @@ class Ordinal(LinearHead):
         self.levels = levels
 
     # ---- levels --------------------------------------------------------------------------------------------------
-    def bind(self, labels: Labels) -> Self:
+    def outputs_of(self, labels: Labels) -> LevelOutputs:
         """Put the levels in order, and count how many rows are at or above each."""
-        meaning, values = labels.meaning, labels.targets.values
-        if meaning.n_columns > 1:
-            raise ValueError(f"Ordinal takes one column of levels; got {meaning.n_columns}; fit a model for each.")
-        head = self._with_levels(meaning, _levels(labels, self.levels))
-        codes = head._codes(values)
-        codes = codes[codes >= 0]
-        at_or_above = (codes[:, None] >= np.arange(1, head.n_outputs_ + 1)).mean(axis=0)
-        head.frequency_ = at_or_above
-        return head
+        spec = labels.meaning
+        if spec.n_columns > 1:
+            raise ValueError(f"Ordinal takes one column of levels; got {spec.n_columns}; fit a model for each.")
+        return LevelOutputs.counted(_levels(labels, self.levels), spec.kind == "number", labels.targets.values)
 
-    def _with_levels(self, meaning: TargetSpec, levels: np.ndarray) -> Self:
-        outputs = LevelOutputs(levels, expects=meaning.kind == "number")
-        return self.with_fitted(outputs_=outputs, n_outputs_=len(levels) - 1)
-
-    def constants(self) -> dict[str, np.ndarray]:
-        """Levels, and the share of rows at or above each."""
-        return super().constants() | {"levels": self.outputs_.levels, "frequency": self.frequency_}
-
-    def restore(self, meaning: TargetSpec, constants: Constants) -> Self:
-        """Inverse of `bind`, from the constants."""
-        n_levels = len(meaning.classes[0]) if meaning.kind == "class" else len(constants["levels"])
+    def restored_outputs(self, spec: TargetSpec, constants: Constants) -> LevelOutputs:
+        """Return levels and frequencies from the constants."""
+        n_levels = len(spec.classes[0]) if spec.kind == "class" else len(constants["levels"])
         levels = constant(constants, "levels", n_levels)
-        if meaning.kind == "class" and not np.array_equal(np.sort(levels), np.arange(n_levels)):
+        if spec.kind == "class" and not np.array_equal(np.sort(levels), np.arange(n_levels)):
             raise ValueError(f"levels of the head must be the {n_levels} classes in some order")
-        began = (meaning.classes[0][levels.astype(int)] if meaning.kind == "class" else levels).tolist()
+        began = (spec.classes[0][levels.astype(int)] if spec.kind == "class" else levels).tolist()
         if self.levels is not None and list(self.levels) != began:
             raise ValueError(
                 f"levels must stay those that training began with, {', '.join(map(str, began[:10]))}; got "
                 f"{', '.join(map(str, list(self.levels)[:10]))}; set them back, or fit anew."
             )
-        head = self._with_levels(meaning, levels)
-        head.frequency_ = constant(constants, "frequency", n_levels - 1)
-        return head._with_factors(constants["factors"])
-
-    def targets(self, labels: Labels) -> Targets:
-        """Return numbers of the levels, -1 where they are unknown."""
-        return Targets(self._codes(labels.targets.values)[:, None], labels.targets.weight)
-
-    def _codes(self, values: np.ndarray) -> np.ndarray:
-        column, levels = values[:, 0], self.outputs_.levels
-        matches = column[:, None] == levels
-        unknown = column < 0 if np.issubdtype(values.dtype, np.integer) else np.isnan(column)
-        strange = ~unknown & ~matches.any(axis=1)
-        if strange.any():
-            raise ValueError(
-                f"y may only hold the levels that training began with, {', '.join(f'{level:g}' for level in levels)}; "
-                f"got {column[strange][0]:g}; fit anew."
-            )
-        return np.where(unknown, -1, np.argmax(matches, axis=1))
+        return LevelOutputs(levels, spec.kind == "number", constant(constants, "frequency", n_levels - 1))
 
     # ---- learning ------------------------------------------------------------------------------------------------
     @property
@@ -168,7 +132,7 @@ class Ordinal(LinearHead):
     def initial_parameters(self, layer: HiddenLayer, rng: np.random.Generator | None = None) -> Parameters:
         """Put thresholds at the log-odds of being at or above a level."""
         parameters = super().initial_parameters(layer, rng)
-        share = np.clip(self.frequency_, _RAREST, 1 - _RAREST)
+        share = np.clip(self.outputs_.frequency, _RAREST, 1 - _RAREST)
         parameters[HEAD_BIAS] += (np.log(share) - np.log1p(-share)).astype(np.float32)
         return parameters
 
@@ -194,9 +158,9 @@ class Ordinal(LinearHead):
         known = codes >= 0
         if not outputs.expects:
             return np.where(known, np.abs(outputs.level_numbers(scores) - codes), 0.0)
-        shares = -np.diff(np.concatenate([[1.0], self.frequency_, [0.0]]))
+        shares = -np.diff(np.concatenate([[1.0], outputs.frequency, [0.0]]))
         variance = shares @ np.square(outputs.levels - shares @ outputs.levels)
-        off = outputs.predict(scores, self.factors_)[:, 0] - outputs.levels[codes]
+        off = outputs.predict(scores)[:, 0] - outputs.levels[codes]
         return np.where(known, np.square(off), 0.0) / (variance or 1.0)
 
     def solve(
@@ -218,75 +182,10 @@ class Ordinal(LinearHead):
         return {HEAD_WEIGHTS: direction[:, None], HEAD_BIAS: thresholds + common}, dual
 
 
-@dataclass(frozen=True, eq=False)
-class LevelOutputs(Outputs):
-    """Scores of being at or above each level but the lowest.
-
-    A level is reached where its score, and those of all levels below it, are positive. P(level ≥ j) = σ(a s_j), with
-    one factor a. ``expects`` says whether predictions are expected values of levels rather than class numbers.
-    """
-
-    levels: np.ndarray
-    expects: bool
-    n_factors = 1
-
-    def level_numbers(self, scores: np.ndarray) -> np.ndarray:
-        """Number of the level that is reached."""
-        return (_falling(scores) > 0).sum(axis=1)
-
-    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Numbers of classes, or expected values."""
-        if self.expects:
-            return (self.probabilities(scores, factors)[0] @ self.levels)[:, None]
-        return self.levels[self.level_numbers(scores)].astype(np.int64)[:, None]
-
-    def decisions(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
-        """Sums of the scores up to each class, the largest at the level that is reached; of two classes the score."""
-        if len(self.levels) == 2:
-            return [scores[:, 0] if self.levels[0] == 0 else -scores[:, 0]]
-        sums = np.hstack([np.zeros((len(scores), 1)), np.cumsum(_falling(scores), axis=1)])
-        return [self._by_class(sums)]
-
-    def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
-        """Differences of P(level ≥ j); of classes in their own order."""
-        shares = _level_shares(scores, float(factors[0]) if len(factors) else 1.0)
-        return [shares if self.expects else self._by_class(shares)]
-
-    def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """The factor that makes held-out levels most probable."""
-        rows = np.flatnonzero(targets.counting)
-        if not len(rows):
-            return np.ones(1)
-        aims = smoothed_classes(targets.values[rows, 0], targets.weight[rows], len(self.levels))
-
-        def loss(log_factor: float) -> float:
-            likelihood = aims * np.log(np.maximum(_level_shares(scores[rows], np.exp(log_factor)), 1e-12))
-            return -float(targets.weight[rows] @ likelihood.sum(axis=1))
-
-        return np.array([np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x)])
-
-    def _by_class(self, by_level: np.ndarray) -> np.ndarray:
-        result = np.empty_like(by_level)
-        result[:, self.levels.astype(np.int64)] = by_level
-        return result
-
-
-def _falling(scores: np.ndarray) -> np.ndarray:
-    """Scores that do not rise from one level to the next: what is below a level is below those above it."""
-    return np.minimum.accumulate(scores, axis=1)
-
-
-def _level_shares(scores: np.ndarray, factor: float) -> np.ndarray:
-    """Probability of each level."""
-    at_or_above = expit(factor * _falling(scores.astype(np.float64)))
-    ends = np.ones((len(scores), 1)), np.zeros((len(scores), 1))
-    return -np.diff(np.hstack([ends[0], at_or_above, ends[1]]), axis=1)
-
-
 def _levels(labels: Labels, given: Any) -> np.ndarray:
     """Numbers of the classes, or the different numbers in y, the lowest level first."""
-    meaning, values = labels.meaning, labels.targets.values
-    if meaning.kind == "number":
+    spec, values = labels.meaning, labels.targets.values
+    if spec.kind == "number":
         found = np.unique(values[~np.isnan(values)])
         known: list[Any] = found.tolist()
         if len(known) > _MOST_LEVELS:
@@ -297,11 +196,11 @@ def _levels(labels: Labels, given: Any) -> np.ndarray:
         if len(known) < 2:
             raise ValueError(f"Ordinal needs two levels at least; y has only {known[0]:g}; leave head out.")
     else:
-        known, found = meaning.classes[0].tolist(), np.arange(len(meaning.classes[0]))
+        known, found = spec.classes[0].tolist(), np.arange(len(spec.classes[0]))
     if given is None:
         if labels.order is not None:
             return labels.order
-        if meaning.kind == "class" and meaning.classes[0].dtype.kind == "U":
+        if spec.kind == "class" and spec.classes[0].dtype.kind == "U":
             raise ValueError(
                 f"Ordinal needs to know which level comes first, as texts have no order of their own; got "
                 f"{', '.join(known[:5])}; pass them in order as levels=[…], or y with ordered categories."

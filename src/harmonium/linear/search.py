@@ -38,6 +38,8 @@ _LIGHTER, _LIGHTEST = 0.25, 1 / 64
 # Gamma of the kernel, in units of the typical squared distance: where its search begins, its factor, and how many steps
 # it has in either direction; and where the search for C begins then. Conventions.
 _FIRST_GAMMA, _GAMMA_FACTOR, _MAX_GAMMA_STEPS, _KERNEL_C = 1.0, 4.0, 2, 16.0
+# Least squares are quick there, and about as good as machines.
+_KERNEL_LOSS = LinearLoss("squares")
 # Rows times dense views up to which Nystroem features are tried, which takes seconds then: a convention.
 _FEW_ROWS = 20_000
 # Numbers that the features may have together: beyond, the model learns from a part of the rows. A convention; they take
@@ -57,7 +59,7 @@ class LinearSettings:
     preparation : Preparation
         Preparation of the features.
     loss : LinearLoss
-        One of the ``linear_losses`` of the head.
+        One of the losses of the head.
     C : float
         Weight of the loss.
     weights : dict of str to float
@@ -176,17 +178,17 @@ class LinearSearch:
         """Choose preparation, loss and C, then the weights of the views, each on top of what was chosen before."""
         counts = self.views.count_something
         even = dict.fromkeys(self.views.families, 1.0)
-        found = self._along_C(LinearSettings(Preparation(counts), self.task.linear_losses[0], _FIRST_C, even))
+        found = self._along_C(LinearSettings(Preparation(counts), self.task.linear.losses[0], _FIRST_C, even))
         if counts:
             found = self._better_prepared(found, use_idf=False)
         if self.views.vary_differently:
             found = self._better_prepared(found, data_scale=True)
-        for loss in self.task.linear_losses[1:]:
+        for loss in self.task.linear.losses[1:]:
             if self._suits(loss, found.settings.preparation):
                 found = min(found, self._along_C(replace(found.settings, loss=loss)), key=attrgetter("error"))
         found = self._along_weights(found)
         is_small = 0 < len(self.views.dense) * len(self.all_targets.weight) <= _FEW_ROWS
-        if is_small and self.task.allows_kernel:
+        if is_small and self.task.linear.allows_kernel:
             self._along_gamma(found)
 
     def _better_prepared(self, found: LinearModel, **changes: bool) -> LinearModel:
@@ -221,7 +223,7 @@ class LinearSearch:
     def _along_gamma(self, found: LinearModel) -> None:
         """Let Nystroem features take the place of numbers, with another gamma as long as that helps."""
         even = dict.fromkeys(self.views.families, 1.0)
-        settings = replace(found.settings, loss=self.task.kernel_loss, C=_KERNEL_C, weights=even)
+        settings = replace(found.settings, loss=_KERNEL_LOSS, C=_KERNEL_C, weights=even)
 
         def with_gamma(gamma: float, C: float) -> LinearModel:
             preparation = replace(settings.preparation, gamma=gamma)
@@ -253,18 +255,18 @@ class LinearSearch:
         max_rows = max(1, int(_MAX_NUMBERS * features.shape[0] / max(size, 1)))
         rows = rows[self.all_targets.counting[rows]]
         rows = rows[:: -(-len(rows) // max_rows)]
-        return self.task.solve_linear(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
+        return self.task.linear.solve(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
 
     def _suits(self, loss: LinearLoss, preparation: Preparation) -> bool:
         n_features = sum(scaler.n_features for scaler in self.views.scalers(preparation).values())
         counted = self.views.count_something and preparation.use_idf
-        return self.task.suits_linear_loss(loss, len(self.all_targets.weight), n_features, counted)
+        return self.task.linear.suits(loss, len(self.all_targets.weight), n_features, counted)
 
 
 def linear_search(task: LinearTask, families: Mapping[str, Family], data: Data, folds: Folds) -> LinearSearch:
     """Search for the best linear model of the inputs on the held-out rows of some folds."""
     targets = data.known_targets
-    inputs = {name: family for name, family in families.items() if name not in task.view_names}
+    inputs = {name: family for name, family in families.items() if name not in task.added_views}
     held_out = Targets.joined([targets.take(held) for _, held in folds])
     search = LinearSearch(task, PreparedViews(data, inputs), targets, folds, held_out)
     search.run()

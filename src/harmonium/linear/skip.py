@@ -53,6 +53,11 @@ class LinearPart:
         by_view = dict(zip(scalers, np.split(weights, ends[:-1]), strict=True))
         return cls(scalers, by_view, {name: lacking[name] @ part for name, part in by_view.items()})
 
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        """Names of the views that have weights."""
+        return tuple(self.weights)
+
     def scaled(self, factor: float) -> Self:
         """Return the linear part whose scores are these times a factor."""
         weights, typical = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 import numpy as np
 
-from harmonium.linear.scaling import Features
-from harmonium.linear.solvers import LinearLoss, Solution
+from harmonium.linear.models import LinearModels
 from harmonium.targets import Targets
 
 
@@ -22,7 +22,7 @@ class LinearTask(Protocol):
     """The part of a head that linear models need: they are fitted and compared without the rest of it."""
 
     @property
-    def view_names(self) -> tuple[str, ...]:
+    def added_views(self) -> Collection[str]:
         """Names of views that hold targets, which are no inputs."""
 
     @property
@@ -30,22 +30,8 @@ class LinearTask(Protocol):
         """Meaning of the scores."""
 
     @property
-    def linear_losses(self) -> tuple[LinearLoss, ...]:
-        """Losses to choose from, the usual one first."""
-
-    @property
-    def kernel_loss(self) -> LinearLoss:
-        """Loss of models of Nystroem features."""
-
-    @property
-    def allows_kernel(self) -> bool:
-        """Whether Nystroem features may take the place of the inputs."""
-
-    def suits_linear_loss(self, loss: LinearLoss, n_rows: int, n_features: int, counted: bool) -> bool:
-        """Return whether a loss is worth trying."""
-
-    def solve_linear(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
-        """Return weights and bias of a linear model."""
+    def linear(self) -> LinearModels:
+        """Linear models of the targets."""
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the error of each row."""

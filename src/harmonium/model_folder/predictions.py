@@ -64,7 +64,7 @@ def _labels(model: Any, X: Any) -> pd.DataFrame:
 def _numbers(model: Any, X: Any) -> pd.DataFrame:
     meaning = model.fitted_.meaning
     try:
-        half = model.head_.half_widths(_INTERVAL)
+        half = model.head_.outputs_.half_widths(_INTERVAL)
     except ValueError:  # no rows were held out, or the head predicts levels
         half = np.full(meaning.n_columns, np.inf)
     values = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, meaning.n_columns)

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.batch import Batch, ViewBatch
-from harmonium.heads.label_view import class_scores, natural_without
+from harmonium.heads.added_view import class_view
+from harmonium.heads.readout import ClassPosterior
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.kernels.sparse.products import add_outer_products
 from harmonium.objectives.base import STEPS, Objective
@@ -63,7 +64,7 @@ class Discriminative(Objective):
                 f"{type(layer).__name__} selects units by what they explain of the views, which Discriminative() "
                 "leaves out; got generative=0; pass a share such as Discriminative(generative=0.1)."
             )
-        if problem.head is None or problem.head.class_view is None:
+        if problem.head is None or class_view(problem.head.added_views) is None:
             raise ValueError(
                 "Discriminative needs classes that are a view; the model has none; pass head=LabelView() to "
                 "HarmoniumClassifier, or use the recipe DiscriminativeRBM."
@@ -91,15 +92,16 @@ class Discriminative(Objective):
     def _add_conditional(self, problem: Problem, parameters: Parameters, batch: Batch, into: Statistics) -> None:
         energy = problem.energy
         assert problem.head is not None
-        name_of_label = problem.head.class_view
+        name_of_label = class_view(problem.head.added_views)
         assert name_of_label is not None
         label = batch.views[name_of_label]
         batch = _completed_blindly(problem, parameters, batch, name_of_label)
         weight = np.ones(batch.n_rows) if label.missing is None else (~label.missing[:, 0]).astype(np.float64)
         if batch.targets is not None:
             weight = weight * batch.targets.loss_weight
-        natural = natural_without(energy, parameters, batch, name_of_label)
-        scores = class_scores(energy, parameters, natural, name_of_label)
+        readout = ClassPosterior(name_of_label)
+        natural = energy.hidden_natural(parameters, readout.seen(batch))
+        scores = readout.scores(energy, parameters, natural)
         log_total = logsumexp(scores, axis=1)
         truth = np.where(weight[:, None] > 0, to_dense(label.statistic), 0)
         into.loss += float(weight @ (log_total - (truth * scores).sum(axis=1)))

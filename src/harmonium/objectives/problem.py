@@ -86,8 +86,9 @@ class Problem:
         term = Term(batch, hidden_mean, -1.0)
         if self.head is not None and batch.targets is not None:
             targets = batch.targets
-            if self.head.linear_part_ is not None:
-                targets = replace(targets, offset=self.head.linear_part_.scores(self.energy.families, batch))
+            if self.head.input_parts_:
+                offset = np.sum([part.scores(self.energy.families, batch) for part in self.head.input_parts_], axis=0)
+                targets = replace(targets, offset=offset)
             loss, term.head_gradient = self.head.add_statistics(
                 into.gradient, parameters, layer, natural, hidden_mean, targets, self.loss_weight
             )

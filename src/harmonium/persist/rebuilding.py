@@ -18,7 +18,7 @@ from harmonium.persist.description import _ESTIMATORS, FORMAT, INPUT, facts_of, 
 from harmonium.persist.posterior import restored_posterior
 from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
 from harmonium.tables.table import Table, TableColumn
-from harmonium.targets import Targets, TargetSpec
+from harmonium.targets import TargetSpec
 from harmonium.training import FittedModel
 from harmonium.training.state import Training
 
@@ -234,10 +234,10 @@ def _check_parameters(
         shapes |= {own_of(view, name): np.shape(value) for name, value in family.own_parameters().items()}
     if head is not None:
         shapes |= {name: value.shape for name, value in head.initial_parameters(hidden).items()}
-        for view, (family, _) in head.added_views(Targets(np.zeros((0, 1)), np.zeros(0))).items():
-            found_family = families.get(view)
-            if type(found_family) is not type(family) or found_family.n_features_ != head.n_outputs_:
-                raise ValueError(f"view {view!r} must be {type(family).__name__} with {head.n_outputs_} features")
+        for view, added in head.added_views.items():
+            expected_family, found_family = type(added.family), families.get(view)
+            if type(found_family) is not expected_family or found_family.n_features_ != head.n_outputs_:
+                raise ValueError(f"view {view!r} must be {expected_family.__name__} with {head.n_outputs_} features")
     references = {view: (family.n_features_,) for view, family in families.items()}
     for group, found, expected in (("parameters", parameters, shapes), ("reference", reference, references)):
         for name in sorted(set(found) | set(expected)):

@@ -78,7 +78,7 @@ def explain(model: FittedModel, views: Views) -> list[Explanation]:
 def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dict[str, np.ndarray]) -> Explanation:
     head, energy, parameters = model.head, model.energy, model.parameters
     assert head is not None
-    batch = head.seen(batch)
+    batch, readout = head.readout.seen(batch), head.readout
     before = parameters[HIDDEN_BIAS].astype(np.float64) + np.sum(
         [model.reference[name].astype(np.float64) @ parameters[weights_of(name)] for name in batch.views], axis=0
     )
@@ -87,13 +87,13 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
     natural = before + np.sum([part.sum(axis=0) for part in moves.values()], axis=0)
     parts = []
     for name, view in batch.views.items():
-        unit_moves, rates = head.unit_effects(energy, parameters, natural, before, moves[name])
+        unit_moves, rates = readout.unit_effects(energy, parameters, natural, before, moves[name])
         parts.append(_listed(model, head, name, view, statistics[name], unit_moves, origins[name]))
     unit_moves = np.concatenate([part.moves for part in parts])
     directly = np.concatenate([part.directly for part in parts])
-    base = head.scores_at(energy, parameters, before[None])[0].astype(np.float64)
-    if head.linear_part_ is not None:
-        base = base + np.sum(list(head.linear_part_.average.values()), axis=0)
+    base = readout.scores(energy, parameters, before[None])[0].astype(np.float64)
+    for part in head.input_parts_:
+        base = base + np.sum(list(part.average.values()), axis=0)
     scores = base + unit_moves.sum(axis=0) @ rates + directly.sum(axis=0)
     factor, shift = head.outputs_.units()
     return Explanation(
@@ -144,10 +144,12 @@ def _listed(
     origins: np.ndarray,
 ) -> _Part:
     """Return the features of a view: those that a row has by their names, others together."""
-    part, family = head.linear_part_, model.families[name]
+    family = model.families[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
-    if part is not None and name in part.typical:
-        directly, rest = part.explained(model.families, name, view)
+    for part in head.input_parts_:
+        if name in part.view_names:
+            more, left = part.explained(model.families, name, view)
+            directly, rest = directly + more, rest + left
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
     present = np.ones(len(moves), dtype=bool)
     several = len(moves) > 1 and origins[0] == origins[-1]

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
-from harmonium.params import Parameters
+from harmonium.params import HEAD_BIAS, Parameters
 from harmonium.queries.blocks import blocks, completed, completed_blocks
 from harmonium.queries.latent import data_given_hidden
 from harmonium.training import FittedModel
@@ -35,11 +35,24 @@ def scores(model: FittedModel, views: Views) -> np.ndarray:
 
 
 def score_parts(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
-    """Return what the scores of each row are the sum of, in float64."""
-    head = model.head
-    assert head is not None
-    found = [head.score_parts(model.energy, model.parameters, batch) for _, batch in completed_blocks(model, views)]
+    """Return what the scores of each row are the sum of, in float64.
+
+    They are "topics"; if the head has one, "bias"; and the name of each view that adds to the scores directly.
+    """
+    found = [_parts_of_batch(model, batch) for _, batch in completed_blocks(model, views)]
     return {name: np.concatenate([part[name] for part in found]).astype(np.float64, copy=False) for name in found[0]}
+
+
+def _parts_of_batch(model: FittedModel, batch: Batch) -> dict[str, np.ndarray]:
+    head, bias = model.head, model.parameters.get(HEAD_BIAS)
+    assert head is not None
+    total = head.scores(model.energy, model.parameters, batch)
+    constant = {} if bias is None else {"bias": np.broadcast_to(bias.astype(np.float64), total.shape)}
+    by_view: dict[str, np.ndarray] = {}
+    for part in head.input_parts_:
+        for name, added in part.parts(model.families, batch).items():
+            by_view[name] = by_view.get(name, 0.0) + added
+    return {"topics": total - sum(constant.values()) - sum(by_view.values()), **constant, **by_view}
 
 
 def expected_view(model: FittedModel, view: str, views: Views, n_iterations: int = 10) -> np.ndarray:

@@ -65,8 +65,8 @@ class Plan:
     def weighs_views_of(self, problem: Problem) -> bool:
         """Return whether weights of views are to be chosen, and can be."""
         head = problem.known_head
-        n_inputs = len(set(problem.energy.families) - set(head.view_names))
-        return self.chooses_view_weights and self.driver.weighs_views and n_inputs > 1 and bool(head.linear_losses)
+        n_inputs = len(set(problem.energy.families) - set(head.added_views))
+        return self.chooses_view_weights and self.driver.weighs_views and n_inputs > 1 and bool(head.linear.losses)
 
     def interruption(self, model: FittedModel) -> str:
         """Return what to tell a user who did not wait for the end of the fit; remarks say what the model lacks."""

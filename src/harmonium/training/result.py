@@ -141,5 +141,5 @@ class FittedModel:
     @property
     def input_names(self) -> list[str]:
         """Names of the views that users pass: all but those that the head adds."""
-        added = () if self.head is None else self.head.view_names
+        added = {} if self.head is None else self.head.added_views
         return [name for name in self.families if name not in added]

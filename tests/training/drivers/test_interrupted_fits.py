@@ -139,7 +139,7 @@ def test_a_model_whose_last_epoch_is_complete_is_kept_with_its_linear_part() -> 
     with interrupting(LinearSearch, "linear_part", 1):
         said = stopped(model, WORDS, CLASSES)
     assert len(said) == 1 and "held out" not in said[0]
-    assert model.head_.linear_part_ is not None and model.stopped_ == "interrupted"
+    assert model.head_.input_parts_ and model.stopped_ == "interrupted"
 
 
 def test_a_fit_that_goes_on_stays_as_it_was_or_gets_better() -> None:

@@ -1,14 +1,13 @@
 """Meaning of scores: from scores to decisions, predictions and probabilities, and what held-out rows teach about them.
 
-A head has one of these as ``outputs_``. ``factors`` are what calibration found; an empty array stands for scores that
-are taken as they are.
+A head has one of these as ``outputs_``: all that it learns from targets besides its weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -17,7 +16,7 @@ from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_t
 from harmonium.heads.outputs.conformal import conformal_quantile
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.heads.outputs.thresholds import CUTS, Measure
-from harmonium.targets import Targets
+from harmonium.targets import Kind, Targets
 
 UNCALIBRATED = np.zeros(0)
 # log-odds that differ by less are the same: rounding errors, which decisions would show and probabilities could not,
@@ -28,43 +27,81 @@ _LARGEST = 700.0
 _CERTAIN = 1000.0
 
 
+@dataclass(frozen=True, eq=False)
 class Outputs:
-    """Base of what scores can mean; scores of numbers, say, have no probabilities."""
+    """Base of what scores can mean; scores of numbers, say, have no probabilities.
 
-    n_factors: int = 0
-    #: whether predictions have intervals
-    has_intervals: bool = False
+    ``factors`` are what calibration on held-out rows has found; an empty array stands for scores that are taken as they
+    are.
+    """
+
+    factors: np.ndarray = field(default_factory=lambda: UNCALIBRATED, kw_only=True)
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores of a row."""
+        raise NotImplementedError
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors that calibration finds."""
+        raise NotImplementedError
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""
-        return {}
+        return {"factors": self.factors}
+
+    def encoded(self, targets: Targets) -> Targets:
+        """Return targets in the form in which losses take them."""
+        return targets
+
+    def with_more(self, targets: Targets) -> Self:
+        """Return what scores mean after training has gone on with more rows.
+
+        Factors that predictions are made with serve until there are better ones.
+        """
+        return self
 
     @property
     def never(self) -> np.ndarray:
         """Numbers of the scores whose class or label is never predicted."""
         return np.zeros(0, dtype=np.int64)
 
-    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """Return class numbers, 0 and 1, or numbers, shape (rows, columns)."""
+    def predict(self, scores: np.ndarray) -> np.ndarray:
+        """Return class numbers, 0 and 1, or numbers in the units of the user's targets, shape (rows, columns)."""
         raise NotImplementedError
 
-    def decisions(self, scores: np.ndarray, factors: np.ndarray) -> Any:
-        """Return what scikit-learn calls a decision function: a list by column of classes, or one array of labels."""
+    def decisions(self, scores: np.ndarray) -> Any:
+        """Return what scikit-learn calls a decision function; numbers have none.
+
+        For classes it is a list with an array for each column: shape (rows, classes), or (rows,) for two classes. For
+        labels it is one array of shape (rows, labels).
+        """
         raise NotImplementedError
 
-    def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> Any:
+    def probabilities(self, scores: np.ndarray) -> Any:
         """Return the probabilities of each column's classes, (rows, classes) each, or of all labels, (rows, labels)."""
         raise NotImplementedError
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
         """Return the factors that make the targets of held-out rows most probable."""
-        return UNCALIBRATED
+        raise NotImplementedError
+
+    def calibrated(self, scores: np.ndarray, targets: Targets) -> Self:
+        """Return what scores mean by held-out rows, which the model was not trained on."""
+        return self.with_factors(self.calibrate(scores, targets.as_rows()))
+
+    def with_factors(self, factors: np.ndarray) -> Self:
+        """Return the same with other factors; raise a ValueError unless `calibrate` could have found them."""
+        if not self.accepts(factors):
+            raise ValueError("the factors of the head must be finite numbers, as many as its calibration finds")
+        return replace(self, factors=factors)
 
     def comparable(self, scores: np.ndarray, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
         """Return factor and shift of each score that put scores of different models on one scale, by held-out rows."""
         return np.ones(scores.shape[1]), np.zeros(scores.shape[1])
 
-    def half_widths(self, factors: np.ndarray, interval: float) -> np.ndarray:
+    def half_widths(self, interval: float) -> np.ndarray:
         """Return how far intervals of predicted numbers reach to both sides, for each column."""
         raise NotImplementedError
 
@@ -77,7 +114,7 @@ class Outputs:
         return factors.shape in ((0,), (self.n_factors,)) and bool(np.isfinite(factors).all())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassOutputs(Outputs):
     """A score for each class, columns of classes side by side; the class of the largest score is predicted.
 
@@ -85,9 +122,15 @@ class ClassOutputs(Outputs):
     """
 
     n_classes: Sequence[int]
+    kind: ClassVar[Kind] = "class"
 
     @property
-    def n_factors(self) -> int:  # type: ignore[override]
+    def n_scores(self) -> int:
+        """Number of classes of all columns."""
+        return sum(self.n_classes)
+
+    @property
+    def n_factors(self) -> int:
         """Number of factors: one for each column."""
         return len(self.n_classes)
 
@@ -96,18 +139,18 @@ class ClassOutputs(Outputs):
         ends = np.cumsum(self.n_classes)
         return [slice(int(end) - number, int(end)) for end, number in zip(ends, self.n_classes, strict=True)]
 
-    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    def predict(self, scores: np.ndarray) -> np.ndarray:
         """Return the class of the largest score."""
         return np.stack([np.argmax(scores[:, column], axis=1) for column in self.columns()], axis=1)
 
-    def decisions(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
+    def decisions(self, scores: np.ndarray) -> list[np.ndarray]:
         """Return the scores; for two classes, by how much the second is ahead."""
         parts = [scores[:, column] for column in self.columns()]
         return [part[:, 1] - part[:, 0] if part.shape[1] == 2 else part for part in parts]
 
-    def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> list[np.ndarray]:
+    def probabilities(self, scores: np.ndarray) -> list[np.ndarray]:
         """Return softmax(a · scores)."""
-        used = factors if len(factors) else np.ones(len(self.n_classes))
+        used = self.factors if len(self.factors) else np.ones(len(self.n_classes))
         return [
             softmax(factor * scores[:, column].astype(np.float64), axis=1)
             for column, factor in zip(self.columns(), used, strict=True)
@@ -141,6 +184,7 @@ class LabelOutputs(Outputs):
     frequency: np.ndarray
     n_known: np.ndarray
     measure: Measure = "accuracy"
+    kind: ClassVar[Kind] = "label"
 
     @classmethod
     def of(cls, values: np.ndarray, measure: Measure = "accuracy") -> LabelOutputs:
@@ -164,17 +208,22 @@ class LabelOutputs(Outputs):
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""
-        return {"frequency": self.frequency, "n_known": self.n_known}
+        return super().constants() | {"frequency": self.frequency, "n_known": self.n_known}
 
-    def with_more(self, targets: Targets) -> LabelOutputs:
-        """Return what these and more training rows show."""
+    def with_more(self, targets: Targets) -> Self:
+        """Return the frequencies of these and more training rows."""
         more = LabelOutputs.counted(targets.blocks())
         n_known = self.n_known + more.n_known
         n_present = self.frequency * self.n_known + more.frequency * more.n_known
-        return LabelOutputs(n_present / np.maximum(n_known, 1), n_known, self.measure)
+        return replace(self, frequency=n_present / np.maximum(n_known, 1), n_known=n_known)
 
     @property
-    def n_factors(self) -> int:  # type: ignore[override]
+    def n_scores(self) -> int:
+        """Number of labels."""
+        return len(self.frequency)
+
+    @property
+    def n_factors(self) -> int:
         """Number of factors: a factor, a shift and a cut for each label."""
         return 3 * len(self.frequency)
 
@@ -188,39 +237,39 @@ class LabelOutputs(Outputs):
         """Numbers of the labels that no training row has."""
         return np.flatnonzero(self.frequency <= 0)
 
-    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    def predict(self, scores: np.ndarray) -> np.ndarray:
         """Return 1 for labels above their cuts."""
-        return (self.decisions(scores, factors) > 0).astype(np.int64)
+        return (self.decisions(scores) > 0).astype(np.int64)
 
-    def decisions(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    def decisions(self, scores: np.ndarray) -> np.ndarray:
         """Return how far the log-odds of labels are above their cuts."""
         # cuts are rounded too, as the difference of two numbers without rounding errors has none
-        decisions = self._log_odds(scores, factors) - np.round(self._by_label(factors)[2], _DECIMALS)
+        decisions = self._log_odds(scores) - np.round(self._by_label()[2], _DECIMALS)
         return np.where(self.varied, decisions, np.where(self.frequency > 0, _CERTAIN, -_CERTAIN))
 
-    def probabilities(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return σ(a s + b); for a label without two kinds of rows, its share of them, smoothed as by Laplace."""
         prior = (self.frequency * self.n_known + 1) / (self.n_known + 2)
-        return np.where(self.varied, expit(self._log_odds(scores, factors)), prior)
+        return np.where(self.varied, expit(self._log_odds(scores)), prior)
 
-    def _by_label(self, factors: np.ndarray) -> np.ndarray:
+    def _by_label(self) -> np.ndarray:
         """Return factors, shifts and cuts of the labels."""
         n_labels = len(self.frequency)
-        used = factors if len(factors) else np.concatenate([np.ones(n_labels), np.zeros(2 * n_labels)])
+        used = self.factors if len(self.factors) else np.concatenate([np.ones(n_labels), np.zeros(2 * n_labels)])
         return used.reshape(3, n_labels)
 
-    def _log_odds(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        factor, shift, _ = self._by_label(factors)
+    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+        factor, shift, _ = self._by_label()
         return np.round(factor * scores.astype(np.float64) + shift, _DECIMALS).clip(-_LARGEST, _LARGEST)
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
         """Return factors and shifts, and the cuts that are best by the measure."""
-        found, use = self._by_label(UNCALIBRATED).copy(), self.varied
+        found, use = self.with_factors(UNCALIBRATED)._by_label(), self.varied
         labels = targets.values[:, use]
         weight = np.where(np.isnan(labels), 0.0, targets.weight[:, None])
         if weight.any():
             found[:2, use] = fit_sigmoids(scores[:, use], labels, targets.weight)
-            log_odds = self._log_odds(scores, found.ravel())[:, use]
+            log_odds = self.with_factors(found.ravel())._log_odds(scores)[:, use]
             found[2, use] = CUTS[self.measure](log_odds, labels, weight)
         return found.ravel()
 
@@ -240,9 +289,14 @@ class NumberOutputs(Outputs):
 
     location: np.ndarray
     scale: np.ndarray
-    has_intervals = True
+    kind: ClassVar[Kind] = "number"
 
-    def predict(self, scores: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    @property
+    def n_scores(self) -> int:
+        """Number of outputs."""
+        return len(self.scale)
+
+    def predict(self, scores: np.ndarray) -> np.ndarray:
         """Return numbers in the units of the targets."""
         return scores * self.scale + self.location
 
@@ -250,11 +304,23 @@ class NumberOutputs(Outputs):
         """Return scale and location of the targets."""
         return self.scale, self.location
 
-    def half_widths(self, factors: np.ndarray, interval: float) -> np.ndarray:
-        """Return how far intervals of a probability reach to both sides, for each output, in the units of y."""
-        errors, weights = factors.reshape(2, -1, len(self.scale))
+    def half_widths(self, interval: float) -> np.ndarray:
+        """Return how far intervals of a probability reach to both sides, for each output, in the units of y.
+
+        They are infinite if too few rows were held out for such a probability.
+        """
+        if not self.factors.size:
+            raise ValueError(
+                "Intervals need the errors of held-out rows; no rows were held out when the model was last trained; "
+                "fit 10 rows or more with a validation_fraction such as 0.15, without warm_start or partial_fit."
+            )
+        errors, weights = self.factors.reshape(2, -1, len(self.scale))
         columns = zip(errors.T, weights.T, strict=True)
         return self.scale * [conformal_quantile(error, weight, interval) for error, weight in columns]
+
+    def with_more(self, targets: Targets) -> Self:
+        """Return the same without errors of held-out rows, which are those of the model before."""
+        return self.with_factors(UNCALIBRATED)
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
         """Return the absolute errors, and their weights: 0 where a target is unknown."""
@@ -279,7 +345,7 @@ class NumberOutputs(Outputs):
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return mean and standard deviation of each output."""
-        return {"location": self.location, "scale": self.scale}
+        return super().constants() | {"location": self.location, "scale": self.scale}
 
     @classmethod
     def standard(cls, values: np.ndarray) -> NumberOutputs:
@@ -288,6 +354,6 @@ class NumberOutputs(Outputs):
         # a spread of a few dozen roundings of float64 (1e-14 of the size) is none
         return cls(location, np.where(scale > 1e-14 * np.abs(location), scale, 1.0))
 
-    def encode(self, values: np.ndarray) -> np.ndarray:
+    def encoded(self, targets: Targets) -> Targets:
         """Return standardised targets."""
-        return (values - self.location) / self.scale
+        return Targets((targets.values - self.location) / self.scale, targets.weight)

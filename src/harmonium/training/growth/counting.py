@@ -88,7 +88,7 @@ def _table(problem: Problem, data: Data) -> np.ndarray:
     """Return features of evenly spaced items, centred and side by side; of each view those that vary most."""
     families = problem.energy.families
     if problem.head is not None:  # topics are those of the items
-        families = {name: family for name, family in families.items() if name not in problem.head.view_names}
+        families = {name: family for name, family in families.items() if name not in problem.head.added_views}
     batch = data.batch(sampled_items(data.views, families, _ROWS), families)
     most = -(-_FEATURES // len(families))
     return np.concatenate([_varying(batch.views[name], family, most) for name, family in families.items()], axis=1)

@@ -143,7 +143,7 @@ def topic_scores(
     if chosen == 0:
         return None
     known = np.flatnonzero(targets.counting)
-    weights, bias = head.solve_linear(means[known], targets.take(known), C, head.linear_losses[0])
+    weights, bias = head.linear.solve(means[known], targets.take(known), C)
     return TopicScores(float(_SHARES[chosen - 1]), weights * factor, bias * factor + move, mixed[chosen])
 
 
@@ -152,6 +152,6 @@ def _held_out(head: Head, means: np.ndarray, targets: Targets, folds: Sequence, 
     found = []
     for train, rows in folds:
         known = train[targets.counting[train]]
-        weights, bias = head.solve_linear(means[known], targets.take(known), C, head.linear_losses[0])
+        weights, bias = head.linear.solve(means[known], targets.take(known), C)
         found.append(means[rows] @ weights + bias)
     return np.concatenate(found)

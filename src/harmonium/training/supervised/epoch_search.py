@@ -188,7 +188,7 @@ class EpochSearch:
 def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:
     """Return the scores of rows whose targets are not looked at, by the units that a fit would keep."""
     head, parameters = problem.known_head, training.result
-    blind = Data(data.views.without(*head.view_names))
+    blind = Data(data.views.without(*head.added_views))
     selected = prune(problem, parameters, blind, training.n_items)
     if selected is not None:
         problem, parameters = selected.problem, selected.parameters

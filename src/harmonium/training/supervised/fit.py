@@ -143,7 +143,7 @@ def _begun(known: Data, plan: Plan, rng: np.random.Generator) -> _HeadFit:
 def _linear_search(problem: Problem, known: Data, plan: Plan, state: _HeadFit) -> LinearSearch | None:
     """Return what a linear model of the inputs says on held-out rows; None if nothing asks for one."""
     head = problem.known_head
-    if not state.folds or not (head.allows_linear_part or plan.weighs_views_of(problem)):
+    if not state.folds or not (head.linear.allows_part or plan.weighs_views_of(problem)):
         return None
     return linear_search(head, problem.energy.families, known, state.folds)
 
@@ -176,7 +176,7 @@ def _choose(
         return
 
     def is_worth_it(scores: np.ndarray) -> bool:
-        return linear is None or not head.allows_linear_part or may_help(linear, scores)
+        return linear is None or not head.linear.allows_part or may_help(linear, scores)
 
     start = partial(_start, problem, known, state.seed)
     search = EpochSearch(problem, plan, known, state.folds, start, is_worth_it)
@@ -226,7 +226,7 @@ def _composed(
         whole, state.composed = replace(whole, energy=alone.energy), replace(state.composed, parameters=parameters)
     training = _of_whole(judged.training, state.composed)
     judged = replace(judged, problem=whole, training=training)
-    if judged.scores is None or not head.linear_losses or head.is_solved:
+    if judged.scores is None or not head.linear.losses or head.is_solved:
         return judged
     means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.are_topics]
     topics = topic_scores(head, means, known.known_targets, state.folds, judged.scores)
@@ -303,7 +303,7 @@ def _judged(
     by_fold = state.epochs.scores
     if state.refit is not None:
         training, by_fold = state.refit.apply(problem, known, training), state.refit.scores
-    if not problem.known_head.allows_linear_part or linear is None:
+    if not problem.known_head.linear.allows_part or linear is None:
         return _Judged(problem, training, np.concatenate(by_fold))
     stack = linear_alone(linear) if state.epochs.given_up else stacked(linear, by_fold)
     linear_part = stack.linear_part
@@ -320,7 +320,8 @@ def _as_fitted(judged: _Judged, known: Data, state: _HeadFit) -> FittedModel:
     C, validation = head.C, state.epochs.record(head.C) if state.folds else None
     if judged.scores is not None:
         held_out = Targets.joined([known.known_targets.take(held) for _, held in state.folds])
-        head = head.calibrated(judged.scores, held_out).with_linear_part(judged.linear_part)
+        parts = () if judged.linear_part is None else (judged.linear_part,)
+        head = head.updated(outputs_=head.outputs_.calibrated(judged.scores, held_out), input_parts_=parts)
     return FittedModel(
         replace(judged.problem, head=head),
         judged.training,
@@ -341,9 +342,10 @@ def _best_so_far(problem: Problem, known: Data, state: _HeadFit, linear: LinearS
         return _as_fitted(_judged(problem, known, state, linear), known, state)
     if held_out is None:
         return None
-    head = problem.known_head
+    head, held_targets = problem.known_head, known.known_targets.take(state.folds[0][1])
+    outputs = head.outputs_.calibrated(state.epochs.scores[0], held_targets)
     return FittedModel(
-        replace(problem, head=head.calibrated(state.epochs.scores[0], known.known_targets.take(state.folds[0][1]))),
+        replace(problem, head=head.updated(outputs_=outputs)),
         held_out,
         baseline_nll=state.baseline_nll,
         C=head.C,

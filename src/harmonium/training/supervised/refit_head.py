@@ -87,5 +87,5 @@ def hidden_means(problem: Problem, data: Data, parameters: Parameters) -> np.nda
 
 
 def _solved(problem: Problem, means: np.ndarray, targets: Targets, C: float) -> tuple[np.ndarray, np.ndarray]:
-    head, labelled = problem.known_head, np.flatnonzero(targets.counting)
-    return head.solve_linear(means[labelled], targets.take(labelled), C, head.linear_losses[0])
+    labelled = np.flatnonzero(targets.counting)
+    return problem.known_head.linear.solve(means[labelled], targets.take(labelled), C)
