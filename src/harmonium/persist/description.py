@@ -65,9 +65,9 @@ def facts_of(model: FittedModel) -> dict[str, Any]:
     """Return what is neither a part nor an array of the model."""
     training, meaning = model.training, model.meaning
     facts: dict[str, Any] = {
-        "history": training.history,
-        "n_iter": training.n_iter,
-        "stopped": training.stopped,
+        "history": training.log.history,
+        "n_iter": training.log.n_iter,
+        "stopped": training.log.stopped,
         "n_items": training.n_items,
         "n_settled": training.n_settled,
         "nats": model.baseline_nll,

@@ -20,7 +20,7 @@ from harmonium.storage import check_fields, decode, decode_part, decode_settings
 from harmonium.tables.table import Table, TableColumn
 from harmonium.targets import Targets, TargetSpec
 from harmonium.training import FittedModel
-from harmonium.training.state import Training
+from harmonium.training.state import Training, TrainingLog
 
 _FIELDS: dict[str, Any] = {
     "format": str,
@@ -101,9 +101,7 @@ def _fitted(
         ),
         Training(
             parameters,
-            n_iter=int(facts["n_iter"]),
-            history=dict(facts["history"]),
-            stopped=str(facts["stopped"]),
+            TrainingLog(int(facts["n_iter"]), dict(facts["history"]), str(facts["stopped"])),
             n_items=int(facts["n_items"]),
             n_settled=int(facts["n_settled"]),
             posterior=None

@@ -261,8 +261,8 @@ class Sampling(Driver):
                 aligned = replace(posterior, chains=[replace(chain) for chain in posterior.chains])
                 aligned.align(problem.energy)
                 training.parameters, training.posterior = aligned.mean(), aligned
-                training.idle_units = monitor.idle_units(training.parameters)
-                training.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
+                training.log.idle_units = monitor.idle_units(training.parameters)
+                training.log.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
 
             begun = time.perf_counter()
 
@@ -272,10 +272,10 @@ class Sampling(Driver):
             def step() -> bool:
                 nonlocal begun
                 self._move_all(problem, objective, data, posterior, reporter)
-                training.n_iter += 1
+                training.log.n_iter += 1
                 if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
                     entry = self._record(monitor, training, posterior, time.perf_counter() - begun)
-                    reporter.epoch(training.n_iter, entry)
+                    reporter.epoch(training.log.n_iter, entry)
                     begun = time.perf_counter()
                 return False
 
@@ -380,10 +380,10 @@ class Sampling(Driver):
 
     def _record(self, monitor: Monitor, training: Training, posterior: Posterior, seconds: float) -> dict[str, float]:
         """Record all chains: readings of the first, and means over chains of their steps; raise if one has run away."""
-        entry: dict[str, float] = {"epoch": training.n_iter}
+        entry: dict[str, float] = {"epoch": training.log.n_iter}
         for chain in posterior.chains[::-1]:  # the first chain is recorded, but all are looked at
             try:
-                entry |= monitor.read(chain.parameters, training.n_iter)
+                entry |= monitor.read(chain.parameters, training.log.n_iter)
             except DivergenceError as error:
                 step = self.reading(chain, posterior)["step"]
                 raise DivergenceError(
@@ -394,7 +394,7 @@ class Sampling(Driver):
         entry |= {name: float(np.mean([reading[name] for reading in readings])) for name in readings[0]}
         for view, prior in posterior.prior.items():
             entry[f"prior_scale.{view}"] = float(np.sqrt(prior.variance.mean(dtype=np.float64)))
-        training.record({**entry, "seconds": seconds})
+        training.log.add({**entry, "seconds": seconds})
         return entry
 
     def prior_of(self, view: str) -> Prior:

@@ -24,7 +24,7 @@ from harmonium.training.growth.merging import SAME, without_duplicates
 from harmonium.training.initialise import initial_training
 from harmonium.training.plan import Plan
 from harmonium.training.result import FittedModel
-from harmonium.training.state import INTERRUPTED, Training, is_second
+from harmonium.training.state import INTERRUPTED, Training, TrainingLog, is_second
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
 from harmonium.training.supervised.epoch_search import EpochSearch, of_trial
 from harmonium.training.supervised.folds import held_out_folds
@@ -214,17 +214,8 @@ def _with_topics(model: FittedModel, whole: Problem, known: Data, state: _HeadFi
 
 def _of_whole(training: Training, composed: Training) -> Training:
     """Return the training of the units that predict, with the parameters of all units."""
-    return replace(
-        training,
-        parameters=with_head(composed.result, training.result),
-        average=None,
-        optimizer_state=None,
-        chains=None,
-        n_updates=0,
-        dual=None,
-        n_averaged=0,
-        idle_units=composed.idle_units,
-    )
+    log = replace(training.log, idle_units=composed.log.idle_units)
+    return training.with_parameters(with_head(composed.result, training.result), log=log)
 
 
 def _as_chosen(problem: Problem, found: SearchState, weights: dict[str, float]) -> Problem:
@@ -275,8 +266,8 @@ def _train(
         if state.n_done < len(trials):
             training.snapshot(always=True)
             # rows held out for early stopping differ from trial to trial, and so do those that a dual belongs to
-            training.optimizer_state, training.n_updates, training.dual = None, 0, None
-            training.stopped = Training.stopped
+            training.optimizer, training.dual = None, None
+            training.log.stopped = TrainingLog.stopped
 
 
 def _trials(problem: Problem, state: _HeadFit) -> list[Trial]:
@@ -340,8 +331,8 @@ def _best_so_far(
     planned = sum(trial.epochs for trial in _trials(problem, state))
     training = state.training
     if training is not None and state.n_done == len(_trials(problem, state)):  # no epoch is cut short
-        training.stopped = INTERRUPTED
-    n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
+        training.log.stopped = INTERRUPTED
+    n_records = len(training.log.history["epoch"]) if training is not None and training.interrupted else 0
     if n_records and (candidate is None or n_records >= _ENOUGH * planned):
         return _as_fitted(_judged(problem, known, state, linear), known, baseline_nll, state)
     if candidate is None:

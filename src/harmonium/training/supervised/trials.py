@@ -12,7 +12,7 @@ import numpy as np
 from harmonium.params import Parameters, copy_parameters
 from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import Driver
-from harmonium.training.state import INTERRUPTED, Training
+from harmonium.training.state import INTERRUPTED, Training, TrainingLog
 
 # Errors are averaged over this many epochs, as those of single epochs are noisy: a convention.
 _WINDOW = 3
@@ -114,7 +114,7 @@ class Fold:
         self.curve.append(error)
         mean = float(_smooth(np.array(self.curve))[-1])
         if mean <= self.lowest:
-            self.lowest, self.waited, self.n_iter = mean, 0, training.n_iter
+            self.lowest, self.waited, self.n_iter = mean, 0, training.log.n_iter
             self.parameters, self.scores = copy_parameters(training.result), scores
         else:
             self.waited += 1
@@ -136,11 +136,10 @@ class Fold:
         if self.parameters is None or self.scores is None or self.training is None:
             return None
         n_best = len(self.curve) - self.waited
+        history = {name: values[:n_best] for name, values in self.training.log.history.items()}
         training = Training(
             self.parameters,
-            n_iter=self.n_iter,
-            history={name: values[:n_best] for name, values in self.training.history.items()},
-            stopped=INTERRUPTED,
+            TrainingLog(self.n_iter, history, INTERRUPTED),
             n_items=self.training.n_items,
             n_settled=self.training.n_settled,
         )
