@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from harmonium.objectives.statistics import Statistics
+from harmonium.storage import serializable
 from harmonium.training import Driver, Run
 from harmonium.training.checkpoint.file import CheckpointPath
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import solve_head
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
@@ -21,7 +21,7 @@ from harmonium.validation import Number, Whole
 
 
 # What does the rest of a run depend on, beside parameters and random numbers? Numbers, arrays, and dicts of them.
-@resumable
+@serializable
 @dataclass
 class _Steps:
     """Where a run stands: the first reading of the monitor, and the number of steps done."""

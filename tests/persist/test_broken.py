@@ -29,10 +29,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---- contradictions --------------------------------------------------------------------------------------------------
 REFUSED = {
     "foreign format": (put("format", value="torch"), "format 'harmonium'"),
-    "newer schema": (put("schema", value=7), "install a newer"),
+    "newer schema": (put("schema", value=8), "install a newer"),
     "older schema": (put("schema", value=1), "save the model again with this version"),
-    "schema of another kind": (put("schema", value="6"), "schema 6"),
-    "schema that is true": (put("schema", value=True), "schema 6"),
+    "schema of another kind": (put("schema", value="7"), "schema 6 and 7"),
+    "schema that is true": (put("schema", value=True), "schema 6 and 7"),
     "missing entry": (drop("views"), "'views' is missing"),
     "unknown entry": (put("code", value="import os"), "'code' is unknown"),
     "entry of another kind": (put("views", value=[]), "'views' is list"),
@@ -115,7 +115,7 @@ def test_folders_with_something_wrong_are_refused(saved: Path, tmp_path: Path) -
     shutil.rmtree(folder)
     load_model(saved).save(folder)
     text = (folder / "model.json").read_text()
-    for broken, match in ((text[:100], "valid JSON"), (text.replace('"schema": 6', '"schema": 8'), "digest differs")):
+    for broken, match in ((text[:100], "valid JSON"), (text.replace('"schema": 7', '"schema": 8'), "digest differs")):
         (folder / "model.json").write_text(broken)
         refused(folder, match)
     (folder / "model.json").write_bytes(b"\xff\xfe")

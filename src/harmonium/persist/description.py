@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
-from harmonium.storage import encode, encode_part, encode_settings, heading, keep_by_fields
+from harmonium.storage import encode, encode_part, encode_settings, heading, serializable
 from harmonium.tables import Table
 from harmonium.training import FittedModel
 from harmonium.validation import check_fitted
@@ -20,7 +20,7 @@ INPUT = ("n_features_in_", "feature_names_in_")
 _ESTIMATORS: dict[str, type] = {}
 Estimator = TypeVar("Estimator", bound=type)
 
-keep_by_fields(Columns, "columns", "family", "feature_names")
+serializable(Columns)
 
 
 def saveable(estimator: Estimator) -> Estimator:

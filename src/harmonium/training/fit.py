@@ -10,8 +10,8 @@ import numpy as np
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, copy_parameters
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
@@ -97,7 +97,7 @@ def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator)
     return replace(model, training=training, usage=None, truncation_reached=False, relevance={}, remarks=())
 
 
-@resumable
+@serializable
 @dataclass
 class _Fit:
     """Where a fit stands.

@@ -10,7 +10,7 @@ import numpy as np
 
 from harmonium.kernels.optim.updates import ema_update
 from harmonium.params import Parameters, copy_parameters
-from harmonium.training.checkpoint.packing import SCRATCH, resumable
+from harmonium.storage import SCRATCH, serializable
 
 if TYPE_CHECKING:
     from harmonium.training.posterior.draws import Posterior
@@ -21,7 +21,7 @@ INTERRUPTED = "interrupted"
 _SHARE_OF_SNAPSHOTS = 0.01
 
 
-@resumable
+@serializable
 @dataclass
 class TrainingLog:
     """Record of a training, over all fits that continue each other.
@@ -59,7 +59,7 @@ class TrainingLog:
         return replace(self, history={name: list(values) for name, values in self.history.items()})
 
 
-@resumable
+@serializable
 @dataclass
 class OptimizerState:
     """Memory of an optimizer: arrays by what they remember and by parameter, and the number of its steps."""
@@ -68,7 +68,7 @@ class OptimizerState:
     n_updates: int = 0
 
 
-@resumable
+@serializable
 @dataclass
 class RunningAverage:
     """Running average of parameters, and the number of them that it has seen."""
@@ -94,7 +94,7 @@ class Snapshot:
     next_time: float
 
 
-@resumable
+@serializable
 @dataclass
 class Training:
     """A fit in progress: parameters, what drivers and objectives remember, and the record of every epoch.

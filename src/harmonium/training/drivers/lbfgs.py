@@ -13,8 +13,8 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, flatten, own_of, record, unflatten, weights_of
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import Driver, solve_head
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
@@ -238,7 +238,7 @@ class _Reached(OptimizeResult):
         self.update(x=intermediate_result.x.copy(), fun=intermediate_result.fun, nit=self.nit + 1)
 
 
-@resumable
+@serializable
 @dataclass
 class _Rounds:
     """Where a run stands: the first reading, rounds and iterations done, and the loss of the last round."""

@@ -14,8 +14,8 @@ from harmonium.hidden.selection import Selection
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart, as_part
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import Driver, solve_head
 from harmonium.training.drivers.batch_steps import BatchSteps
 from harmonium.training.drivers.centring import span
@@ -451,7 +451,7 @@ class Stochastic(Driver):
         return state.waited >= self.patience
 
 
-@resumable
+@serializable
 @dataclass
 class _Epochs:
     """Where a run stands: rows held out, the first reading, epochs done, and the best of them for early stopping."""

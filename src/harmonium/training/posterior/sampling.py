@@ -17,8 +17,8 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, record, weights_of
 from harmonium.parts import IsPart, as_part
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
@@ -469,7 +469,7 @@ def _into_prior(weights: np.ndarray, prior: Normal) -> None:
         weights -= np.float32(1 - 1 / excess) * distance
 
 
-@resumable
+@serializable
 @dataclass
 class _Starts:
     """Where the starts of chains stand: the random streams of all, starts that are done, and the one that is not."""
@@ -479,7 +479,7 @@ class _Starts:
     running: Training | None = None
 
 
-@resumable
+@serializable
 @dataclass
 class _Moves:
     """Where chains stand: they and their draws, the number of draws of earlier runs, and the first reading."""

@@ -14,9 +14,9 @@ from harmonium.linear.skip import LinearPart
 from harmonium.linear.stacking import linear_alone, may_help, stacked
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS
+from harmonium.storage import serializable
 from harmonium.targets import Targets
 from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
@@ -42,7 +42,7 @@ _ENOUGH = 0.5
 _CHOSEN_BY = 50_000
 
 
-@resumable
+@serializable
 @dataclass
 class _HeadFit:
     """Where the fit stands.

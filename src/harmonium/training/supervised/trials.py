@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from harmonium.params import Parameters, copy_parameters
-from harmonium.training.checkpoint.packing import resumable
+from harmonium.storage import serializable
 from harmonium.training.drivers.base import Driver
 from harmonium.training.state import INTERRUPTED, Training, TrainingLog
 
@@ -25,7 +25,7 @@ _GAIN = 0.01
 SHARE_OF_FEW = 0.5
 
 
-@resumable
+@serializable
 @dataclass(frozen=True)
 class Trial:
     """A number of epochs with one C.
@@ -69,7 +69,7 @@ class Trial:
         return driver.planned_rows(n_rows, self.max_epochs(driver.epochs(n_rows), share))
 
 
-@resumable
+@serializable
 @dataclass
 class Fold:
     """Where the search stands on one fold.
@@ -146,7 +146,7 @@ class Fold:
         return Candidate(C, training, self.scores)
 
 
-@resumable
+@serializable
 @dataclass(frozen=True)
 class Candidate:
     """A model that has not seen the held-out rows of the first fold, and its scores of them."""
@@ -156,7 +156,7 @@ class Candidate:
     scores: np.ndarray
 
 
-@resumable
+@serializable
 @dataclass
 class SearchState:
     """State of the search for the number of epochs.
