@@ -67,7 +67,7 @@ REFUSED = {
     "unknown fact": (put("fitted", "code", value="import os"), "'code' is unknown"),
     "unknown fact of the input": (put("input", "transform", value=1), "'transform' is unknown"),
     "weight of a head that is not there": (put("fitted", "C", value=1.0), "goes with a head"),
-    "missing history": (drop("fitted", "history"), "can be put together"),
+    "missing log": (drop("fitted", "log"), "can be put together"),
     "missing tensor": (tensor("parameters/x.weights", None), "'parameters/x.weights' is missing"),
     "missing described tensor": (tensor("parameters/y.weights", None, True), "found none"),
     "missing constant": (tensor("constants/y/scale", None, True), "constants of Gaussian"),
@@ -88,6 +88,12 @@ REFUSED = {
 def test_contradictions_are_refused(case: str, saved: Path, tmp_path: Path) -> None:
     change, match = REFUSED[case]
     refused(rewritten(saved, tmp_path, change), match)
+
+
+def test_facts_that_a_file_lacks_take_their_defaults(saved: Path, tmp_path: Path) -> None:
+    """So that a new one needs a field and no more."""
+    fitted = load_model(rewritten(saved, tmp_path, drop("fitted", "missing"))).fitted_
+    assert fitted.missing == {} and load_model(saved).fitted_.missing.keys() == {"x", "y", "z"}
 
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def encode(value: Any, where: str, tensors: Tensors | None = None) -> Any:
     if isinstance(value, range):
         return {"range": [value.start, value.stop, value.step]}
     if isinstance(value, np.ndarray) and value.dtype.kind in _ARRAY_KINDS and value.dtype != np.longdouble:
-        if tensors is not None and value.dtype.kind in "biuf":
+        if tensors is not None and value.dtype.kind in "biuf" and value.dtype.isnative:
             return _encode_tensor(value, where, tensors)
         return _encode_array(value, where)
     if isinstance(value, np.random.Generator):
