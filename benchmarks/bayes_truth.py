@@ -30,6 +30,7 @@ from benchmarks.internals import (
     pseudo_log_likelihood,
 )
 from harmonium import Adam, Bernoulli, GaussianUnits, Langevin, SampledCD, Views
+from harmonium.training.drivers.optimizers import Step
 
 N_FEATURES, N_UNITS, SCALE = 40, 4, 0.3
 SWEEPS = 1000
@@ -84,7 +85,7 @@ class Ascent(Driver):
         for step in range(1, self.n_steps + 1):
             statistics.count = 0.0
             SampledCD().accumulate(problem, training.parameters, batch, statistics, rng)
-            optimizer.update(moving, statistics, optimizer_state, self.rate, 0.0, step)
+            optimizer.update(moving, statistics, optimizer_state, Step(self.rate))
             yield step
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from harmonium.objectives.statistics import Statistics
+from harmonium.storage import serializable
 from harmonium.training import Driver, Run
 from harmonium.training.checkpoint.file import CheckpointPath
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import solve_head
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
@@ -21,7 +21,7 @@ from harmonium.validation import Number, Whole
 
 
 # What does the rest of a run depend on, beside parameters and random numbers? Numbers, arrays, and dicts of them.
-@resumable
+@serializable
 @dataclass
 class _Steps:
     """Where a run stands: the first reading of the monitor, and the number of steps done."""
@@ -103,10 +103,10 @@ class GradientDescent(Driver):
             self._move(run, rows, selection)
             solve_head(problem, data, rows, training)
             state.done += 1
-            training.n_iter += 1
-            entry = {"epoch": training.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
+            training.log.n_iter += 1
+            entry = {"epoch": training.log.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
             entry |= selection.read(training.parameters, monitor.presence)
-            training.record({**entry, "seconds": time.perf_counter() - begin})
+            training.log.add({**entry, "seconds": time.perf_counter() - begin})
             training.snapshot()  # what an interrupt goes back to
             run.reporter.batch(len(rows))
             run.reporter.epoch(state.done, entry)
@@ -114,7 +114,7 @@ class GradientDescent(Driver):
 
         def finish() -> None:
             solve_head(problem, data, rows, training, final=True)
-            training.idle_units = monitor.idle_units(training.parameters)
+            training.log.idle_units = monitor.idle_units(training.parameters)
 
         with run.checkpoint.level("epochs", _Steps) as state:
             monitor.start = state.start = state.start or monitor.begin(training.parameters)

@@ -12,6 +12,7 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, weights_of
 from harmonium.targets import Labels, Targets, TargetSpec
+from harmonium.training.drivers.optimizers import Step
 from tests.cases.models import random_batch
 from tests.cases.selection import cost, evidence_of, three_views
 
@@ -103,7 +104,7 @@ def test_shared_adam_is_adam_with_the_largest_gradient_of_all_units() -> None:
         gradient = adam_arrays(6, 4, seed=step)
         learning_rate_scale = {weights_of("x"): 0.5}
         statistics = Statistics({name: value.copy() for name, value in gradient.items()}, count=7.0)
-        optimizer.update(parameters, statistics, optimizer_state, rate, decay, step, learning_rate_scale)
+        optimizer.update(parameters, statistics, optimizer_state, Step(rate, decay, learning_rate_scale))
         for name, value in expected.items():
             g = gradient[name].astype(np.float64) / 7
             size = np.abs(g).max(axis=axis[name], keepdims=True) if name in axis else g
@@ -124,7 +125,7 @@ def test_shared_adam_uses_up_the_gradient_and_is_the_same_on_two_threads() -> No
         with compute(n_threads):
             for step in (1, 2):
                 statistics = Statistics(adam_arrays(4000, 200, seed=step), count=3.0)
-                optimizer.update(parameters, statistics, optimizer_state, 0.01, 0.1, step)
+                optimizer.update(parameters, statistics, optimizer_state, Step(0.01, 0.1))
                 assert not any(value.any() for value in statistics.gradient.values())
         results.append(parameters)
     for name, value in results[0].items():

@@ -12,6 +12,7 @@ from harmonium.kernels.optim.updates import ema_update
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
+from harmonium.training.drivers.optimizers import Step
 
 N_FEATURES, N_UNITS = 300, 13
 
@@ -30,14 +31,15 @@ def _train(lazy: bool, n_steps: int, optimizer: Adam, flush_every: int = 1000, d
         )
         known = {"x.weights": active_rows} if lazy else {}
         rate = 0.01 / (1 + step / 20)
-        optimizer.update(
-            parameters, statistics, optimizer_state, rate, decay, step, {"x.weights": 0.3}, active_rows=known
-        )
+        taken = Step(rate, decay, {"x.weights": 0.3}, active_rows=known)
+        optimizer.update(parameters, statistics, optimizer_state, taken)
         assert not any(value.any() for value in statistics.gradient.values())
         if step % flush_every == 0:
             optimizer.flush(parameters, optimizer_state)
     optimizer.flush(parameters, optimizer_state)
-    moments = {f"{kind}.{name}": optimizer_state[kind][name] for kind in ("first", "second") for name in parameters}
+    moments = {
+        f"{kind}.{name}": optimizer_state.arrays[kind][name] for kind in ("first", "second") for name in parameters
+    }
     return {**parameters, **moments}
 
 
@@ -72,7 +74,7 @@ def test_a_step_without_knowledge_of_rows_lets_all_catch_up_first() -> None:
             gradient[~active_rows] *= step in (1, 4)
             names = {"x.weights": active_rows | (step == 1)} if known else {}
             statistics = Statistics({"hidden.bias": np.zeros(2, np.float32), "x.weights": gradient}, count=1.0)
-            optimizer.update(parameters, statistics, optimizer_state, 0.1, 0.1, step, active_rows=names)
+            optimizer.update(parameters, statistics, optimizer_state, Step(0.1, 0.1, active_rows=names))
         results.append(parameters["x.weights"].copy())
     np.testing.assert_allclose(results[0], results[1], rtol=1e-5)
 

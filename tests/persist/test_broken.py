@@ -29,10 +29,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---- contradictions --------------------------------------------------------------------------------------------------
 REFUSED = {
     "foreign format": (put("format", value="torch"), "format 'harmonium'"),
-    "newer schema": (put("schema", value=7), "install a newer"),
+    "newer schema": (put("schema", value=8), "install a newer"),
     "older schema": (put("schema", value=1), "save the model again with this version"),
-    "schema of another kind": (put("schema", value="6"), "schema 6"),
-    "schema that is true": (put("schema", value=True), "schema 6"),
+    "schema of another kind": (put("schema", value="7"), "schema 6 and 7"),
+    "schema that is true": (put("schema", value=True), "schema 6 and 7"),
     "missing entry": (drop("views"), "'views' is missing"),
     "unknown entry": (put("code", value="import os"), "'code' is unknown"),
     "entry of another kind": (put("views", value=[]), "'views' is list"),
@@ -67,7 +67,7 @@ REFUSED = {
     "unknown fact": (put("fitted", "code", value="import os"), "'code' is unknown"),
     "unknown fact of the input": (put("input", "transform", value=1), "'transform' is unknown"),
     "weight of a head that is not there": (put("fitted", "C", value=1.0), "goes with a head"),
-    "missing history": (drop("fitted", "history"), "can be put together"),
+    "missing log": (drop("fitted", "log"), "can be put together"),
     "missing tensor": (tensor("parameters/x.weights", None), "'parameters/x.weights' is missing"),
     "missing described tensor": (tensor("parameters/y.weights", None, True), "found none"),
     "missing constant": (tensor("constants/y/scale", None, True), "constants of Gaussian"),
@@ -88,6 +88,12 @@ REFUSED = {
 def test_contradictions_are_refused(case: str, saved: Path, tmp_path: Path) -> None:
     change, match = REFUSED[case]
     refused(rewritten(saved, tmp_path, change), match)
+
+
+def test_facts_that_a_file_lacks_take_their_defaults(saved: Path, tmp_path: Path) -> None:
+    """So that a new one needs a field and no more."""
+    fitted = load_model(rewritten(saved, tmp_path, drop("fitted", "missing"))).fitted_
+    assert fitted.missing == {} and load_model(saved).fitted_.missing.keys() == {"x", "y", "z"}
 
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------
@@ -115,7 +121,7 @@ def test_folders_with_something_wrong_are_refused(saved: Path, tmp_path: Path) -
     shutil.rmtree(folder)
     load_model(saved).save(folder)
     text = (folder / "model.json").read_text()
-    for broken, match in ((text[:100], "valid JSON"), (text.replace('"schema": 6', '"schema": 8'), "digest differs")):
+    for broken, match in ((text[:100], "valid JSON"), (text.replace('"schema": 7', '"schema": 8'), "digest differs")):
         (folder / "model.json").write_text(broken)
         refused(folder, match)
     (folder / "model.json").write_bytes(b"\xff\xfe")

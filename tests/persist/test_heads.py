@@ -41,9 +41,9 @@ def target(name: str, value: Any) -> Any:
     """Change what the description says of the targets."""
 
     def change(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
-        pairs = description["fitted"]["targets"]["mapping"]
-        assert name in [key for key, _ in pairs]
-        pairs[:] = [[key, value if key == name else entry] for key, entry in pairs]
+        fields = description["fitted"]["meaning"]["fields"]
+        assert name in fields
+        fields[name] = value
 
     return change
 
@@ -63,7 +63,7 @@ FOUR = {"array": [0, 1, 2, 3], "dtype": "<i8"}
 REFUSED_HEADS = {
     "no head": ("classes", put("head", value=None), "does not go with the head NoneType"),
     "no head at all": ("classes", drop("head"), "'head' is missing"),
-    "no targets": ("classes", put("fitted", "targets", value=None), "does not go with the head NoneType"),
+    "no targets": ("classes", put("fitted", "meaning", value=None), "does not go with the head NoneType"),
     "a family for a head": (
         "classes",
         put("head", value={"part": "family:Bernoulli", "parameters": {}}),
@@ -85,7 +85,7 @@ REFUSED_HEADS = {
     "no bias": ("classes", tensor("parameters/head.bias", None, True), "head.bias' must be numbers.*found none"),
     "more than the head has": ("classes", tensor("head/more", np.ones(1, SINGLE), True), "'head/more' belongs to none"),
     "one class": ("classes", target("classes", [{"array": ["a"], "dtype": "<U1"}]), "the classes must be two or more"),
-    "classes of no kind": ("classes", target("classes", "abc"), "the classes must be two"),
+    "classes of no kind": ("classes", target("classes", "abc"), "meaning must be of the type"),
     "classes twice": ("classes", target("classes", [{"array": ["a", "b", "b"], "dtype": "<U1"}]), "be different"),
     "other classes": ("classes", target("classes", [TWO]), "shape"),
     "columns that are one": ("labels", target("one_column", True), "classes"),
@@ -94,7 +94,7 @@ REFUSED_HEADS = {
     "classes that are labels": ("classes", target("kind", "label"), "for targets of kind 'label'"),
     "numbers for a classifier": ("label", target("kind", "number"), "unless they are numbers"),
     "numbers that have classes": ("number", target("classes", [TWO]), "unless they are numbers"),
-    "targets of no kind": ("label", target("kind", "colour"), "for targets of kind 'colour'"),
+    "targets of no kind": ("label", target("kind", "colour"), "meaning must be of the type"),
     "a view of classes for labels": (
         "label",
         several(

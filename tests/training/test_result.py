@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import DivergenceError, Harmonium, HarmoniumClassifier, InvalidViewError, LabelView, Stochastic
+from harmonium import (
+    IBP,
+    DivergenceError,
+    FactorUnits,
+    Harmonium,
+    HarmoniumClassifier,
+    InvalidViewError,
+    LabelView,
+    Stochastic,
+)
 from harmonium.objectives.problem import Problem
 from harmonium.training import FittedModel
 from tests.cases.supervised import X, Y, classifier, regressor, two_numbers
@@ -21,8 +30,7 @@ def unsupervised(**keywords: Any) -> Harmonium:
 
 
 def assert_same_state(now: FittedModel, before: FittedModel) -> None:
-    assert now.training.history == before.training.history
-    assert (now.training.n_iter, now.training.n_items) == (before.training.n_iter, before.training.n_items)
+    assert now.training.log == before.training.log and now.training.n_items == before.training.n_items
     assert now.training.stream.bit_generator.state == before.training.stream.bit_generator.state
     assert list(now.parameters) == list(before.parameters)
     for name, value in before.parameters.items():
@@ -109,3 +117,12 @@ def test_a_label_that_is_a_view_has_names_of_its_own() -> None:
         assert model.feature_names_["label"] == expected
         assert list(model.loadings("label").index) == expected
         assert model.input_names_ == ["words", "colour"]
+
+
+@pytest.mark.parametrize("hidden", [FactorUnits(), IBP(truncation=4)])
+def test_units_that_a_fit_has_rotated_or_removed_go_on_with_an_optimizer_that_starts_afresh(hidden: Any) -> None:
+    driver = Stochastic(max_iter=3, batch_size=20)
+    model = Harmonium(3, hidden=hidden, driver=driver, random_state=0).fit(X)
+    assert model.fitted_.training.optimizer is None
+    model.partial_fit(X)
+    assert model.fitted_.training.optimizer.n_updates == -(-len(Y) // 20)

@@ -103,17 +103,17 @@ class Inspection:
         "validation_reconstruction", "free_energy_gap", "n_components" and "prior_bound" (layers that select units), and
         "step", "accepted" and "prior_scale.VIEW" (posterior draws).
         """
-        return self._model.training.history
+        return self._model.training.log.history
 
     @property
     def n_iter_(self) -> int:
         """Number of epochs done; of iterations for `LBFGS`, of moves for posterior draws."""
-        return self._model.training.n_iter
+        return self._model.training.log.n_iter
 
     @property
     def stopped_(self) -> str:
         """Why training ended."""
-        return self._model.training.stopped
+        return self._model.training.log.stopped
 
     @property
     def unit_usage_(self) -> np.ndarray:

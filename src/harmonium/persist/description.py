@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
 
 from harmonium.params import Parameters
 from harmonium.persist.posterior import posterior_tensors
-from harmonium.storage import encode, encode_part, encode_settings, heading, keep_by_fields
+from harmonium.storage import encode, encode_part, encode_settings, heading, serializable
 from harmonium.tables import Table
+from harmonium.targets import TargetSpec
 from harmonium.training import FittedModel
 from harmonium.validation import check_fitted
 from harmonium.views import Columns
@@ -20,7 +22,14 @@ INPUT = ("n_features_in_", "feature_names_in_")
 _ESTIMATORS: dict[str, type] = {}
 Estimator = TypeVar("Estimator", bound=type)
 
-keep_by_fields(Columns, "columns", "family", "feature_names")
+serializable(Columns)
+serializable(TargetSpec)
+#: fields of a fitted model that a file keeps by their names; others have entries of their own
+FACTS = tuple(
+    entry.name for entry in fields(FittedModel) if entry.name not in ("problem", "training", "feature_names", "table")
+)
+#: fields of its training that a file keeps by their names
+TRAINING = ("log", "n_items", "n_settled")
 
 
 def saveable(estimator: Estimator) -> Estimator:
@@ -37,7 +46,7 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
         raise TypeError(f"Only {', '.join(_ESTIMATORS)} can be saved; got {name}; save the model it is made from.")
     check_fitted(estimator)
     model: FittedModel = estimator.fitted_
-    tensors = {key: np.asarray(value, order="C") for key, value in tensors_of(model).items()}
+    facts, tensors = facts_and_tensors(model)
     description = {
         **heading(FORMAT, name),
         "parameters": encode_settings(estimator),
@@ -55,42 +64,23 @@ def describe(estimator: Any) -> tuple[dict[str, Any], Parameters]:
             for view, family in model.families.items()
         },
         "head": None if model.head is None else encode_part(model.head, "head"),
-        "fitted": {key: encode(value, key) for key, value in facts_of(model).items()},
+        "fitted": facts,
         "tensors": {key: signature(value) for key, value in tensors.items()},
     }
     return description, tensors
 
 
-def facts_of(model: FittedModel) -> dict[str, Any]:
-    """Return what is neither a part nor an array of the model."""
-    training, meaning = model.training, model.meaning
-    facts: dict[str, Any] = {
-        "history": training.history,
-        "n_iter": training.n_iter,
-        "stopped": training.stopped,
-        "n_items": training.n_items,
-        "n_settled": training.n_settled,
-        "nats": model.baseline_nll,
-        "C": model.C,
-        "validation": model.validation,
-        "truncation_reached": model.truncation_reached,
-        "remarks": list(model.remarks),
+def facts_and_tensors(model: FittedModel) -> tuple[dict[str, Any], Parameters]:
+    """Return what is no part of the model as JSON, and all arrays by the names that they have in a file."""
+    tensors = {key: np.asarray(value, order="C") for key, value in tensors_of(model).items()}
+    facts = {name: encode(getattr(model, name), name, tensors) for name in FACTS}
+    facts |= {name: encode(getattr(model.training, name), name, tensors) for name in TRAINING}
+    others = {
         "posterior": None if model.posterior is None else model.posterior.target,
-        "missing": model.missing,
-        "shares": model.shares,
         "view_weights": dict(model.problem.view_weights),
         "table": None if model.table is None else table_facts(model.table),
-        "targets": None,
     }
-    if meaning is not None:
-        facts["targets"] = {
-            "kind": meaning.kind,
-            "classes": meaning.classes,
-            "one_column": meaning.one_column,
-            "n_columns": meaning.n_columns,
-            "names": meaning.names,
-        }
-    return facts
+    return facts | {name: encode(value, name) for name, value in others.items()}, tensors
 
 
 def table_facts(table: Table) -> list[dict[str, Any]]:
@@ -108,15 +98,13 @@ def table_facts(table: Table) -> list[dict[str, Any]]:
 
 
 def tensors_of(model: FittedModel) -> Parameters:
-    """Return all arrays of a model, by the names they have in a file."""
+    """Return the arrays of the parts of a model, by the names they have in a file."""
     constants = {view: family.constants() for view, family in model.families.items()}
     return {
         **{f"parameters/{name}": value for name, value in model.parameters.items()},
         **{f"reference/{name}": value for name, value in model.reference.items()},
         **{f"constants/{view}/{name}": value for view, own in constants.items() for name, value in own.items()},
         **({} if model.head is None else {f"head/{name}": value for name, value in model.head.constants().items()}),
-        **{f"relevance/{view}": value for view, value in model.relevance.items()},
-        **({} if model.usage is None else {"usage": model.usage}),
         **({} if model.posterior is None else posterior_tensors(model.posterior)),
     }
 

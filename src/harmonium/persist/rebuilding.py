@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,13 +14,16 @@ from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
-from harmonium.persist.description import _ESTIMATORS, FORMAT, INPUT, facts_of, signature, tensors_of
+from harmonium.persist import schema_6
+from harmonium.persist.description import _ESTIMATORS, FACTS, FORMAT, INPUT, TRAINING, facts_and_tensors, signature
 from harmonium.persist.posterior import restored_posterior
 from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
+from harmonium.storage.annotations import conforms
+from harmonium.storage.models import SCHEMA
 from harmonium.tables.table import Table, TableColumn
 from harmonium.targets import TargetSpec
 from harmonium.training import FittedModel
-from harmonium.training.state import Training
+from harmonium.training.state import Training, TrainingLog
 
 _FIELDS: dict[str, Any] = {
     "format": str,
@@ -41,6 +44,11 @@ _VIEW_FIELDS: dict[str, Any] = {
     "feature_names": (list, type(None)),
     "constants": list,
 }
+# facts beside those of the model and of its training
+_OTHER_FACTS = ("posterior", "view_weights", "table")
+# what the others are, by their names
+_DECLARED = {name: hint for name, hint in get_type_hints(FittedModel).items() if name in FACTS}
+_DECLARED |= {"log": TrainingLog, "n_items": int, "n_settled": int}
 # what parts raise when a file contradicts them
 _CONTRADICTIONS = (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError)
 _PUT_TOGETHER = "A model file must hold a model that can be put together; it cannot ({reason}); save the model again."
@@ -77,62 +85,32 @@ def _fitted(
 ) -> FittedModel:
     """Return the fitted model from its description and tensors."""
     views, parameters = description["views"], _under("parameters/", tensors)
-    families: dict[str, Family] = {}
-    for view, entry in views.items():
-        check_fields(entry, _VIEW_FIELDS, f"View {view!r} of a model file")
-        # the width is checked against a tensor before anything of that width is made
-        _check_shape(f"parameters/{bias_of(view)}", parameters.get(bias_of(view)), (entry["n_features"],))
-        families[view] = _family(view, entry, tensors)
+    families = {view: _family(view, entry, parameters.get(bias_of(view)), tensors) for view, entry in views.items()}
     hidden = _hidden(dict(description["hidden"]), parameters.get(HIDDEN_BIAS))
-    facts = {key: decode(value, key) for key, value in description["fitted"].items()}
-    meaning = _meaning(facts["targets"])
+    facts = _facts(description, tensors)
+    meaning, C = facts["meaning"], facts["C"]
     head = _head(description["head"], meaning, _under("head/", tensors))
     if (head is None) != (not kinds) or (meaning is not None and meaning.kind not in kinds):
         raise ValueError(f"{description['estimator']} does not go with the head {type(head).__name__}")
-    reference = _under("reference/", tensors)
-    _check_parameters(families, hidden, head, parameters, reference)
-    posterior = facts["posterior"]
-    baseline_nll, C = float(facts["nats"]), facts["C"]
     if (C is None) != (head is None):
         raise ValueError("a weight C of the loss goes with a head, and a head with one")
+    energy, reference = Energy(families, hidden), _under("reference/", tensors)
+    _check_parameters(families, hidden, head, parameters, reference)
+    weights = _view_weights(facts.pop("view_weights"), families)
+    target, table = facts.pop("posterior"), facts.pop("table")
+    posterior = None if target is None else restored_posterior(tensors, parameters, families, str(target), rng)
+    own = {name: facts.pop(name) for name in TRAINING}
     model = FittedModel(
-        Problem(
-            Energy(families, hidden), reference, head, float(C or 0.0) * baseline_nll, _view_weights(facts, families)
-        ),
-        Training(
-            parameters,
-            n_iter=int(facts["n_iter"]),
-            history=dict(facts["history"]),
-            stopped=str(facts["stopped"]),
-            n_items=int(facts["n_items"]),
-            n_settled=int(facts["n_settled"]),
-            posterior=None
-            if posterior is None
-            else restored_posterior(tensors, parameters, families, str(posterior), rng),
-            stream=rng,
-        ),
+        Problem(energy, reference, head, float(C or 0.0) * facts["baseline_nll"], weights),
+        Training(parameters, posterior=posterior, stream=rng, **own),
         feature_names={
             view: _names(view, entry) for view, entry in views.items() if entry["feature_names"] is not None
         },
-        meaning=meaning,
-        baseline_nll=baseline_nll,
-        C=None if C is None else float(C),
-        validation=facts["validation"],
-        usage=_usage(tensors, hidden),
-        truncation_reached=bool(facts["truncation_reached"]),
-        relevance=_relevance(_under("relevance/", tensors), families, hidden),
-        missing={str(view): float(share) for view, share in facts["missing"].items()},
-        table=None if facts["table"] is None else _table(facts["table"], families),
-        shares={str(part): float(share) for part, share in facts["shares"].items()},
-        remarks=tuple(map(str, facts["remarks"])),
+        table=None if table is None else _table(table, families),
+        **facts,
     )
-    strange = sorted(set(facts) - set(facts_of(model)))
-    if strange:
-        raise ModelFileError(
-            f"A model file may only hold facts that this version of harmonium knows; {strange[0]!r} is unknown; use "
-            "the version that saved it."
-        )
-    unknown = sorted(set(tensors) - set(tensors_of(model)))
+    _check_units(model)
+    unknown = sorted(set(tensors) - set(facts_and_tensors(model)[1]))
     if unknown:
         raise ModelFileError(
             f"A model file may only hold tensors of its parts; {unknown[0]!r} belongs to none; save the model again."
@@ -140,9 +118,30 @@ def _fitted(
     return model
 
 
-def _view_weights(facts: dict[str, Any], families: dict[str, Family]) -> dict[str, float]:
+def _facts(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return the facts of a file, each of them what the field that is to hold it declares.
+
+    Facts of the model that a file does not have take the defaults of their fields.
+    """
+    encoded = description["fitted"]
+    if description["schema"] == SCHEMA - 1:
+        encoded = schema_6.upgraded(encoded, tensors)
+    strange = sorted(set(encoded) - {*FACTS, *TRAINING, *_OTHER_FACTS})
+    if strange:
+        raise ModelFileError(
+            f"A model file may only hold facts that this version of harmonium knows; {strange[0]!r} is unknown; use "
+            "the version that saved it."
+        )
+    facts = {name: decode(value, name, tensors) for name, value in encoded.items()}
+    for name, declared in _DECLARED.items():
+        if name in facts and not conforms(facts[name], declared):
+            raise ValueError(f"{name} must be of the type {getattr(declared, '__name__', declared)}")
+    return facts
+
+
+def _view_weights(found: dict[str, float], families: dict[str, Family]) -> dict[str, float]:
     """Return the weights of the views; refuse those of others, and what is no weight."""
-    weights = {str(view): float(weight) for view, weight in facts["view_weights"].items()}
+    weights = {str(view): float(weight) for view, weight in found.items()}
     if not set(weights) <= set(families) or not all(0 < weight < np.inf for weight in weights.values()):
         raise ValueError("view_weights must be numbers above 0, of views that the model has")
     return weights
@@ -167,49 +166,40 @@ def _under(prefix: str, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-def _usage(tensors: dict[str, np.ndarray], hidden: HiddenLayer) -> np.ndarray | None:
-    """Return the use of the units, if it was saved; refuse other shapes."""
-    usage = tensors.get("usage")
-    if usage is not None and (usage.shape != (hidden.n_units_,) or usage.dtype.kind != "f"):
-        raise ValueError(f"usage must have {hidden.n_units_} numbers")
-    return usage
+def _check_units(model: FittedModel) -> None:
+    """Refuse what is said of units and features if it is of other ones."""
+    usage, relevance, families = model.usage, model.relevance, model.families
+    if usage is not None and (usage.shape != (model.n_units,) or usage.dtype.kind != "f"):
+        raise ValueError(f"usage must have {model.n_units} numbers")
+    for view in set(relevance) | (set(families) if relevance else set()):
+        shape = (families[view].n_features_, model.n_units) if view in families else None
+        _check_shape(f"relevance/{view}", relevance.get(view), shape)
+    broken = first_not_finite(relevance)
+    if broken is not None:
+        raise ModelFileError(
+            f"A model file must hold finite numbers; tensor 'relevance/{broken}' has others; fit the model again."
+        )
 
 
-def _relevance(found: dict[str, np.ndarray], families: dict[str, Family], hidden: HiddenLayer) -> dict[str, np.ndarray]:
-    """Return what features are ranked by, if it was saved; refuse other views and shapes."""
-    for view in set(found) | (set(families) if found else set()):
-        shape = (families[view].n_features_, hidden.n_units_) if view in families else None
-        _check_shape(f"relevance/{view}", found.get(view), shape)
-        if not np.isfinite(found[view]).all():
-            raise ModelFileError(
-                f"A model file must hold finite numbers; tensor 'relevance/{view}' has others; fit the model again."
-            )
-    return found
-
-
-def _meaning(targets: Any) -> TargetSpec | None:
-    """Return what targets stand for."""
-    if targets is None:
-        return None
-    found = targets["classes"]
-    if not all(isinstance(classes, np.ndarray) and len(classes) > 1 for classes in found):
+def _check_targets(meaning: TargetSpec) -> None:
+    """Refuse what targets cannot stand for."""
+    classes, names = meaning.classes, meaning.names
+    if not all(len(found) > 1 for found in classes):
         raise ValueError("the classes must be two or more in every column")
-    classes = list(found)
-    if not all(np.array_equal(np.unique(c), c) for c in classes):
+    if not all(np.array_equal(np.unique(found), found) for found in classes):
         raise ValueError("the classes must be different, and in order")
-    names = targets.get("names")
-    if names is not None and (len(names) != targets["n_columns"] or not all(isinstance(name, str) for name in names)):
-        raise ValueError(f"the names of the targets must be {targets['n_columns']} texts")
-    meaning = TargetSpec(targets["kind"], classes, bool(targets["one_column"]), int(targets["n_columns"]), names)
+    if names is not None and len(names) != meaning.n_columns:
+        raise ValueError(f"the names of the targets must be {meaning.n_columns} texts")
     if meaning.one_column != (meaning.n_columns == 1) or len(classes) not in (0, meaning.n_columns):
         raise ValueError(f"the classes must be those of {meaning.n_columns} columns")
     if bool(classes) == (meaning.kind == "number"):
         raise ValueError(f"targets of kind {meaning.kind!r} must have classes, unless they are numbers")
-    return meaning
 
 
 def _head(entry: dict[str, Any] | None, meaning: TargetSpec | None, constants: dict[str, np.ndarray]) -> Head | None:
     """Return the head, which checks its own constants."""
+    if meaning is not None:
+        _check_targets(meaning)
     if entry is None or meaning is None:
         return None
     head = decode_part(entry, "head")
@@ -263,8 +253,11 @@ def _hidden(entry: dict[str, Any], bias: np.ndarray | None) -> HiddenLayer:
     return hidden.restore(n_units)
 
 
-def _family(view: str, entry: dict[str, Any], tensors: dict[str, np.ndarray]) -> Family:
+def _family(view: str, entry: dict[str, Any], bias: np.ndarray | None, tensors: dict[str, np.ndarray]) -> Family:
     """Return the family of a view with its constants, tried out on one row."""
+    check_fields(entry, _VIEW_FIELDS, f"View {view!r} of a model file")
+    # the width is checked against a tensor before anything of that width is made
+    _check_shape(f"parameters/{bias_of(view)}", bias, (entry["n_features"],))
     family = decode_part(entry["family"], f"the family of view {view!r}")
     if not isinstance(family, Family):
         raise ModelFileError(f"View {view!r} must have a family; found {type(family).__name__}; save the model again.")

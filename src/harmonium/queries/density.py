@@ -20,7 +20,6 @@ from harmonium.inference.symmetry import canonical_signs, turn_over
 from harmonium.queries.blocks import completed_blocks
 from harmonium.queries.latent import typical_sizes
 from harmonium.training import FittedModel
-from harmonium.training.state import Training
 from harmonium.views import Views
 from harmonium.views.drawn import as_data
 
@@ -131,24 +130,14 @@ def _as_data(model: FittedModel, batches: Sequence[Batch], rng: np.random.Genera
 def with_canonical_signs(model: FittedModel) -> FittedModel:
     """Return a model of the same p(x) whose binary and binomial units are aligned with the mean item."""
     parameters, turned = canonical_signs(model.energy, model.parameters, model.reference)
-    before = model.training
-    posterior = before.posterior
+    posterior = model.training.posterior
     if posterior is not None:
         chains = [
             replace(chain, draws=[turn_over(model.energy, draw, turned) for draw in chain.draws])
             for chain in posterior.chains
         ]
         posterior = replace(posterior, chains=chains)
-    training = Training(  # what the optimizer remembers of the old signs would be wrong
-        parameters,
-        n_iter=before.n_iter,
-        history=before.history,
-        stopped=before.stopped,
-        n_items=before.n_items,
-        n_settled=before.n_settled,
-        posterior=posterior,
-        stream=before.stream,
-    )
+    training = model.training.with_parameters(parameters, posterior=posterior)
     # rows that had a unit now lack it
     usage = None if model.usage is None else np.where(turned, 1 - model.usage, model.usage)
     # relevance is judged by the items that have most of a unit, which are others now

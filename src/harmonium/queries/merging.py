@@ -16,18 +16,7 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
     _check(model)
     data = Data(views)
     problem, parameters = without_duplicates(model.problem, model.parameters, data, threshold)
-    training = replace(
-        model.training,
-        parameters=parameters,
-        # what remembers units that are gone
-        optimizer_state=None,
-        chains=None,
-        n_updates=0,
-        dual=None,
-        average=None,
-        n_averaged=0,
-        idle_units=0,
-    )
+    training = model.training.with_parameters(parameters, log=replace(model.training.log, idle_units=0))
     found = feature_relevance(problem, parameters, data)
     return replace(model, problem=problem, training=training, relevance=found, remarks=())
 

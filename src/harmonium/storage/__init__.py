@@ -8,9 +8,10 @@ from harmonium.storage.folders import read_whole_folder
 from harmonium.storage.models import check_fields, check_header, heading, load_model, rebuilds, write_model
 from harmonium.storage.sealed import read_sealed, write_sealed
 from harmonium.storage.settings import decode_settings, encode_settings
-from harmonium.storage.values import check_names, decode, decode_part, encode, encode_part, keep_by_fields
+from harmonium.storage.values import SCRATCH, check_names, decode, decode_part, encode, encode_part, serializable
 
 __all__ = [
+    "SCRATCH",
     "check_fields",
     "check_header",
     "check_names",
@@ -21,11 +22,11 @@ __all__ = [
     "encode_part",
     "encode_settings",
     "heading",
-    "keep_by_fields",
     "load_model",
     "read_sealed",
     "read_whole_folder",
     "rebuilds",
+    "serializable",
     "write_model",
     "write_sealed",
 ]

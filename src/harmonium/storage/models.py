@@ -12,7 +12,8 @@ from harmonium.exceptions import ModelFileError
 from harmonium.storage.folders import read_folder, write_folder
 from harmonium.storage.sealed import Tensors, read_sealed, write_sealed
 
-SCHEMA = 6
+#: what is written; the one before it is read as well
+SCHEMA = 7
 FILE_ENDING = ".safetensors"
 _FORMS = f"A model is saved to a file whose name ends in {FILE_ENDING}, or to a folder, whose name has no ending"
 
@@ -174,9 +175,10 @@ def check_header(description: dict[str, Any]) -> None:
             f"{str(description.get('format'))[:60]!r}; pass the path that save was given."
         )
     schema = description.get("schema")
-    if isinstance(schema, bool) or not isinstance(schema, int) or schema != SCHEMA:
+    if isinstance(schema, bool) or not isinstance(schema, int) or schema not in (SCHEMA - 1, SCHEMA):
         newer = isinstance(schema, int) and schema > SCHEMA
         advice = "install a newer harmonium" if newer else "save the model again with this version"
         raise ModelFileError(
-            f"This version of harmonium reads model files of schema {SCHEMA}; got {str(schema)[:60]}; {advice}."
+            f"This version of harmonium reads model files of schema {SCHEMA - 1} and {SCHEMA}; got {str(schema)[:60]}; "
+            f"{advice}."
         )

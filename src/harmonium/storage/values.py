@@ -1,50 +1,52 @@
-"""Settings and results as JSON and back: plain values, containers, arrays, and parts by their registered names."""
+"""Serialiser of model files and checkpoints: values as JSON and tensors, and back.
+
+Values are numbers, texts, containers, arrays, random streams, parts by their registered names, and dataclasses that are
+`serializable`. Everything but numbers, texts and lists becomes a JSON object with one telling key.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from harmonium.exceptions import ModelFileError
 from harmonium.parts import Part, part_by_name
 
+Tensors = dict[str, np.ndarray]
 # truth values, numbers, texts, bytes, dates and durations, objects
 _ARRAY_KINDS = "biufUSMmO"
 # no class or name is that long, and a file must not ask for more memory than it has content
 _LARGEST_ITEM = 1_000_000
-_BY_FIELDS: dict[type, tuple[str, ...]] = {}
+_KINDS: dict[str, type] = {}
+_Kind = TypeVar("_Kind", bound=type)
+#: metadata of fields that files leave out; they have their defaults when they are read
+SCRATCH = {"scratch": True}
 
 
-def keep_by_fields(kind: type, *fields: str) -> None:
-    """Let files hold objects of a class by the arguments of its constructor, which are its attributes.
-
-    Parameters
-    ----------
-    kind : type
-        The class.
-    *fields : str
-        Names of the arguments; no other class has the same.
-    """
-
-    def decode_fields(value: dict[str, Any], where: str) -> Any:
-        return kind(**{field: decode(value[field], where) for field in fields})
-
-    _BY_FIELDS[kind] = fields
-    _DECODERS[frozenset(fields)] = decode_fields
+def serializable(kind: _Kind) -> _Kind:
+    """Let files hold a dataclass by its name, which no other may have: a class decorator."""
+    registered = _KINDS.setdefault(kind.__name__, kind)
+    if registered is not kind:
+        raise TypeError(f"A file would take {kind.__module__}.{kind.__name__} for that of {registered.__module__}.")
+    return kind
 
 
-def encode(value: Any, where: str) -> Any:
-    """Return JSON for a value; everything but numbers, texts and lists becomes an object with one telling key.
+def encode(value: Any, where: str, tensors: Tensors | None = None) -> Any:
+    """Return JSON for a value.
 
     Parameters
     ----------
     value : object
-        What a constructor was given.
+        What a constructor was given, or what was learned.
     where : str
-        Name of the parameter, for the message if it cannot be saved.
+        Name of the value, for tensors and for the message if it cannot be saved.
+    tensors : dict of str to ndarray, optional
+        Where arrays of numbers go, by names that begin with ``where``. Default: they become lists.
 
     Returns
     -------
@@ -65,26 +67,32 @@ def encode(value: Any, where: str) -> Any:
     if isinstance(value, Real):
         number = float(value)
         return number if math.isfinite(number) else {"float": str(number)}
-    if isinstance(value, list):
-        return [encode(entry, where) for entry in value]
-    if isinstance(value, tuple):
-        return {"tuple": [encode(entry, where) for entry in value]}
+    if isinstance(value, list | tuple):
+        entries = [encode(entry, f"{where}/{number}", tensors) for number, entry in enumerate(value)]
+        return entries if isinstance(value, list) else {"tuple": entries}
     if isinstance(value, dict):
         # pairs, as keys need not be texts
-        return {"mapping": [[encode(key, where), encode(entry, where)] for key, entry in value.items()]}
+        return {"mapping": [[encode(k, where), encode(entry, f"{where}/{k}", tensors)] for k, entry in value.items()]}
     if isinstance(value, slice):
         return {"slice": [encode(bound, where) for bound in (value.start, value.stop, value.step)]}
     if isinstance(value, range):
         return {"range": [value.start, value.stop, value.step]}
     if isinstance(value, np.ndarray) and value.dtype.kind in _ARRAY_KINDS and value.dtype != np.longdouble:
+        if tensors is not None and value.dtype.kind in "biuf" and value.dtype.isnative:
+            return _encode_tensor(value, where, tensors)
         return _encode_array(value, where)
-    if type(value) in _BY_FIELDS:
-        return {field: encode(getattr(value, field), where) for field in _BY_FIELDS[type(value)]}
+    if isinstance(value, np.random.Generator):
+        return {"stream": _stream_state(value)}
+    kind: Any = _KINDS.get(type(value).__name__)
+    if kind is type(value):
+        kept = [entry.name for entry in fields(kind) if "scratch" not in entry.metadata]
+        held = {name: encode(getattr(value, name), f"{where}/{name}", tensors) for name in kept}
+        return {"kind": kind.__name__, "fields": held}
     if isinstance(value, Part):
         return encode_part(value, where)
     raise TypeError(
-        f"A model is saved with parameters that are numbers, texts, parts, or containers of them; {where} is of type "
-        f"{type(value).__name__}; change it with set_params before saving."
+        f"A file holds numbers, texts, arrays and parts, and containers of them; {where} is of type "
+        f"{type(value).__name__}; replace it by one of them before saving."
     )
 
 
@@ -106,18 +114,18 @@ def encode_part(part: Part, where: str) -> dict[str, Any]:
     return {"part": name, "parameters": encoded}
 
 
-def decode(value: Any, where: str) -> Any:
+def decode(value: Any, where: str, tensors: Mapping[str, np.ndarray] | None = None) -> Any:
     """Return the value that `encode` wrote; refuse, with a `ModelFileError`, what it does not write."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list):
-        return [decode(entry, where) for entry in value]
+        return [decode(entry, where, tensors) for entry in value]
     if isinstance(value, dict):
         decoder = _DECODERS.get(frozenset(value))
         if decoder is not None:
             try:
-                return decoder(value, where)
-            except (TypeError, ValueError, OverflowError, AttributeError) as error:
+                return decoder(value, where, tensors or {})
+            except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
                 if isinstance(error, ModelFileError):
                     raise
                 raise _unreadable(value, where) from error
@@ -177,13 +185,41 @@ def _unreadable(value: Any, where: str) -> ModelFileError:
     )
 
 
-def _decode_mapping(value: dict[str, Any], where: str) -> dict[Any, Any]:
-    return {decode(key, where): decode(entry, where) for key, entry in value["mapping"]}
-
-
 def _decode_slice(value: dict[str, Any], where: str) -> slice:
     start, stop, step = (decode(bound, where) for bound in value["slice"])
     return slice(start, stop, step)
+
+
+def _encode_tensor(array: np.ndarray, where: str, tensors: Tensors) -> dict[str, Any]:
+    """Return the name of an array, which goes to the tensors."""
+    # products round differently where rows and columns lie in memory the other way round
+    transposed = array.flags.f_contiguous and not array.flags.c_contiguous
+    tensors[where] = np.asarray(array.T if transposed else array, order="C")
+    return {"tensor": where, "transposed": transposed}
+
+
+def _decode_tensor(value: dict[str, Any], tensors: Mapping[str, np.ndarray]) -> np.ndarray:
+    array = tensors[value["tensor"]]
+    return array.T if value["transposed"] else array
+
+
+def _stream_state(rng: np.random.Generator) -> dict[str, Any]:
+    """Return the state of a random stream; refuse generators whose state JSON cannot hold."""
+    state = dict(rng.bit_generator.state)
+    if state["bit_generator"] != "PCG64":  # the only one that estimators make
+        raise TypeError(f"A checkpoint needs the random numbers of PCG64; got {state['bit_generator']}; pass a seed.")
+    return state
+
+
+def _decode_stream(value: dict[str, Any]) -> np.random.Generator:
+    rng = np.random.default_rng(0)
+    rng.bit_generator.state = value["stream"]
+    return rng
+
+
+def _decode_kind(kind: str, held: dict[str, Any], where: str, tensors: Mapping[str, np.ndarray]) -> Any:
+    """Return a dataclass from its fields; those that a file does not have take their defaults."""
+    return _KINDS[kind](**{name: decode(entry, f"{where}/{name}", tensors) for name, entry in held.items()})
 
 
 def _encode_array(array: np.ndarray, where: str) -> dict[str, Any]:
@@ -209,13 +245,24 @@ def _decode_array(value: dict[str, Any], where: str) -> np.ndarray:
     return flat.view(dtype).reshape(value.get("shape", -1))
 
 
-_DECODERS: dict[frozenset[str], Any] = {
-    frozenset({"float"}): lambda value, where: float(value["float"]),
-    frozenset({"tuple"}): lambda value, where: tuple(decode(entry, where) for entry in value["tuple"]),
-    frozenset({"mapping"}): _decode_mapping,
-    frozenset({"slice"}): _decode_slice,
-    frozenset({"range"}): lambda value, where: range(*value["range"]),
-    frozenset({"array", "dtype"}): _decode_array,
-    frozenset({"array", "dtype", "shape"}): _decode_array,
-    frozenset({"part", "parameters"}): decode_part,
+_DECODERS: dict[frozenset[str], Callable[[dict[str, Any], str, Mapping[str, np.ndarray]], Any]] = {
+    frozenset({"float"}): lambda value, where, tensors: float(value["float"]),
+    frozenset({"tuple"}): lambda value, where, tensors: tuple(decode(value["tuple"], where, tensors)),
+    frozenset({"mapping"}): lambda value, where, tensors: {
+        decode(key, where): decode(entry, where, tensors) for key, entry in value["mapping"]
+    },
+    frozenset({"slice"}): lambda value, where, tensors: _decode_slice(value, where),
+    frozenset({"range"}): lambda value, where, tensors: range(*value["range"]),
+    frozenset({"array", "dtype"}): lambda value, where, tensors: _decode_array(value, where),
+    frozenset({"array", "dtype", "shape"}): lambda value, where, tensors: _decode_array(value, where),
+    frozenset({"tensor", "transposed"}): lambda value, where, tensors: _decode_tensor(value, tensors),
+    frozenset({"stream"}): lambda value, where, tensors: _decode_stream(value),
+    frozenset({"kind", "fields"}): lambda value, where, tensors: _decode_kind(
+        value["kind"], value["fields"], where, tensors
+    ),
+    # schema 6 knows this class by its fields
+    frozenset({"columns", "family", "feature_names"}): lambda value, where, tensors: _decode_kind(
+        "Columns", value, where, tensors
+    ),
+    frozenset({"part", "parameters"}): lambda value, where, tensors: decode_part(value, where),
 }

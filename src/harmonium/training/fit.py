@@ -10,8 +10,8 @@ import numpy as np
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, copy_parameters
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
@@ -23,7 +23,7 @@ from harmonium.training.growth.prune import prune
 from harmonium.training.initialise import initial_training
 from harmonium.training.plan import Plan
 from harmonium.training.result import FittedModel
-from harmonium.training.state import INTERRUPTED, Training, is_second
+from harmonium.training.state import INTERRUPTED, Training, TrainingLog, is_second
 from harmonium.training.supervised.fit import fit_head
 from harmonium.views.data import Data
 
@@ -68,8 +68,7 @@ def resume(
     checkpoint = plan.checkpoint(model.problem, data, rng if seeded else None, before)
     training = Training(
         copy_parameters(model.parameters),
-        n_iter=before.n_iter,
-        history=deepcopy(before.history),
+        TrainingLog(before.log.n_iter, deepcopy(before.log.history)),
         n_items=before.n_items,
         n_settled=before.n_settled,
         # chains continue where they stopped; other drivers leave a single set of weights
@@ -93,12 +92,12 @@ def update(model: FittedModel, data: Data, plan: Plan, rng: np.random.Generator)
     """Return the model after one pass over some more rows; the model that is given stays as it is."""
     training = deepcopy(model.training)
     training.posterior = None  # draws know nothing of what is learned now
-    plan.driver.update(model.problem, plan.objective, data, training, rng)
+    plan.driver.update(Run(model.problem, plan.objective, data, training, rng))
     training.stream = rng
     return replace(model, training=training, usage=None, truncation_reached=False, relevance={}, remarks=())
 
 
-@resumable
+@serializable
 @dataclass
 class _Fit:
     """Where a fit stands.
@@ -157,7 +156,7 @@ def _finalize(
     except KeyboardInterrupt:
         if model.training.interrupted:
             raise
-        model.training.stopped = INTERRUPTED
+        model.training.log.stopped = INTERRUPTED
         finished = _finished(model, data, rng, requested, n_grown)
     if finished.training.interrupted:
         return replace(finished, remarks=(plan.interruption(model),))
@@ -170,10 +169,10 @@ def _finished(
     model: FittedModel, data: Data, rng: np.random.Generator, requested: HiddenLayer, n_grown: int | None
 ) -> FittedModel:
     """Return the model without the units that are not needed, with what the user should know about it."""
-    training, remarks = replace(model.training, stream=rng, last_snapshot=None, next_snapshot=None), []
+    training, remarks = replace(model.training, stream=rng, last_snapshot=None), []
     selected = prune(model.problem, training.parameters, data, training.n_items)
     if selected is not None:
-        training = replace(training, parameters=selected.parameters, optimizer_state=None, chains=None)
+        training = training.with_parameters(selected.parameters)
         n_found = selected.n_found if n_grown is None else min(selected.n_found, n_grown)
         model = replace(
             model, problem=selected.problem, usage=selected.usage, truncation_reached=n_found == requested.n_units_
@@ -183,11 +182,11 @@ def _finished(
         moved = canonical(model.problem, training.result, data)
         if moved is not None:
             problem, parameters = moved
-            training = replace(training, parameters=parameters, average=None, optimizer_state=None, chains=None)
+            training = training.with_parameters(parameters)
             model = replace(model, problem=problem)
-    if training.idle_units:
+    if idle := training.log.idle_units:
         remarks.append(
-            f"{training.idle_units} of {model.n_units} hidden units are the same for all training rows; use a lower "
+            f"{idle} of {model.n_units} hidden units are the same for all training rows; use a lower "
             "learning_rate, fewer units, or another family (large counts: logarithms as Gaussian())."
         )
     return replace(

@@ -70,7 +70,7 @@ class Plan:
 
     def interruption(self, model: FittedModel) -> str:
         """Return what to tell a user who did not wait for the end of the fit; remarks say what the model lacks."""
-        number, lacks = model.training.n_iter, "".join(f", but {text}" for text in model.remarks)
+        number, lacks = model.training.log.n_iter, "".join(f", but {text}" for text in model.remarks)
         done = f"{number} {self.driver.unit}{'' if number == 1 else 's'}"
         way = "or pass the driver a checkpoint the next time"
         if self.driver.checkpoint is not None:
@@ -90,5 +90,5 @@ class Plan:
         """
         if self.driver.checkpoint is None:
             return NOWHERE
-        earlier = () if before is None else (np.array([before.n_iter]), *before.parameters.values())
+        earlier = () if before is None else (np.array([before.log.n_iter]), *before.parameters.values())
         return Checkpoint(self.driver.checkpoint, fingerprint(vars(self), problem, data, rng, earlier))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from harmonium.kernels.optim.updates import ema_update
 from harmonium.params import Parameters, copy_parameters
-from harmonium.training.checkpoint.packing import SCRATCH, resumable
+from harmonium.storage import SCRATCH, serializable
 
 if TYPE_CHECKING:
     from harmonium.training.posterior.draws import Posterior
@@ -20,95 +21,29 @@ INTERRUPTED = "interrupted"
 _SHARE_OF_SNAPSHOTS = 0.01
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """What had been learned when an epoch was complete.
-
-    Attributes
-    ----------
-    parameters : dict of str to ndarray
-        What had been learned, a copy.
-    n_iter : int
-        Number of epochs.
-    n_settled : int
-        Number of updates of the prior of the hidden units.
-    lengths : dict of str to int
-        Number of entries of each column of the history.
-    """
-
-    parameters: Parameters
-    n_iter: int
-    n_settled: int
-    lengths: dict[str, int]
-
-
-@resumable
+@serializable
 @dataclass
-class Training:
-    """A fit in progress: parameters, what drivers and objectives remember, and the record of every epoch.
+class TrainingLog:
+    """Record of a training, over all fits that continue each other.
 
     Attributes
     ----------
-    parameters : dict of str to ndarray
-        Parameters as they stand.
-    optimizer_state : object
-        Memory of the optimizer; None before the first step.
-    chains : object
-        State of the objective, such as persistent chains; None before the first batch.
-    n_updates : int
-        Number of steps of the optimizer.
     n_iter : int
-        Number of epochs, iterations or moves, over all fits that continue each other.
+        Number of epochs, iterations or moves.
     history : dict of str to list of float
         Record of every epoch.
     stopped : str
         Why training ended.
     idle_units : int
         Number of hidden units that are the same for all rows that were watched.
-    dual : object
-        Dual solution of a head that is solved for, to continue from.
-    average : dict of str to ndarray, optional
-        Running average of the parameters.
-    n_averaged : int
-        Number of parameters that the average has seen.
-    n_items : int
-        Number of training rows.
-    n_settled : int
-        Number of updates of the prior of the hidden units.
-    posterior : Posterior, optional
-        Chains and draws, if the driver samples.
-    stream : numpy.random.Generator, optional
-        Random numbers from which ``partial_fit`` continues.
-    last_snapshot : Snapshot, optional
-        What an interrupted run goes back to.
-    next_snapshot : float, optional
-        Time before which no snapshot is taken, as snapshots would take too long.
     """
 
-    parameters: Parameters
-    optimizer_state: Any = None
-    chains: Any = None
-    n_updates: int = 0
     n_iter: int = 0
     history: dict[str, list[float]] = field(default_factory=dict)
     stopped: str = "max_iter reached"
     idle_units: int = 0
-    dual: Any = None
-    average: Parameters | None = None
-    n_averaged: int = 0
-    n_items: int = 0
-    n_settled: int = 0
-    posterior: Posterior | None = None
-    stream: np.random.Generator | None = None
-    last_snapshot: Snapshot | None = field(default=None, metadata=SCRATCH)
-    next_snapshot: float | None = field(default=None, metadata=SCRATCH)
 
-    @property
-    def result(self) -> Parameters:
-        """What has been learned: the parameters, or their running average if there is one."""
-        return self.parameters if self.average is None else self.average
-
-    def record(self, entry: dict[str, float]) -> None:
+    def add(self, entry: dict[str, float]) -> None:
         """Append an entry to the history: all of it, or nothing if that is interrupted."""
         lengths = {name: len(self.history.setdefault(name, [])) for name in entry}
         try:
@@ -119,10 +54,109 @@ class Training:
                 del self.history[name][length:]
             raise
 
+    def copy(self) -> TrainingLog:
+        """Return a log of its own with the same entries."""
+        return replace(self, history={name: list(values) for name, values in self.history.items()})
+
+
+@serializable
+@dataclass
+class OptimizerState:
+    """Memory of an optimizer: arrays by what they remember and by parameter, and the number of its steps."""
+
+    arrays: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    n_updates: int = 0
+
+
+@serializable
+@dataclass
+class RunningAverage:
+    """Running average of parameters, and the number of them that it has seen."""
+
+    parameters: Parameters
+    count: int = 0
+
+    def add(self, parameters: Parameters, horizon: float) -> None:
+        """Add parameters to an exponential average over ``horizon`` calls, a plain one at first."""
+        self.count += 1
+        share = max(1.0 / self.count, 1.0 / horizon)
+        for name, value in parameters.items():
+            ema_update(self.parameters[name], value, share)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Copies of what had been learned when an epoch was complete, and the time before which none is taken again."""
+
+    parameters: Parameters
+    log: TrainingLog
+    n_settled: int
+    next_time: float
+
+
+@serializable
+@dataclass
+class Training:
+    """A fit in progress: parameters, what drivers and objectives remember, and the record of every epoch.
+
+    Attributes
+    ----------
+    parameters : dict of str to ndarray
+        Parameters as they stand.
+    log : TrainingLog
+        Record of every epoch, and why training ended.
+    optimizer : OptimizerState, optional
+        Memory of the optimizer; None before the first step.
+    average : RunningAverage, optional
+        Running average of the parameters, if the driver keeps one.
+    chains : object
+        State of the objective, such as persistent chains; None before the first batch.
+    dual : object
+        Dual solution of a head that is solved for, to continue from.
+    n_items : int
+        Number of training rows.
+    n_settled : int
+        Number of updates of the prior of the hidden units.
+    posterior : Posterior, optional
+        Chains and draws, if the driver samples.
+    stream : numpy.random.Generator, optional
+        Random numbers from which ``partial_fit`` continues.
+    last_snapshot : Snapshot, optional
+        What an interrupted run goes back to.
+    """
+
+    parameters: Parameters
+    log: TrainingLog = field(default_factory=TrainingLog)
+    optimizer: OptimizerState | None = None
+    average: RunningAverage | None = None
+    chains: Any = None
+    dual: Any = None
+    n_items: int = 0
+    n_settled: int = 0
+    posterior: Posterior | None = None
+    stream: np.random.Generator | None = None
+    last_snapshot: Snapshot | None = field(default=None, metadata=SCRATCH)
+
+    @property
+    def result(self) -> Parameters:
+        """What has been learned: the parameters, or their running average if there is one."""
+        return self.parameters if self.average is None else self.average.parameters
+
     @property
     def interrupted(self) -> bool:
         """Whether the user ended training, and what was learned until then is there."""
-        return self.stopped == INTERRUPTED
+        return self.log.stopped == INTERRUPTED
+
+    def add_to_average(self, horizon: float) -> None:
+        """Add the parameters to their running average, which spans ``horizon`` calls."""
+        if self.average is None:
+            self.average = RunningAverage(copy_parameters(self.parameters))
+        self.average.add(self.parameters, horizon)
+
+    def with_parameters(self, parameters: Parameters, **changes: Any) -> Self:
+        """Return the training with other parameters and other changes; what remembers the old ones starts afresh."""
+        afresh: dict[str, Any] = {"optimizer": None, "average": None, "chains": None, "dual": None}
+        return replace(self, parameters=parameters, **(afresh | changes))
 
     def snapshot(self, always: bool = False) -> None:
         """Keep what a complete epoch has learned, so that an interrupt later on can go back to it.
@@ -131,12 +165,11 @@ class Training:
         ``always``.
         """
         begin = time.perf_counter()
-        if not always and self.next_snapshot is not None and begin < self.next_snapshot:
+        if not always and self.last_snapshot is not None and begin < self.last_snapshot.next_time:
             return
-        lengths = {name: len(values) for name, values in self.history.items()}
-        self.last_snapshot = Snapshot(copy_parameters(self.result), self.n_iter, self.n_settled, lengths)
+        parameters, log = copy_parameters(self.result), self.log.copy()
         end = time.perf_counter()
-        self.next_snapshot = end + (end - begin) / _SHARE_OF_SNAPSHOTS
+        self.last_snapshot = Snapshot(parameters, log, self.n_settled, end + (end - begin) / _SHARE_OF_SNAPSHOTS)
 
     def restore(self) -> bool:
         """Go back to the last snapshot, and return whether there is one.
@@ -145,10 +178,8 @@ class Training:
         """
         if self.last_snapshot is None:
             return False
-        self.parameters, self.average, self.n_averaged = dict(self.last_snapshot.parameters), None, 0
-        self.optimizer_state, self.n_updates = None, 0
-        self.n_iter, self.n_settled = self.last_snapshot.n_iter, self.last_snapshot.n_settled
-        self.history = {name: self.history[name][:length] for name, length in self.last_snapshot.lengths.items()}
+        self.parameters, self.log = dict(self.last_snapshot.parameters), self.last_snapshot.log.copy()
+        self.n_settled, self.average, self.optimizer = self.last_snapshot.n_settled, None, None
         return True
 
 

@@ -20,8 +20,8 @@ from sklearn.base import clone
 
 import harmonium
 from harmonium import Harmonium, IncompatiblePartsError, Langevin, ModelFileError, SampledCD, Stochastic
+from harmonium.storage import decode, encode
 from harmonium.training.checkpoint import file as checkpoint
-from harmonium.training.checkpoint.packing import pack, unpack
 from harmonium.training.growth import grow
 from tests.cases.checkpoints import (
     CASES,
@@ -130,6 +130,7 @@ SCRIPT = """
 import sys, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, {root!r})
+from harmonium.storage import decode, encode
 from harmonium.training.checkpoint import file as checkpoint
 checkpoint._SECONDS = -1.0
 from tests.cases.checkpoints import fitted
@@ -283,7 +284,7 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_states_survive_as_they_are(value: Any) -> None:
     arrays: dict[str, np.ndarray] = {}
-    assert repr(unpack(pack(value, "it", arrays), arrays)) == repr(value)
+    assert repr(decode(encode(value, "it", arrays), "it", arrays)) == repr(value)
 
 
 def test_arrays_and_streams_survive_to_the_bit() -> None:
@@ -291,9 +292,9 @@ def test_arrays_and_streams_survive_to_the_bit() -> None:
     rng = np.random.default_rng(0)
     rng.random(3)
     array = np.asfortranarray(rng.random((3, 4)))
-    again = unpack(pack({"a": [array, rng]}, "it", arrays), arrays)["a"]
+    again = decode(encode({"a": [array, rng]}, "it", arrays), "it", arrays)["a"]
     assert again[0].flags.f_contiguous and not again[0].flags.c_contiguous
     np.testing.assert_array_equal(again[0], array)
     assert again[1].random() == rng.random()
     with pytest.raises(TypeError, match="PCG64"):
-        pack(np.random.Generator(np.random.MT19937(0)), "it", arrays)
+        encode(np.random.Generator(np.random.MT19937(0)), "it", arrays)

@@ -21,6 +21,7 @@ from harmonium import (
     Shards,
     Stochastic,
 )
+from harmonium.training.distributed import driver as driver_module
 from harmonium.training.distributed.client import Cluster, check_workers, facts
 from harmonium.training.distributed.worker import add_in_pairs, bundle_size, rounds_of
 from tests.cases.shards import in_shards, two_views
@@ -306,16 +307,16 @@ def test_one_two_and_four_workers_and_a_killed_one_give_the_same_bits(cluster, t
 
 
 def test_an_interrupt_leaves_client_and_cluster_as_they_were(cluster, monkeypatch):
-    round_of, n_rounds = Distributed._round, 0
+    submit, n_rounds = driver_module._Tasks.submit, 0
 
     def interrupted(*arguments):
         nonlocal n_rounds
         n_rounds += 1
         if n_rounds == 40:  # in the second epoch, with tasks on their way
             raise KeyboardInterrupt
-        return round_of(*arguments)
+        return submit(*arguments)
 
-    monkeypatch.setattr(Distributed, "_round", interrupted)
+    monkeypatch.setattr(driver_module._Tasks, "submit", interrupted)
     driver = Distributed(Stochastic(max_iter=3, batch_size=5), n_replicas=2, n_steps=1)
     model = Harmonium(3, driver=driver, random_state=0)
     with distributed.Client(cluster) as client:

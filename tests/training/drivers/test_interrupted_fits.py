@@ -150,7 +150,7 @@ def test_a_fit_that_goes_on_stays_as_it_was_or_gets_better() -> None:
     assert model.fitted_ is before
     with interrupting(SampledCD, "accumulate", 6):
         assert stopped(model, VIEWS)
-    assert before.training.n_iter < model.n_iter_ < model.fit(VIEWS).n_iter_
+    assert before.training.log.n_iter < model.n_iter_ < model.fit(VIEWS).n_iter_
 
 
 @pytest.mark.parametrize("owner, method", [(Monitor, "idle_units"), (fit, "prune")])

@@ -220,7 +220,7 @@ def test_metropolis_by_gibbs_steps_where_items_cannot_be_drawn_exactly() -> None
     training = Training({**bias, "x.weights": np.full((1, 1), 0.1, np.float32)})
     driver = Metropolis(100, 100, thin=3, n_chains=6, n_steps=5, **FIXED)
     driver.run(Run(problem, SampledCD(), Data(Views({"x": counts})), training, np.random.default_rng(0)))
-    assert training.posterior is not None and training.history["exact"][-1] == 0
+    assert training.posterior is not None and training.log.history["exact"][-1] == 0
     weight = np.linspace(-4, 4, 2001)
     # Z = e + exp(e^W), as a count of mean 1 or e^W goes with a unit that is 0 or 1
     log_posterior = np.logaddexp(0, counts * weight).sum(axis=0) - len(counts) * np.logaddexp(1, np.exp(weight))

@@ -25,7 +25,7 @@ from harmonium import (
 from harmonium.hidden.useful_units import UsefulUnits
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.drivers.run import Run
-from harmonium.training.state import Training
+from harmonium.training.state import Training, TrainingLog
 from harmonium.training.supervised.epoch_search import HeldOutEpochs
 from tests.cases.heads import labelled
 from tests.cases.supervised import (
@@ -56,13 +56,14 @@ def test_the_best_epoch_is_that_of_the_smallest_mean_error() -> None:
     """Errors are averaged over three epochs; waiting begins at the smallest one."""
     state, errors = HeldOutEpochs(), [0.5, 0.3, 0.1, 0.5, 0.2, 0.6]
     for number, error in enumerate(errors, start=1):
-        training = Training({"weights": np.full(1, number)}, n_iter=number, history={"epoch": list(range(number))})
+        log = TrainingLog(number, {"epoch": [1.0] * number})
+        training = Training({"weights": np.full(1, number)}, log)
         state.note(error, np.full((2, 1), number), training)
     smooth = [np.mean(errors[max(0, number - 2) : number + 1]) for number in range(len(errors))]
     best = int(np.argmin(smooth))
     assert best == 4 and state.best is not None
-    assert state.best.n_iter == 5 and state.best.parameters["weights"][0] == 5 and state.scores[0][0, 0] == 5
-    assert len(state.best.history["epoch"]) == 5
+    assert state.best.log.n_iter == 5 and state.best.parameters["weights"][0] == 5 and state.scores[0][0, 0] == 5
+    assert len(state.best.log.history["epoch"]) == 5
     assert state.waited == 1 and not state.has_waited(0.0)
     np.testing.assert_allclose(state.record(1.6)["error"], smooth)
     assert state.record(1.6)["epoch"] == [1, 2, 3, 4, 5, 6] and set(state.record(1.6)["C"]) == {1.6}

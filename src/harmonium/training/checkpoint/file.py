@@ -16,15 +16,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from harmonium.exceptions import ModelFileError
-from harmonium.storage import read_sealed, write_sealed
-from harmonium.training.checkpoint.packing import Arrays, pack, unpack
+from harmonium.exceptions import IncompatiblePartsError, ModelFileError
+from harmonium.storage import decode, encode, read_sealed, write_sealed
 from harmonium.validation import Setting, shown
 
 # Seconds between two checkpoints: a convention, without influence on results.
 _SECONDS = 30.0
 # Version of what is written: to be raised whenever a state has other fields, or they mean something else.
-_FORMAT = 6
+_FORMAT = 7
 _State = TypeVar("_State")
 
 
@@ -59,7 +58,7 @@ class Checkpoint:
         self._run = dict(run or {})
         self._levels: dict[str, Any] = {}
         self._found: dict[str, Any] = {}
-        self._arrays: Arrays = {}
+        self._arrays: dict[str, np.ndarray] = {}
         if self._path is not None and os.path.lexists(self._path):
             self._read(self._path)
         self._written = time.monotonic()
@@ -85,7 +84,13 @@ class Checkpoint:
         if self._path is None or time.monotonic() - self._written < _SECONDS:
             return
         arrays: dict[str, np.ndarray] = {}
-        levels = {name: pack(state, name, arrays) for name, state in self._levels.items()}
+        try:
+            levels = {name: encode(state, name, arrays) for name, state in self._levels.items()}
+        except TypeError as error:
+            raise IncompatiblePartsError(
+                "A checkpoint is of parts that remember numbers and arrays; one remembers something else "
+                f"({str(error).rstrip('.')}); let it keep a dict of arrays from batch to batch, or pass no checkpoint."
+            ) from error
         write_sealed(self._path, {"checkpoint": _FORMAT, "run": self._run, "levels": levels}, arrays)
         self._written = time.monotonic()
 
@@ -118,7 +123,7 @@ class Checkpoint:
 
     def _taken(self, name: str) -> Any:
         """Return the state of a level from the file, which is then used up."""
-        state = unpack(self._found.pop(name), self._arrays)
+        state = decode(self._found.pop(name), name, self._arrays)
         if not self._found:
             self._arrays = {}  # states that go on to change should not be held twice
         return state

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from harmonium.kernels.sparse.matrix import component_arrays
 from harmonium.objectives.problem import Problem
-from harmonium.training.checkpoint.packing import stream_state
+from harmonium.storage import encode
 from harmonium.views.data import Data
 
 # Rows by which data are recognised, besides their number and the means of all columns.
@@ -55,7 +55,7 @@ def fingerprint(
     return {
         "settings": _digest([_described({**settings, **parts, "head": problem.head}).encode()]),
         "data": _digest(arrays),
-        "random_state": "" if rng is None else _digest([repr(stream_state(rng)).encode()]),
+        "random_state": "" if rng is None else _digest([repr(encode(rng, "random_state")).encode()]),
         "earlier training": _digest(earlier),
     }
 

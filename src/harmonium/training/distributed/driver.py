@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -32,12 +33,9 @@ from harmonium.training.distributed.worker import (
 )
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.monitor import check_finite
-from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
 from harmonium.training.drivers.stochastic import Stochastic
-from harmonium.training.state import Training
 from harmonium.validation import Choice, IsInstance, Number, Setting, Whole, shown
-from harmonium.views.data import Data
 
 # Rounds after which workers give a sign, at most, and signs in an epoch, for whoever waits and for the running average;
 # tasks are handed to the scheduler up to the sign after the next: conventions.
@@ -193,45 +191,51 @@ class Distributed(Driver):
     def run(self, run: Run) -> None:
         """Train by epochs whose batches the workers of a cluster go through."""
         with session(self.client, self.n_replicas) as cluster:
-            epoch = partial(self._epoch, cluster)
-            self._local.run_epochs(epoch, run)
+            self._local.run_epochs(partial(self._epoch, cluster), run)
 
     def _epoch(
         self,
         cluster: Cluster,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
+        run: Run,
         rows: np.ndarray,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
         selection: Selection,
         position: tuple[int, ...] | None,
         learning_rate_scale: dict[str, float],
     ) -> None:
         """Train by one pass over some rows, as `Stochastic.epoch` does."""
-        local = self._local.with_numbers(problem, len(rows))
-        parts, sizes = cluster.parts(data, rows, self.n_replicas)
+        local, training = self._local.with_numbers(run.problem, len(rows)), run.training
+        parts, sizes = cluster.parts(run.data, rows, self.n_replicas)
         replicas = min(self.n_replicas, len(parts))
-        if training.optimizer_state is None:
-            training.optimizer_state = local.optimizer_for(problem).start(training.parameters)
-        together = self.method == "synchronous"
-        factor = self.step_factor or np.sqrt(replicas)
-        local.learning_rate = float(factor * local.learning_rate)
-        job = Job(
-            local, problem, objective, learning_rate_scale, len(rows), self.outer_step, self.outer_momentum, replicas
-        )
-        seed = int(rng.integers(2**63))
-        n_rows = local.rows_of_batch(len(rows)) * (1 if together else self.n_steps)
-        rounds = rounds_of(sizes, replicas, n_rows, seed)
+        if training.optimizer is None:
+            training.optimizer = local.optimizer_for(run.problem).start(training.parameters)
+        local.learning_rate = float((self.step_factor or np.sqrt(replicas)) * local.learning_rate)
+        outer = (self.outer_step, self.outer_momentum)
+        job = Job(local, run.problem, run.objective, learning_rate_scale, len(rows), *outer, replicas)
+        seed, together = int(run.rng.integers(2**63)), self.method == "synchronous"
+        n_rows = local.rows_of_batch(len(rows))
+        rounds = rounds_of(sizes, replicas, n_rows * (1 if together else self.n_steps), seed)
         size = bundle_size(replicas, max(1, cluster.meet()))
-        every = max(1, min(_MOST_ROUNDS, len(rounds) // _TIMES_AN_EPOCH))
-        done, planned = position or (0, 1)
-        n, n_batches = len(rounds), -(-len(rows) // local.rows_of_batch(len(rows)))
+        n_batches = -(-len(rows) // n_rows)
         horizon = self._local.horizon(n_batches) / n_batches  # in epochs, as on one machine
-        held = cluster.submit(hold, job)
-        state = cluster.submit(hold, State(training.parameters, training.optimizer_state, training.n_updates), near=0)
+        tasks = _Tasks(cluster, cluster.submit(hold, job), parts, size, seed, together)
+        final = self._state_after(run, tasks, rounds, position, horizon)
+        training.parameters, training.optimizer = dict(final.parameters), final.optimizer
+        check_finite(training.parameters, training.log.n_iter + 1, local.learning_rate)
+        training.n_settled += 1
+
+    def _state_after(
+        self,
+        run: Run,
+        tasks: _Tasks,
+        rounds: list[list[RowRange]],
+        position: tuple[int, ...] | None,
+        horizon: float,
+    ) -> State:
+        """Return the state after all rounds; signs on the way move the bar and the running average."""
+        training, n = run.training, len(rounds)
+        every = max(1, min(_MOST_ROUNDS, n // _TIMES_AN_EPOCH))
+        assert training.optimizer is not None
+        state = tasks.cluster.submit(hold, State(training.parameters, training.optimizer), near=0)
         signs: deque[tuple[Any, int]] = deque()
 
         def await_sign() -> None:
@@ -239,16 +243,16 @@ class Distributed(Driver):
             parameters = sign.result()
             if parameters is not None:
                 training.parameters = dict(parameters)
-                self._local.add_to_average(training, horizon * n / every)
-            reporter.batch(n_rows)
+                training.add_to_average(horizon * n / every)
+            run.reporter.batch(n_rows)
 
         try:
-            for first in range(0, len(rounds), every):
+            for first in range(0, n, every):
                 some = rounds[first : first + every]
                 for number, ranges in enumerate(some, start=first):
-                    place = None if position is None else (done * n + number, planned * n, n)
-                    state = self._round(cluster, held, parts, state, ranges, size, seed, place)
-                sign = cluster.submit(parameters_of if self._local.average else ready, state, near=0)
+                    place = None if position is None else (position[0] * n + number, position[1] * n, n)
+                    state = tasks.submit(state, ranges, place)
+                sign = tasks.cluster.submit(parameters_of if self._local.average else ready, state, near=0)
                 signs.append((sign, sum(one.last - one.first for ranges in some for one in ranges)))
                 if len(signs) > 1:  # so many tasks lie ahead, and no more
                     await_sign()
@@ -256,39 +260,41 @@ class Distributed(Driver):
                 await_sign()
             final: State = state.result()
         except BaseException:
-            release([held, state, *(sign for sign, _ in signs)])
+            release([tasks.job, state, *(sign for sign, _ in signs)])
             raise
-        training.parameters, training.optimizer_state = dict(final.parameters), final.optimizer_state
-        training.n_updates = final.n_updates
-        check_finite(training.parameters, training.n_iter + 1, local.learning_rate)
-        training.n_settled += 1
+        return final
 
-    def _round(
-        self,
-        cluster: Cluster,
-        job: Any,
-        parts: list[Any],
-        state: Any,
-        ranges: list[RowRange],
-        size: int,
-        seed: int,
-        position: tuple[int, ...] | None,
-    ) -> Any:
-        """Return the future of the state after a round; workers pass states and sums among themselves."""
-        together = self.method == "synchronous"
+
+@dataclass(frozen=True)
+class _Tasks:
+    """Tasks of an epoch: futures of the job and of the shards, replicas to a task, seed, and whether steps are shared.
+
+    Workers pass states and sums among themselves.
+    """
+
+    cluster: Cluster
+    job: Any
+    parts: list[Any]
+    size: int
+    seed: int
+    together: bool
+
+    def submit(self, state: Any, ranges: list[RowRange], position: tuple[int, ...] | None) -> Any:
+        """Return the future of the state after a round."""
+        submit, job = self.cluster.submit, self.job
         n_rows = sum(one.last - one.first for one in ranges)
-        given = cluster.submit(parameters_of, state, near=0) if together else state
+        given = submit(parameters_of, state, near=0) if self.together else state
         ends = []
-        for number, first in enumerate(range(0, len(ranges), size)):
-            some = ranges[first : first + size]
-            theirs = [parts[one.shard] for one in some]
-            if together:
-                ends.append(cluster.submit(sum_statistics, job, theirs, given, some, seed, near=number))
+        for number, first in enumerate(range(0, len(ranges), self.size)):
+            some = ranges[first : first + self.size]
+            parts = [self.parts[one.shard] for one in some]
+            if self.together:
+                ends.append(submit(sum_statistics, job, parts, given, some, self.seed, near=number))
             else:
-                ends.append(cluster.submit(local_steps, job, theirs, given, some, n_rows, seed, position, near=number))
-        if together:
-            return cluster.submit(synchronous_step, job, state, position, *ends, near=0)
-        return cluster.submit(outer_step_of, job, state, *ends, near=0)
+                ends.append(submit(local_steps, job, parts, given, some, n_rows, self.seed, position, near=number))
+        if self.together:
+            return submit(synchronous_step, job, state, position, *ends, near=0)
+        return submit(outer_step_of, job, state, *ends, near=0)
 
 
 def on_cluster(driver: Driver, layer: HiddenLayer, objective: Objective) -> Driver:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -21,11 +21,10 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, copy_parameters
-from harmonium.training.drivers.optimizers import OptimizerState
-from harmonium.training.drivers.progress import Silent
 from harmonium.training.drivers.projection import project
+from harmonium.training.drivers.run import Run
 from harmonium.training.drivers.stochastic import Stochastic
-from harmonium.training.state import Training
+from harmonium.training.state import OptimizerState, Training
 from harmonium.views.data import Data
 
 #: memory of the outer step, beside that of the optimizer
@@ -75,25 +74,19 @@ class Job:
 
 @dataclass(frozen=True)
 class State:
-    """Parameters and memory of the optimizer between two rounds."""
+    """Parameters and memory of the optimizer between two rounds.
+
+    Those of replicas that have come to the end of a round, times the share of the rows that they visited, add up.
+    """
 
     parameters: Parameters
-    optimizer_state: OptimizerState
-    n_updates: int
+    optimizer: OptimizerState
 
-
-@dataclass(frozen=True)
-class Update:
-    """Where replicas have come in a round, and their memories, times the share of the rows that they visited."""
-
-    parameters: Parameters
-    optimizer_state: OptimizerState
-    n_updates: int
-
-    def __add__(self, other: Update) -> Update:
+    def __add__(self, other: State) -> State:
         """Return the sum of both."""
-        optimizer_state = {kind: _sum(slot, other.optimizer_state[kind]) for kind, slot in self.optimizer_state.items()}
-        return Update(_sum(self.parameters, other.parameters), optimizer_state, max(self.n_updates, other.n_updates))
+        arrays = {kind: _sum(slot, other.optimizer.arrays[kind]) for kind, slot in self.optimizer.arrays.items()}
+        n_updates = max(self.optimizer.n_updates, other.optimizer.n_updates)
+        return State(_sum(self.parameters, other.parameters), OptimizerState(arrays, n_updates))
 
 
 def _sum(one: Parameters, other: Parameters) -> Parameters:
@@ -214,7 +207,7 @@ def local_steps(
     n_rows: int,
     seed: int,
     position: tuple[int, ...] | None,
-) -> Update:
+) -> State:
     """Return where the steps of some replicas lead in a round of so many rows."""
     return add_in_pairs(
         _update(job, part, state, row_range, n_rows, seed, position)
@@ -224,35 +217,23 @@ def local_steps(
 
 def _update(
     job: Job, part: Data, state: State, row_range: RowRange, n_rows: int, seed: int, position: tuple[int, ...] | None
-) -> Update:
+) -> State:
     with compute(1), _opened(part, job.n_replicas):
         training = _training(state)
         rows = _rows(part, row_range, seed)
         rng = np.random.default_rng([seed, 2, row_range.shard, row_range.first])
-        selection = job.problem.selection(job.n_items)
-        job.local.epoch(
-            job.problem,
-            job.objective,
-            part,
-            rows,
-            training,
-            rng,
-            Silent(),
-            selection,
-            position,
-            job.learning_rate_scale,
-        )
+        run, selection = Run(job.problem, job.objective, part, training, rng), job.problem.selection(job.n_items)
+        job.local.epoch(run, rows, selection, position, job.learning_rate_scale)
     weight = len(rows) / n_rows
     parameters = {name: weight * value for name, value in training.parameters.items()}
-    assert training.optimizer_state is not None
-    optimizer_state = job.local.optimizer_for(job.problem).weighed(training.optimizer_state, weight)
-    return Update(parameters, optimizer_state, training.n_updates)
+    assert training.optimizer is not None
+    return State(parameters, job.local.optimizer_for(job.problem).weighed(training.optimizer, weight))
 
 
-def outer_step_of(job: Job, state: State, *bundles: Update) -> State:
+def outer_step_of(job: Job, state: State, *bundles: State) -> State:
     """Return the state after a round: moved towards the mean of the replicas, with Nesterov's momentum."""
     moved = add_in_pairs(bundles)
-    velocity = state.optimizer_state.get(OUTER, {})
+    velocity = state.optimizer.arrays.get(OUTER, {})
     parameters, moves = {}, {}
     for name, value in state.parameters.items():
         move = moved.parameters[name].astype(np.float64) - value
@@ -260,7 +241,7 @@ def outer_step_of(job: Job, state: State, *bundles: Update) -> State:
         moves[name] = kept.astype(np.float32)
         parameters[name] = (value + job.outer_step * (job.outer_momentum * kept + move)).astype(np.float32)
     project(job.problem.energy, parameters)
-    return State(parameters, {**moved.optimizer_state, OUTER: moves}, moved.n_updates)
+    return State(parameters, replace(moved.optimizer, arrays={**moved.optimizer.arrays, OUTER: moves}))
 
 
 def sum_statistics(
@@ -296,19 +277,10 @@ def synchronous_step(job: Job, state: State, position: tuple[int, ...] | None, *
     with compute(1):
         training = _training(state)
         summed: Any = _Summed(total)
-        job.local.epoch(
-            job.problem,
-            summed,
-            summed,
-            np.arange(1),
-            training,
-            np.random.default_rng(0),
-            Silent(),
-            job.problem.selection(job.n_items),
-            position,
-            job.learning_rate_scale,
-        )
-    return State(training.parameters, training.optimizer_state, training.n_updates)
+        run = Run(job.problem, summed, summed, training, np.random.default_rng(0))
+        job.local.epoch(run, np.arange(1), job.problem.selection(job.n_items), position, job.learning_rate_scale)
+    assert training.optimizer is not None
+    return State(training.parameters, training.optimizer)
 
 
 class _Summed:
@@ -339,11 +311,10 @@ class _Summed:
 
 def _training(state: State) -> Training:
     """Return a training that goes on from a state; what tasks are given stays as it is."""
-    inner = {key: slot for key, slot in state.optimizer_state.items() if key != OUTER}
-    optimizer_state = {key: {name: value.copy() for name, value in slot.items()} for key, slot in inner.items()}
-    return Training(
-        copy_parameters(state.parameters), optimizer_state=optimizer_state, n_updates=state.n_updates, n_settled=1
-    )
+    inner = {key: slot for key, slot in state.optimizer.arrays.items() if key != OUTER}
+    arrays = {key: {name: value.copy() for name, value in slot.items()} for key, slot in inner.items()}
+    optimizer = OptimizerState(arrays, state.optimizer.n_updates)
+    return Training(copy_parameters(state.parameters), optimizer=optimizer, n_settled=1)
 
 
 # parts whose shards are in the memory of this process, the one that was used last at the end; the cluster lets go of

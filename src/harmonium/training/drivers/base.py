@@ -149,8 +149,8 @@ class Driver(Part):
     def run(self, run: Run) -> None:
         """Train in place, until the plan is done or something ends it.
 
-        An interrupt (Ctrl-C) leaves what was learned until then, if anything was, and ``training.stopped`` says so; the
-        `KeyboardInterrupt` goes on to the caller.
+        An interrupt (Ctrl-C) leaves what was learned until then, if anything was, and ``training.interrupted`` says so;
+        the `KeyboardInterrupt` goes on to the caller.
 
         Parameters
         ----------
@@ -159,23 +159,13 @@ class Driver(Part):
         """
         raise NotImplementedError
 
-    def update(
-        self, problem: Problem, objective: Objective, data: Data, training: Training, rng: np.random.Generator
-    ) -> None:
+    def update(self, run: Run) -> None:
         """Train in place by one pass over some more rows, for ``partial_fit``.
 
         Parameters
         ----------
-        problem : Problem
-            The model to be trained; not to be changed.
-        objective : Objective
-            Where gradients come from.
-        data : Data
-            Views and targets of the rows.
-        training : Training
-            Where training stands; changed in place.
-        rng : numpy.random.Generator
-            The only source of random numbers.
+        run : Run
+            The model, the objective, the rows, the training to change, and random numbers.
         """
         raise NotImplementedError
 

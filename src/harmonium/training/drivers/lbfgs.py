@@ -13,8 +13,8 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, flatten, own_of, record, unflatten, weights_of
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import Driver, solve_head
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
@@ -103,109 +103,129 @@ class LBFGS(Driver):
 
     def run(self, run: Run) -> None:
         """Run rounds of L-BFGS with a projection after each; an epoch is a round."""
-        problem, objective, data, training = run.problem, run.objective, run.data, run.training
-        rows = np.arange(len(data))
-        monitor = Monitor(problem, data, rows, rows[:0])
-        moving = problem.moving(training.parameters)
-        bounds = self._bounds(problem, moving)
-        training.n_items = len(rows)
-        selection = problem.selection(len(rows))
-        if not training.n_settled:
-            selection.begin(training.parameters)
-        counts: np.ndarray | float = 0.0  # of the last point asked about
-
-        def loss_and_gradient(vector: np.ndarray) -> tuple[float, np.ndarray]:
-            nonlocal counts
-            parameters = training.parameters | unflatten(vector, moving)
-            statistics = Statistics.zeros_like(parameters)
-            for batch in data.in_order(rows, self.batch_size, problem.energy.families):
-                objective.accumulate(problem, parameters, batch, statistics, run.rng, with_loss=True)
-            counts = statistics.counts
-            statistics.loss += selection.charge(statistics.gradient, parameters, len(rows), at_once=True)
-            gradient = {name: value / statistics.count for name, value in statistics.gradient.items()}
-            loss = statistics.loss / statistics.count
-            for name, value in parameters.items():
-                if record(name).is_weights:
-                    loss += 0.5 * self.weight_decay * float(np.square(value, dtype=np.float64).sum())
-                    gradient[name] = gradient[name] + self.weight_decay * value
-            return loss, flatten({name: gradient[name] for name in moving})
-
-        def take(point: OptimizeResult, seconds: float) -> dict[str, float]:
-            """Take the point that a round has reached, and record it."""
-            training.parameters.update(unflatten(point.x, moving))
-            project(problem.energy, training.parameters)
-            selection.settle(training.parameters, counts, len(rows))
-            training.n_settled += 1
-            solve_head(problem, data, rows, training)
-            training.n_iter += max(1, point.nit)
-            entry = {"epoch": training.n_iter, "loss": float(point.fun)}
-            entry |= monitor.read(training.parameters, training.n_iter)
-            entry |= selection.read(training.parameters, monitor.presence)
-            training.record({**entry, "seconds": seconds})
-            training.snapshot()
-            return entry
-
-        def finish() -> None:
-            solve_head(problem, data, rows, training, final=True)
-            training.idle_units = monitor.idle_units(training.parameters)
-
+        run.training.n_items = len(run.data)
+        loss = _MeanLoss(run, self.weight_decay, self.batch_size)
         with run.checkpoint.level("epochs", _Rounds) as state:
-            monitor.start = state.start = state.start or monitor.begin(training.parameters)
+            monitor = Monitor(run.problem, run.data, loss.rows, loss.rows[:0])
+            monitor.start = state.start = state.start or monitor.begin(run.training.parameters)
 
-            def more() -> bool:
-                return state.done < self.max_iter and state.rounds != run.max_epochs
+            def finish() -> None:
+                solve_head(run.problem, run.data, loss.rows, run.training, final=True)
+                run.training.log.idle_units = monitor.idle_units(run.training.parameters)
 
-            def step() -> bool:
-                begin = time.perf_counter()
-                start = flatten({name: training.parameters[name] for name in moving})
-                reached = _Reached()
-                try:
-                    point = minimize(
-                        loss_and_gradient,
-                        start,
-                        jac=True,
-                        method="L-BFGS-B",
-                        bounds=bounds,
-                        callback=reached,
-                        options={
-                            "maxiter": min(_ROUND, self.max_iter - state.done),
-                            "maxcor": _MEMORY,
-                            "ftol": 0.0,
-                            "gtol": 1e-9,
-                        },
-                    )
-                except KeyboardInterrupt:
-                    if reached.nit:
-                        take(reached, time.perf_counter() - begin)
-                    raise
-                entry = take(point, time.perf_counter() - begin)
-                state.rounds += 1
-                state.done += max(1, point.nit)
-                run.reporter.batch(len(rows) * max(1, point.nit))
-                run.reporter.epoch(training.n_iter, entry)
-                if run.callback is not None and run.callback(training):
-                    return True
-                if point.nit == 0 or state.before - point.fun <= self.tol * max(abs(point.fun), 1.0):
-                    training.stopped = f"converged after {state.done} iterations"
-                    return True
-                state.before = float(point.fun)
-                return False
+            loop(
+                run,
+                more=lambda: state.done < self.max_iter and state.rounds != run.max_epochs,
+                step=lambda: self._round(run, state, loss, monitor),
+                finish=finish,
+            )
 
-            loop(run, more, step, finish)
+    def _round(self, run: Run, state: _Rounds, loss: _MeanLoss, monitor: Monitor) -> bool:
+        """Run L-BFGS for a few iterations, and return whether they are the last."""
+        begin, training = time.perf_counter(), run.training
+        reached = _Reached()
+        n_iterations = min(_ROUND, self.max_iter - state.done)
+        try:
+            point = minimize(
+                loss,
+                flatten({name: training.parameters[name] for name in loss.moving}),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=loss.bounds,
+                callback=reached,
+                options={"maxiter": n_iterations, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 1e-9},
+            )
+        except KeyboardInterrupt:
+            if reached.nit:
+                _take(run, loss, monitor, reached, time.perf_counter() - begin)
+            raise
+        entry = _take(run, loss, monitor, point, time.perf_counter() - begin)
+        state.rounds += 1
+        state.done += max(1, point.nit)
+        run.reporter.batch(len(loss.rows) * max(1, point.nit))
+        run.reporter.epoch(training.log.n_iter, entry)
+        if run.callback is not None and run.callback(training):
+            return True
+        if point.nit == 0 or state.before - point.fun <= self.tol * max(abs(point.fun), 1.0):
+            training.log.stopped = f"converged after {state.done} iterations"
+            return True
+        state.before = float(point.fun)
+        return False
 
-    @staticmethod
-    def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:
-        """Return the bounds of each entry of the flattened parameters: of own parameters and of weights."""
-        limits: dict[str, tuple[float | None, float | None]] = {}
-        for view, family in problem.energy.families.items():
-            limits |= {own_of(view, name): limit for name, limit in family.own_bounds().items()}
-        of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.lower_bounds()]
-        weights = {weights_of(view) for view in problem.energy.families}
-        bounds: list[tuple[float | None, float | None]] = []
+
+class _MeanLoss:
+    """Mean loss of all rows and its gradient, as a function of the flattened parameters that may move.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Numbers of the rows.
+    moving : dict of str to ndarray
+        The parameters that may move, as they were at the start.
+    bounds : list of tuple
+        Smallest and largest value of each of their entries.
+    selection : Selection
+        What the hidden layer does about its units.
+    counts : ndarray or float
+        How many rows have each unit, at the last point that was asked about.
+    """
+
+    def __init__(self, run: Run, weight_decay: float, batch_size: int) -> None:
+        self._run, self._weight_decay, self._batch_size = run, weight_decay, batch_size
+        self.rows = np.arange(len(run.data))
+        self.moving = run.problem.moving(run.training.parameters)
+        self.bounds = _bounds(run.problem, self.moving)
+        self.selection = run.problem.selection(len(self.rows))
+        if not run.training.n_settled:
+            self.selection.begin(run.training.parameters)
+        self.counts: np.ndarray | float = 0.0
+
+    def __call__(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        run = self._run
+        parameters = run.training.parameters | unflatten(vector, self.moving)
+        statistics = Statistics.zeros_like(parameters)
+        for batch in run.data.in_order(self.rows, self._batch_size, run.problem.energy.families):
+            run.objective.accumulate(run.problem, parameters, batch, statistics, run.rng, with_loss=True)
+        self.counts = statistics.counts
+        statistics.loss += self.selection.charge(statistics.gradient, parameters, len(self.rows), at_once=True)
+        gradient = {name: value / statistics.count for name, value in statistics.gradient.items()}
+        loss = statistics.loss / statistics.count
         for name, value in parameters.items():
-            # a row of weights has an entry for each unit
-            bounds += of_units * len(value) if name in weights else [limits.get(name, (None, None))] * value.size
-        return bounds
+            if record(name).is_weights:
+                loss += 0.5 * self._weight_decay * float(np.square(value, dtype=np.float64).sum())
+                gradient[name] = gradient[name] + self._weight_decay * value
+        return loss, flatten({name: gradient[name] for name in self.moving})
+
+
+def _take(run: Run, loss: _MeanLoss, monitor: Monitor, point: OptimizeResult, seconds: float) -> dict[str, float]:
+    """Take the point that a round has reached, and record it."""
+    problem, training = run.problem, run.training
+    training.parameters.update(unflatten(point.x, loss.moving))
+    project(problem.energy, training.parameters)
+    loss.selection.settle(training.parameters, loss.counts, len(loss.rows))
+    training.n_settled += 1
+    solve_head(problem, run.data, loss.rows, training)
+    training.log.n_iter += max(1, point.nit)
+    entry = {"epoch": training.log.n_iter, "loss": float(point.fun)}
+    entry |= monitor.read(training.parameters, training.log.n_iter)
+    entry |= loss.selection.read(training.parameters, monitor.presence)
+    training.log.add({**entry, "seconds": seconds})
+    training.snapshot()
+    return entry
+
+
+def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:
+    """Return the bounds of each entry of the flattened parameters: of own parameters and of weights."""
+    limits: dict[str, tuple[float | None, float | None]] = {}
+    for view, family in problem.energy.families.items():
+        limits |= {own_of(view, name): limit for name, limit in family.own_bounds().items()}
+    of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.lower_bounds()]
+    weights = {weights_of(view) for view in problem.energy.families}
+    bounds: list[tuple[float | None, float | None]] = []
+    for name, value in parameters.items():
+        # a row of weights has an entry for each unit
+        bounds += of_units * len(value) if name in weights else [limits.get(name, (None, None))] * value.size
+    return bounds
 
 
 class _Reached(OptimizeResult):
@@ -218,7 +238,7 @@ class _Reached(OptimizeResult):
         self.update(x=intermediate_result.x.copy(), fun=intermediate_result.fun, nit=self.nit + 1)
 
 
-@resumable
+@serializable
 @dataclass
 class _Rounds:
     """Where a run stands: the first reading, rounds and iterations done, and the loss of the last round."""

@@ -18,7 +18,7 @@ def loop(
     """Take steps until all are done or one of them is the last; then finish.
 
     A checkpoint is written after a step if it is time to. An interrupt (Ctrl-C) can come in the middle of a step: what
-    complete steps have left is restored and finished, if there is any, ``training.stopped`` says so, and the
+    complete steps have left is restored and finished, if there is any, ``training.interrupted`` says so, and the
     `KeyboardInterrupt` goes on to the caller.
 
     Parameters
@@ -46,5 +46,5 @@ def loop(
     except KeyboardInterrupt:
         if (restore or training.restore)():
             finish()
-            training.stopped = INTERRUPTED
+            training.log.stopped = INTERRUPTED
         raise

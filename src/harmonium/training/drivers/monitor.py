@@ -15,7 +15,7 @@ from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import is_sparse
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, bias_of, first_not_finite, weights_of
-from harmonium.training.checkpoint.packing import resumable
+from harmonium.storage import serializable
 from harmonium.views.data import Data
 
 # Training rows that are watched (four times as many of validation rows): a convention.
@@ -26,7 +26,7 @@ _LARGEST_WEIGHT = 1e4
 _FAR_WORSE = 20
 
 
-@resumable
+@serializable
 @dataclass(frozen=True)
 class Reading:
     """Means over the rows that are watched."""

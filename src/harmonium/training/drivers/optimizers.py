@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,48 @@ from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_up
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import HIDDEN_BIAS, Parameters, record
 from harmonium.parts import Part
+from harmonium.training.state import OptimizerState
 from harmonium.validation import Flag, Number
 
-OptimizerState = dict[str, dict[str, np.ndarray]]
 # Steps that rows without a gradient wait for at most: a convention, not much more than the memory of Adam's first
 # moment, 1 / (1 - 0.9). A pass over all rows is then shared by as many steps.
 _LONGEST_WAIT = 16
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an optimizer: its size, and what is special about some of the parameters.
+
+    Parameters
+    ----------
+    rate : float
+        Step size, for gradients averaged over the rows.
+    decay : float, default=0.0
+        Weights shrink by ``rate * decay``; biases do not.
+    scale : mapping of str to float, optional
+        Share of the rate that a parameter takes, where it is not all of it. Such parameters shrink as much as all
+        others, so that what they can add up to does not depend on how many or how large the values of a view are.
+    centres : mapping of str to ndarray, optional
+        Means of views, by the name of their weights. Such weights move by the gradient of a model whose view is centred
+        there.
+    active_rows : mapping of str to ndarray of bool, optional
+        Rows of weights outside of which the gradient is zero, by the name of the weights. An optimizer may leave the
+        other rows of these weights as they are until `Optimizer.flush` is called; it need not.
+    """
+
+    rate: float
+    decay: float = 0.0
+    scale: Mapping[str, float] = field(default_factory=dict)
+    centres: Mapping[str, np.ndarray] = field(default_factory=dict)
+    active_rows: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def rate_of(self, name: str) -> float:
+        """Return the step size of one parameter."""
+        return self.rate * self.scale.get(name, 1.0)
+
+    def decay_of(self, name: str) -> float:
+        """Return by what share a parameter shrinks: weights do, others do not."""
+        return self.rate * self.decay if record(name).is_weights else 0.0
 
 
 class Optimizer(Part):
@@ -32,10 +68,11 @@ class Optimizer(Part):
     >>> import numpy as np
     >>> from harmonium import Momentum
     >>> from harmonium.objectives.statistics import Statistics
+    >>> from harmonium.training.drivers.optimizers import Step
     >>> parameters = {"hidden.bias": np.array([1.0], dtype=np.float32)}
     >>> statistics = Statistics({"hidden.bias": np.array([4.0], dtype=np.float32)}, count=2.0)
     >>> optimizer = Momentum(momentum=0.0)
-    >>> optimizer.update(parameters, statistics, optimizer.start(parameters), rate=0.25, decay=0.0, step=1)
+    >>> optimizer.update(parameters, statistics, optimizer.start(parameters), Step(rate=0.25))
     >>> parameters["hidden.bias"].tolist()  # a mean gradient of 4 / 2
     [0.5]
     """
@@ -52,23 +89,12 @@ class Optimizer(Part):
 
         Returns
         -------
-        dict of str to dict of str to ndarray
-            Arrays by what they remember and by parameter.
+        OptimizerState
+            Arrays by what they remember and by parameter, before the first step.
         """
         raise NotImplementedError
 
-    def update(
-        self,
-        parameters: Parameters,
-        statistics: Statistics,
-        state: OptimizerState,
-        rate: float,
-        decay: float,
-        step: int,
-        learning_rate_scale: Mapping[str, float] = MappingProxyType({}),
-        centres: Mapping[str, np.ndarray] = MappingProxyType({}),
-        active_rows: Mapping[str, np.ndarray] = MappingProxyType({}),
-    ) -> None:
+    def update(self, parameters: Parameters, statistics: Statistics, state: OptimizerState, step: Step) -> None:
         """Move the parameters by one step, in place.
 
         Parameters
@@ -77,23 +103,10 @@ class Optimizer(Part):
             The parameters that gradients move, in float32.
         statistics : Statistics
             Sums of gradients and the number of rows in them. They are used up: the gradient is zero afterwards.
-        state : dict of str to dict of str to ndarray
-            What `start` returned; changed in place.
-        rate : float
-            Step size, for gradients averaged over the rows.
-        decay : float
-            Weights shrink by ``rate * decay``; biases do not.
-        step : int
-            Number of the step, from 1.
-        learning_rate_scale : mapping of str to float, optional
-            Share of the rate that a parameter takes, where it is not all of it. Such parameters shrink as much as all
-            others, so that what they can add up to does not depend on how many or how large the values of a view are.
-        centres : mapping of str to ndarray, optional
-            Means of views, by the name of their weights. Such weights move by the gradient of a model whose view is
-            centred there.
-        active_rows : mapping of str to ndarray of bool, optional
-            Rows of weights outside of which the gradient is zero, by the name of the weights. An optimizer may leave
-            the other rows of these weights as they are until `flush` is called; it need not.
+        state : OptimizerState
+            What `start` returned; changed in place. It counts the steps.
+        step : Step
+            Step size and decay, and what is special about some of the parameters.
         """
         raise NotImplementedError
 
@@ -104,7 +117,7 @@ class Optimizer(Part):
         ----------
         parameters : dict of str to ndarray
             The parameters that were given to `update`.
-        state : dict of str to dict of str to ndarray
+        state : OptimizerState
             What `start` returned; changed in place.
         """
 
@@ -115,28 +128,24 @@ class Optimizer(Part):
 
         Parameters
         ----------
-        state : dict of str to dict of str to ndarray
+        state : OptimizerState
             The memory of an optimizer that began with the same one as others, and moved a copy of the parameters.
         weight : float
             How much it counts. Those of all add up to 1, and the memories to the one to go on with.
 
         Returns
         -------
-        dict of str to dict of str to ndarray
+        OptimizerState
             What is to be added up.
         """
-        kinds = self.start({HIDDEN_BIAS: np.zeros(1, dtype=np.float32)})
-        return {kind: {name: weight * value for name, value in state[kind].items()} for kind in kinds}
+        kinds = self.start({HIDDEN_BIAS: np.zeros(1, dtype=np.float32)}).arrays
+        arrays = {kind: {name: weight * value for name, value in state.arrays[kind].items()} for kind in kinds}
+        return OptimizerState(arrays, state.n_updates)
 
 
 def _zeros(parameters: Parameters) -> dict[str, np.ndarray]:
     """Return arrays of zeros of the same shapes."""
     return {name: np.zeros_like(value) for name, value in parameters.items()}
-
-
-def _decay(name: str, rate: float, decay: float) -> float:
-    """Return by what share a parameter shrinks in a step: weights do, others do not."""
-    return rate * decay if record(name).is_weights else 0.0
 
 
 def take_off_centres(statistics: Statistics, centres: Mapping[str, np.ndarray]) -> None:
@@ -166,30 +175,19 @@ class Momentum(Optimizer):
 
     def start(self, parameters: Parameters) -> OptimizerState:
         """Return velocities of zero; nothing if there is no momentum."""
-        return {"velocity": _zeros(parameters)} if self.momentum else {}
+        return OptimizerState({"velocity": _zeros(parameters)} if self.momentum else {})
 
-    def update(
-        self,
-        parameters: Parameters,
-        statistics: Statistics,
-        state: OptimizerState,
-        rate: float,
-        decay: float,
-        step: int,
-        learning_rate_scale: Mapping[str, float] = MappingProxyType({}),
-        centres: Mapping[str, np.ndarray] = MappingProxyType({}),
-        active_rows: Mapping[str, np.ndarray] = MappingProxyType({}),
-    ) -> None:
+    def update(self, parameters: Parameters, statistics: Statistics, state: OptimizerState, step: Step) -> None:
         """Update the velocities, then the parameters."""
-        take_off_centres(statistics, centres)
+        state.n_updates += 1
+        take_off_centres(statistics, step.centres)
         for name, value in parameters.items():
-            own = rate * learning_rate_scale.get(name, 1.0)
-            scaled = own / statistics.count
-            gradient, shrink = statistics.gradient[name], _decay(name, rate, decay)
+            scaled, gradient = step.rate_of(name) / statistics.count, statistics.gradient[name]
             if self.momentum:
-                momentum_update(value, gradient, state["velocity"][name], scaled, self.momentum, shrink)
+                velocity = state.arrays["velocity"][name]
+                momentum_update(value, gradient, velocity, scaled, self.momentum, step.decay_of(name))
             else:
-                sgd_update(value, gradient, scaled, shrink)
+                sgd_update(value, gradient, scaled, step.decay_of(name))
 
 
 class Adam(Optimizer):
@@ -247,51 +245,38 @@ class Adam(Optimizer):
                 axis = record(name).unit_axis
                 if axis is not None:
                     second[name] = np.zeros_like(value.max(axis=axis, keepdims=True))
-        return {"first": _zeros(parameters), "second": second}
+        return OptimizerState({"first": _zeros(parameters), "second": second})
 
-    def update(
-        self,
-        parameters: Parameters,
-        statistics: Statistics,
-        state: OptimizerState,
-        rate: float,
-        decay: float,
-        step: int,
-        learning_rate_scale: Mapping[str, float] = MappingProxyType({}),
-        centres: Mapping[str, np.ndarray] = MappingProxyType({}),
-        active_rows: Mapping[str, np.ndarray] = MappingProxyType({}),
-    ) -> None:
+    def update(self, parameters: Parameters, statistics: Statistics, state: OptimizerState, step: Step) -> None:
         """Update the moments, then the parameters.
 
         Rows that are not active are updated lazily, unless units share their moments.
         """
-        correction = float(np.sqrt(1 - self.beta2**step))
+        state.n_updates += 1
+        centres, by_bias = step.centres, statistics.gradient[HIDDEN_BIAS].copy()
         if not self.shared:
             take_off_centres(statistics, centres)
-        by_bias = statistics.gradient[HIDDEN_BIAS].copy()
         for name, value in parameters.items():
-            own = rate * learning_rate_scale.get(name, 1.0)
-            constants: dict[str, Any] = {
-                "scale": 1.0 / statistics.count,
-                "step": own * correction / (1 - self.beta1**step),
-                "betas": (self.beta1, self.beta2),
-                "epsilon": self.epsilon * correction,
-                "decay": _decay(name, rate, decay),
-            }
-            if name in active_rows and not self.shared and name not in centres and self.beta2:
-                self._update_rows(name, value, statistics.gradient[name], active_rows[name], state, constants)
+            gradient, constants = statistics.gradient[name], self._constants(name, statistics.count, state, step)
+            if name in step.active_rows and not self.shared and name not in centres and self.beta2:
+                self._update_rows(name, value, gradient, step.active_rows[name], state, constants)
                 continue
             self._flush(name, value, state)
             axis = record(name).unit_axis if self.shared else None
             centre = (centres[name], by_bias) if name in centres else None
             update = adam_update if axis is None else partial(shared_adam_update, axis=axis, centre=centre)
-            update(
-                value,
-                statistics.gradient[name],
-                state["first"][name],
-                state["second"][name],
-                **constants,
-            )
+            update(value, gradient, state.arrays["first"][name], state.arrays["second"][name], **constants)
+
+    def _constants(self, name: str, count: float, state: OptimizerState, step: Step) -> dict[str, Any]:
+        """Return the numbers of the step of one parameter, with corrections for moments that began at zero."""
+        correction = float(np.sqrt(1 - self.beta2**state.n_updates))
+        return {
+            "scale": 1.0 / count,
+            "step": step.rate_of(name) * correction / (1 - self.beta1**state.n_updates),
+            "betas": (self.beta1, self.beta2),
+            "epsilon": self.epsilon * correction,
+            "decay": step.decay_of(name),
+        }
 
     def flush(self, parameters: Parameters, state: OptimizerState) -> None:
         """Let all rows that wait catch up."""
@@ -308,7 +293,7 @@ class Adam(Optimizer):
         constants: dict[str, Any],
     ) -> None:
         """Move some rows; the others wait, but not for too long."""
-        tables, since = state.setdefault("waiting", {}), state.setdefault("since", {})
+        tables, since = state.arrays.setdefault("waiting", {}), state.arrays.setdefault("since", {})
         table = tables.setdefault(name, initial_table())
         since.setdefault(name, np.zeros(len(value), dtype=np.int32))
         lazy_adam_update(value, gradient, self._moments(name, state), active_rows, table, **constants)
@@ -318,11 +303,11 @@ class Adam(Optimizer):
 
     def _flush(self, name: str, value: np.ndarray, state: OptimizerState) -> None:
         """Let the rows of one array catch up, if any wait."""
-        table = state.get("waiting", {}).get(name)
+        table = state.arrays.get("waiting", {}).get(name)
         if table is not None and len(table) > 1:
             flush(value, self._moments(name, state), table, (self.beta1, self.beta2), self.epsilon)
-            state["waiting"][name] = initial_table()
+            state.arrays["waiting"][name] = initial_table()
 
     @staticmethod
     def _moments(name: str, state: OptimizerState) -> Moments:
-        return Moments(state["first"][name], state["second"][name], state["since"][name])
+        return Moments(*(state.arrays[kind][name] for kind in ("first", "second", "since")))

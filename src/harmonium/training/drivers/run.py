@@ -54,7 +54,7 @@ class Run:
     >>> problem, data = Problem(energy, {"x": X.mean(axis=0)}), Data(Views({"x": X}))
     >>> training = initial_training(problem, data, np.random.default_rng(0))
     >>> Stochastic(max_iter=2).run(Run(problem, SampledCD(), data, training, np.random.default_rng(0)))
-    >>> training.n_iter
+    >>> training.log.n_iter
     2
     """
 

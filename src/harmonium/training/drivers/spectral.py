@@ -148,7 +148,7 @@ class Spectral(Driver):
         elif self.selects:
             n_units = _number_of_factors(table, n_units, rng)
         decomposition = _decompose(table.values, n_units, rng)
-        training.stopped = "max_iter reached" if table.has_gaps else "converged after 1 sweep"
+        training.log.stopped = "max_iter reached" if table.has_gaps else "converged after 1 sweep"
         sweeps = 1
         while table.has_gaps and sweeps < self.max_iter:
             change = table.fill(decomposition.expected(table.values))
@@ -156,15 +156,15 @@ class Spectral(Driver):
             sweeps += 1
             run.reporter.batch(len(data))
             if change <= self.tol:
-                training.stopped = f"converged after {sweeps} sweeps"
+                training.log.stopped = f"converged after {sweeps} sweeps"
                 break
         training.parameters = self._parameters(problem, table, decomposition)
-        training.n_iter += sweeps
+        training.log.n_iter += sweeps
         rows = np.arange(len(data))
         monitor = Monitor(problem, data, rows, rows[:0])
-        entry = {"epoch": training.n_iter, **monitor.read(training.parameters, training.n_iter)}
-        training.record({**entry, "seconds": time.perf_counter() - begin})
-        run.reporter.epoch(training.n_iter, entry)
+        entry = {"epoch": training.log.n_iter, **monitor.read(training.parameters, training.log.n_iter)}
+        training.log.add({**entry, "seconds": time.perf_counter() - begin})
+        run.reporter.epoch(training.log.n_iter, entry)
         training.snapshot(always=True)
 
     def _parameters(self, problem: Problem, table: _Table, decomposition: _Decomposition) -> Parameters:

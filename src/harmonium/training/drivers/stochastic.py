@@ -11,21 +11,17 @@ from typing import Any, Literal
 import numpy as np
 
 from harmonium.hidden.selection import Selection
-from harmonium.kernels.optim.updates import ema_update
-from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters, copy_parameters, weights_of
 from harmonium.parts import IsPart, as_part
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import Driver, solve_head
-from harmonium.training.drivers.centring import Centring, span
+from harmonium.training.drivers.batch_steps import BatchSteps
+from harmonium.training.drivers.centring import span
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading, check_finite
 from harmonium.training.drivers.optimizers import Adam, Optimizer
-from harmonium.training.drivers.progress import Reporter, Silent
-from harmonium.training.drivers.projection import project, shorten
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training
 from harmonium.validation import Choice, Flag, Number, Whole
@@ -232,14 +228,13 @@ class Stochastic(Driver):
         """Return None: batches are all it needs."""
         return None
 
-    def update(
-        self, problem: Problem, objective: Objective, data: Data, training: Training, rng: np.random.Generator
-    ) -> None:
+    def update(self, run: Run) -> None:
         """Train by one pass over the rows, at a constant step."""
-        training.n_items += len(data)
-        selection = problem.selection(training.n_items, streams=True)
-        self.epoch(problem, objective, data, np.arange(len(data)), training, rng, Silent(), selection)
-        training.n_iter += 1
+        training = run.training
+        training.n_items += len(run.data)
+        selection = run.problem.selection(training.n_items, streams=True)
+        self.epoch(run, np.arange(len(run.data)), selection)
+        training.log.n_iter += 1
 
     def run(self, run: Run) -> None:
         """Train by epochs over shuffled rows."""
@@ -255,56 +250,48 @@ class Stochastic(Driver):
         run : Run
             What `run` was given.
         """
-        problem, objective, data, training, rng = run.problem, run.objective, run.data, run.training, run.rng
-        reporter = run.reporter
-        with run.checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), rng))) as state:
-            train = np.delete(np.arange(len(data)), state.held_out)
-            monitor = Monitor(problem, data, train, state.held_out)
+        problem, data, training = run.problem, run.data, run.training
+        with run.checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), run.rng))) as state:
+            rows = np.delete(np.arange(len(data)), state.held_out)
+            monitor = Monitor(problem, data, rows, state.held_out)
             monitor.start = state.start = state.start or monitor.begin(training.parameters)
-            n_epochs = self.epochs(len(train))
-            training.n_items = len(train)
-            selection = problem.selection(len(train))
-            scale = self._learning_rate_scale(problem, data, train)
-
-            def finish() -> None:
-                if training.average is not None:
-                    training.parameters, training.average, training.n_averaged = training.average, None, 0
-                training.parameters.update(state.best or {})
-                solve_head(problem, data, train, training, final=True)
-                training.idle_units = monitor.idle_units(training.parameters)
-
-            def more() -> bool:
-                return state.done < min(n_epochs, run.max_epochs or n_epochs)
+            training.n_items, n_epochs = len(rows), self.epochs(len(rows))
+            selection, scale = problem.selection(len(rows)), self._learning_rate_scale(problem, data, rows)
 
             def step() -> bool:
-                begin, position = time.perf_counter(), (state.done, n_epochs)
-                epoch(problem, objective, data, train, training, rng, reporter, selection, position, scale)
-                solve_head(problem, data, train, training)
+                begin = time.perf_counter()
+                epoch(run, rows, selection, (state.done, n_epochs), scale)
+                solve_head(problem, data, rows, training)
                 seconds = time.perf_counter() - begin
                 state.done += 1
-                training.n_iter += 1
-                entry = {"epoch": training.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
-                entry |= selection.read(training.result, monitor.presence)
-                training.record({**entry, "seconds": seconds})
-                reporter.epoch(state.done, entry)
-                enough = self._is_enough(state, entry, training)
-                training.snapshot()
-                seen_enough = run.callback is not None and run.callback(training)  # also of the last epoch
-                if enough:
-                    training.stopped = f"early stopping on {self.early_stopping} at epoch {state.done}"
-                return enough or seen_enough
+                return self._recorded(run, state, monitor, selection, seconds)
 
-            loop(run, more, step, finish)
+            loop(
+                run,
+                more=lambda: state.done < min(n_epochs, run.max_epochs or n_epochs),
+                step=step,
+                finish=lambda: _finish(run, rows, state, monitor),
+            )
+
+    def _recorded(self, run: Run, state: _Epochs, monitor: Monitor, selection: Selection, seconds: float) -> bool:
+        """Record an epoch that is done, and return whether it is the last."""
+        training = run.training
+        training.log.n_iter += 1
+        entry = {"epoch": training.log.n_iter, **monitor.read(training.result, state.done, self.learning_rate)}
+        entry |= selection.read(training.result, monitor.presence)
+        training.log.add({**entry, "seconds": seconds})
+        run.reporter.epoch(state.done, entry)
+        is_enough = self._is_enough(state, entry, training)
+        training.snapshot()
+        seen_enough = run.callback is not None and run.callback(training)  # also of the last epoch
+        if is_enough:
+            training.log.stopped = f"early stopping on {self.early_stopping} at epoch {state.done}"
+        return is_enough or seen_enough
 
     def epoch(
         self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
+        run: Run,
         rows: np.ndarray,
-        training: Training,
-        rng: np.random.Generator,
-        reporter: Reporter,
         selection: Selection,
         position: tuple[int, ...] | None = None,
         learning_rate_scale: dict[str, float] | None = None,
@@ -313,20 +300,10 @@ class Stochastic(Driver):
 
         Parameters
         ----------
-        problem : Problem
-            The model to be trained.
-        objective : Objective
-            Where gradients come from.
-        data : Data
-            Views and targets of all rows.
+        run : Run
+            The model, where gradients come from, data, the training to change, random numbers, and a reporter.
         rows : ndarray of int
             Numbers of the rows to visit, in an order that is drawn at random.
-        training : Training
-            Where training stands; changed in place.
-        rng : numpy.random.Generator
-            Source of random numbers.
-        reporter : Reporter
-            To be told about every batch.
         selection : Selection
             What the hidden layer does about its units.
         position : tuple of int, optional
@@ -336,75 +313,30 @@ class Stochastic(Driver):
             Share of the step that the weights of each view take, where it is not all of it. Default: what
             ``max_update`` and the weights of the views make of these rows.
         """
-        optimizer = self.optimizer_for(problem)
-        if training.optimizer_state is None:
-            training.optimizer_state = optimizer.start(training.parameters)
-        if not training.n_settled:
-            selection.begin(training.parameters)
-        statistics = Statistics.zeros_like(training.parameters)
-        centring = Centring(problem)
+        problem, data, training = run.problem, run.data, run.training
         if learning_rate_scale is None:
             learning_rate_scale = self._learning_rate_scale(problem, data, rows)
-        pieces = data.shuffled(rows, self.rows_of_batch(len(rows)), rng)
+        pieces = data.shuffled(rows, self.rows_of_batch(len(rows)), run.rng)
         n_batches = len(pieces)
         every = max(1, n_batches // self._times_an_epoch)
-        moving = problem.moving(training.parameters)
-        decay = self._decay(problem, training.n_items)
-        # layers that select units add to the gradient of all rows, a mean item is kept by looking at all weights, and
+        optimizer, decay = self.optimizer_for(problem), self._decay(problem, training.n_items)
         # updates that are flushed after every step need not be lazy
-        lazy = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed and every > 1
-        n_counted, way = 0, 0.0
-
-        def flush() -> None:
-            nonlocal way
-            optimizer.flush(moving, training.optimizer_state)
-            if self.l1:
-                shorten(problem.energy, training.parameters, self.l1 * way)
-            project(problem.energy, training.parameters)
-            way = 0.0
-
+        steps = BatchSteps(run, selection, optimizer, decay, learning_rate_scale, self.l1, lazy=every > 1)
         for number, batch in enumerate(data.batches(pieces, problem.energy.families)):
-            if training.chains is None:
-                training.chains = objective.start(problem, batch, rng)
-            statistics.count, statistics.active_rows = 0.0, {}
-            n_counted += batch.n_rows
-            training.n_updates += 1
             rate = self.learning_rate * self._share(number / n_batches, position)
-            way += rate
             try:
-                objective.accumulate(problem, training.parameters, batch, statistics, rng, training.chains)
-                is_last = number + 1 == n_batches
-                selection.charge(statistics.gradient, training.parameters, batch.n_rows, is_last)
-                before = centring.natural_of_mean_item(training.parameters)
-                step = training.n_updates
-                active_rows = statistics.active_rows if lazy else {}
-                optimizer.update(
-                    moving,
-                    statistics,
-                    training.optimizer_state,
-                    rate,
-                    decay,
-                    step,
-                    learning_rate_scale,
-                    centring.centres,
-                    active_rows,
-                )
-                centring.keep(training.parameters, before)
-                project(problem.energy, training.parameters)
+                steps.take(batch, rate, is_last=number + 1 == n_batches)
             except ValueError:
                 # samplers and decompositions refuse what is not finite: say where it comes from
-                check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
+                check_finite(training.parameters, training.log.n_iter + 1, self.learning_rate)
                 raise
             if (number + 1) % every == 0:
-                flush()
-                selection.settle(training.parameters, statistics.counts, n_counted, training.n_settled)
-                statistics.counts, n_counted = 0.0, 0
-                training.n_settled += 1
+                steps.settle()
                 if self.average:
-                    self.add_to_average(training, self.horizon(n_batches) / every)
-            reporter.batch(batch.n_rows)
-        flush()
-        check_finite(training.parameters, training.n_iter + 1, self.learning_rate)
+                    training.add_to_average(self.horizon(n_batches) / every)
+            run.reporter.batch(batch.n_rows)
+        steps.flush()
+        check_finite(training.parameters, training.log.n_iter + 1, self.learning_rate)
 
     def optimizer_for(self, problem: Problem) -> Optimizer:
         """Return the optimizer that is given, or the default for the hidden layer.
@@ -479,24 +411,6 @@ class Stochastic(Driver):
         """
         return max(_HORIZON_EPOCHS * n_batches, _HORIZON_SHARE * self._updates)
 
-    @staticmethod
-    def add_to_average(training: Training, horizon: float) -> None:
-        """Add the parameters to an exponential average, a plain one at first.
-
-        Parameters
-        ----------
-        training : Training
-            Where training stands; its average is changed in place.
-        horizon : float
-            Number of calls that the average spans.
-        """
-        if training.average is None:
-            training.average = copy_parameters(training.parameters)
-        training.n_averaged += 1
-        share = max(1.0 / training.n_averaged, 1.0 / horizon)
-        for name, value in training.parameters.items():
-            ema_update(training.average[name], value, share)
-
     def _share(self, fraction: float, position: tuple[int, ...] | None) -> float:
         """Return the share of the learning rate that the schedule leaves."""
         if position is None or self.schedule == "constant":
@@ -537,7 +451,7 @@ class Stochastic(Driver):
         return state.waited >= self.patience
 
 
-@resumable
+@serializable
 @dataclass
 class _Epochs:
     """Where a run stands: rows held out, the first reading, epochs done, and the best of them for early stopping."""
@@ -548,3 +462,12 @@ class _Epochs:
     lowest: float = np.inf
     waited: int = 0
     best: Parameters | None = None
+
+
+def _finish(run: Run, rows: np.ndarray, state: _Epochs, monitor: Monitor) -> None:
+    """Turn what was learned into the result: the average, or the best epoch, with a head that is solved."""
+    training = run.training
+    training.parameters, training.average = training.result, None
+    training.parameters.update(state.best or {})
+    solve_head(run.problem, run.data, rows, training, final=True)
+    training.log.idle_units = monitor.idle_units(training.parameters)

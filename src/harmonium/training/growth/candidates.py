@@ -9,8 +9,8 @@ import numpy as np
 from harmonium.linear.comparison import is_better
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS, Parameters, copy_parameters
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.run import Run
 from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
 from harmonium.training.growth.new_units import GrownModel, sources_of, units_from_sources, with_units
@@ -27,7 +27,7 @@ _SCALES = (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16)
 _PATIENCE = 3
 
 
-@resumable
+@serializable
 @dataclass(frozen=True)
 class CandidateUnits:
     """A number of units, their first scale, and the loss of reconstructing each held-out row, then or later.

@@ -20,8 +20,8 @@ import numpy as np
 
 from harmonium.objectives.problem import Problem
 from harmonium.params import copy_parameters
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.growth.candidates import CandidateTrainer, CandidateUnits
 from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
 from harmonium.training.growth.new_units import GrownModel
@@ -40,7 +40,7 @@ _HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 1 / 6, 1000, 10
 _STRONG, _SMALLEST_STEP = 0.5, 0.5
 
 
-@resumable
+@serializable
 @dataclass
 class _Growth:
     """Where the growth stands.

@@ -12,14 +12,14 @@ from harmonium.energy import Energy
 from harmonium.inference.symmetry import align
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters
-from harmonium.training.checkpoint.packing import SCRATCH, resumable
+from harmonium.storage import SCRATCH, serializable
 from harmonium.training.posterior.normals import Moments, Normal
 
 # Draws are aligned to one of them, then to their mean: a convention.
 _ROUNDS_OF_ALIGNMENT = 2
 
 
-@resumable
+@serializable
 @dataclass
 class MarkovChain:
     """One chain.
@@ -48,7 +48,7 @@ class MarkovChain:
     statistics: Statistics | None = field(default=None, metadata=SCRATCH)
 
 
-@resumable
+@serializable
 @dataclass
 class Posterior:
     """Chains with the draws that were kept, and the prior of the weights of each view.

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from harmonium.kernels.sampling.langevin import langevin_step
-from harmonium.training.checkpoint.packing import resumable
+from harmonium.storage import serializable
 
 #: smallest variance of a prior: below, weights are zero for all that single precision can tell
 SMALLEST = 1e-12
@@ -16,7 +16,7 @@ SMALLEST = 1e-12
 _LEAST_OF_LARGEST = 1e-5
 
 
-@resumable
+@serializable
 @dataclass
 class Normal:
     """Mean and variance of the weights of each feature of a view, shape (features,), in float32."""
@@ -54,7 +54,7 @@ class Normal:
         return langevin_step(weights, gradient, scale, self.mean, self.variance, squared_step, rng)
 
 
-@resumable
+@serializable
 @dataclass
 class JointNormal(Normal):
     """Mean and covariance of a column of weights, shapes (features,) and (features, features), in float32.
@@ -112,7 +112,7 @@ class JointNormal(Normal):
         return squares
 
 
-@resumable
+@serializable
 @dataclass
 class Moments:
     """Sums over draws, chains and units of the weights of each feature and of their squares."""
@@ -133,7 +133,7 @@ class Moments:
         self.count += weights.shape[1]
 
 
-@resumable
+@serializable
 @dataclass
 class JointMoments(Moments):
     """Also sums of the products of weights of all pairs of features, and the number of units."""

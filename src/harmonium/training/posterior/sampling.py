@@ -17,8 +17,8 @@ from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, record, weights_of
 from harmonium.parts import IsPart, as_part
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
@@ -261,8 +261,8 @@ class Sampling(Driver):
                 aligned = replace(posterior, chains=[replace(chain) for chain in posterior.chains])
                 aligned.align(problem.energy)
                 training.parameters, training.posterior = aligned.mean(), aligned
-                training.idle_units = monitor.idle_units(training.parameters)
-                training.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
+                training.log.idle_units = monitor.idle_units(training.parameters)
+                training.log.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
 
             begun = time.perf_counter()
 
@@ -272,10 +272,10 @@ class Sampling(Driver):
             def step() -> bool:
                 nonlocal begun
                 self._move_all(problem, objective, data, posterior, reporter)
-                training.n_iter += 1
+                training.log.n_iter += 1
                 if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
                     entry = self._record(monitor, training, posterior, time.perf_counter() - begun)
-                    reporter.epoch(training.n_iter, entry)
+                    reporter.epoch(training.log.n_iter, entry)
                     begun = time.perf_counter()
                 return False
 
@@ -380,10 +380,10 @@ class Sampling(Driver):
 
     def _record(self, monitor: Monitor, training: Training, posterior: Posterior, seconds: float) -> dict[str, float]:
         """Record all chains: readings of the first, and means over chains of their steps; raise if one has run away."""
-        entry: dict[str, float] = {"epoch": training.n_iter}
+        entry: dict[str, float] = {"epoch": training.log.n_iter}
         for chain in posterior.chains[::-1]:  # the first chain is recorded, but all are looked at
             try:
-                entry |= monitor.read(chain.parameters, training.n_iter)
+                entry |= monitor.read(chain.parameters, training.log.n_iter)
             except DivergenceError as error:
                 step = self.reading(chain, posterior)["step"]
                 raise DivergenceError(
@@ -394,7 +394,7 @@ class Sampling(Driver):
         entry |= {name: float(np.mean([reading[name] for reading in readings])) for name in readings[0]}
         for view, prior in posterior.prior.items():
             entry[f"prior_scale.{view}"] = float(np.sqrt(prior.variance.mean(dtype=np.float64)))
-        training.record({**entry, "seconds": seconds})
+        training.log.add({**entry, "seconds": seconds})
         return entry
 
     def prior_of(self, view: str) -> Prior:
@@ -469,7 +469,7 @@ def _into_prior(weights: np.ndarray, prior: Normal) -> None:
         weights -= np.float32(1 - 1 / excess) * distance
 
 
-@resumable
+@serializable
 @dataclass
 class _Starts:
     """Where the starts of chains stand: the random streams of all, starts that are done, and the one that is not."""
@@ -479,7 +479,7 @@ class _Starts:
     running: Training | None = None
 
 
-@resumable
+@serializable
 @dataclass
 class _Moves:
     """Where chains stand: they and their draws, the number of draws of earlier runs, and the first reading."""

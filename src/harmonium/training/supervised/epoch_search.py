@@ -8,14 +8,14 @@ first fold says that the units add nothing to a linear model. In the end all row
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters
+from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
 from harmonium.training.growth.prune import prune
@@ -32,7 +32,7 @@ _PATIENCE = 0.25
 _SHARE_OF_FEW = 0.5
 
 
-@resumable
+@serializable
 @dataclass
 class HeldOutEpochs:
     """Where the search for the number of epochs stands.
@@ -77,13 +77,9 @@ class HeldOutEpochs:
             self.waited += 1
             return
         self.lowest, self.waited, self.scores = mean, 0, [scores]
+        log = replace(training.log.copy(), stopped=INTERRUPTED)
         self.best = Training(
-            copy_parameters(training.result),
-            n_iter=training.n_iter,
-            history={name: list(values) for name, values in training.history.items()},
-            stopped=INTERRUPTED,
-            n_items=training.n_items,
-            n_settled=training.n_settled,
+            copy_parameters(training.result), log, n_items=training.n_items, n_settled=training.n_settled
         )
 
     def has_waited(self, planned: float) -> bool:

@@ -14,9 +14,9 @@ from harmonium.linear.skip import LinearPart
 from harmonium.linear.stacking import linear_alone, may_help, stacked
 from harmonium.objectives.problem import Problem
 from harmonium.params import HIDDEN_BIAS
+from harmonium.storage import serializable
 from harmonium.targets import Targets
 from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
@@ -41,7 +41,7 @@ _ENOUGH = 0.5
 _CHOSEN_BY = 50_000
 
 
-@resumable
+@serializable
 @dataclass
 class _HeadFit:
     """Where the fit stands.
@@ -255,17 +255,8 @@ def _with_topics(model: FittedModel, whole: Problem, known: Data, state: _HeadFi
 
 def _of_whole(training: Training, composed: Training) -> Training:
     """Return the training of the units that predict, with the parameters of all units."""
-    return replace(
-        training,
-        parameters=with_head(composed.result, training.result),
-        average=None,
-        optimizer_state=None,
-        chains=None,
-        n_updates=0,
-        dual=None,
-        n_averaged=0,
-        idle_units=composed.idle_units,
-    )
+    log = replace(training.log, idle_units=composed.log.idle_units)
+    return training.with_parameters(with_head(composed.result, training.result), log=log)
 
 
 def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
@@ -336,8 +327,8 @@ def _best_so_far(problem: Problem, known: Data, state: _HeadFit, linear: LinearS
     """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
     held_out, training = state.epochs.best, state.training
     if training is not None and state.is_trained:  # no epoch is cut short
-        training.stopped = INTERRUPTED
-    n_records = len(training.history["epoch"]) if training is not None and training.interrupted else 0
+        training.log.stopped = INTERRUPTED
+    n_records = len(training.log.history["epoch"]) if training is not None and training.interrupted else 0
     if n_records and (held_out is None or n_records >= _ENOUGH * state.epochs.n_epochs):
         return _as_fitted(_judged(problem, known, state, linear), known, state)
     if held_out is None:

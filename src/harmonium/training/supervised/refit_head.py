@@ -16,8 +16,8 @@ from harmonium.linear.comparison import is_better
 from harmonium.linear.search import Folds
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.storage import serializable
 from harmonium.targets import Targets
-from harmonium.training.checkpoint.packing import resumable
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 
@@ -26,7 +26,7 @@ from harmonium.views.data import Data
 _VALUES = (0.01, 0.1, 1.0)
 
 
-@resumable
+@serializable
 @dataclass(frozen=True, eq=False)
 class HeadRefit:
     """A refitted head.

@@ -1,0 +1,106 @@
+"""Steps along the gradients of minibatches, and what is done after every few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harmonium.batch import Batch
+from harmonium.hidden.selection import Selection
+from harmonium.objectives.statistics import Statistics
+from harmonium.training.drivers.centring import Centring
+from harmonium.training.drivers.optimizers import Optimizer, Step
+from harmonium.training.drivers.projection import project, shorten
+from harmonium.training.drivers.run import Run
+
+
+class BatchSteps:
+    """Steps of an optimizer, one for every batch, which change the training of a run in place.
+
+    Parameters
+    ----------
+    run : Run
+        The model, where gradients come from, the training to change, and random numbers.
+    selection : Selection
+        What the hidden layer does about its units.
+    optimizer : Optimizer
+        How a gradient moves the parameters.
+    decay : float
+        Weights shrink by this times the rate.
+    scale : mapping of str to float
+        Share of the rate that a parameter takes, where it is not all of it.
+    l1 : float
+        Weights of views move towards zero by this times the rate.
+    lazy : bool
+        Whether rows without a gradient may wait until `settle`.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        selection: Selection,
+        optimizer: Optimizer,
+        decay: float,
+        scale: Mapping[str, float],
+        l1: float,
+        lazy: bool,
+    ) -> None:
+        problem, training = run.problem, run.training
+        if training.optimizer is None:
+            training.optimizer = optimizer.start(training.parameters)
+        if not training.n_settled:
+            selection.begin(training.parameters)
+        self._run, self._selection, self._optimizer = run, selection, optimizer
+        self._decay, self._scale, self._l1 = decay, scale, l1
+        self._statistics = Statistics.zeros_like(training.parameters)
+        self._centring = Centring(problem)
+        self._moving = problem.moving(training.parameters)
+        # layers that select units add to the gradient of all rows, and a mean item is kept by looking at all weights
+        selects = problem.energy.hidden.selects
+        self._lazy = lazy and run.objective.marks_rows and not selects and not self._centring.needed
+        self._n_rows, self._distance = 0, 0.0  # since the prior was updated last, and since weights were shortened
+
+    def take(self, batch: Batch, rate: float, is_last: bool) -> None:
+        """Take a step along the gradient of a batch, the last one of an epoch or not."""
+        training = self._run.training
+        self._accumulate(batch)
+        self._selection.charge(self._statistics.gradient, training.parameters, batch.n_rows, is_last)
+        before = self._centring.natural_of_mean_item(training.parameters)
+        self._move(rate)
+        self._centring.keep(training.parameters, before)
+        project(self._run.problem.energy, training.parameters)
+
+    def settle(self) -> None:
+        """Complete the steps since the last time, and update the prior of the hidden units by their rows."""
+        training = self._run.training
+        self.flush()
+        self._selection.settle(training.parameters, self._statistics.counts, self._n_rows, training.n_settled)
+        self._statistics.counts, self._n_rows = 0.0, 0
+        training.n_settled += 1
+
+    def flush(self) -> None:
+        """Complete the steps since the last time: rows that wait catch up, and weights are shortened by ``l1``."""
+        training, energy = self._run.training, self._run.problem.energy
+        assert training.optimizer is not None
+        self._optimizer.flush(self._moving, training.optimizer)
+        if self._l1:
+            shorten(energy, training.parameters, self._l1 * self._distance)
+        project(energy, training.parameters)
+        self._distance = 0.0
+
+    def _accumulate(self, batch: Batch) -> None:
+        """Compute the statistics of a batch; counts of units go on from batch to batch."""
+        run, training, statistics = self._run, self._run.training, self._statistics
+        if training.chains is None:
+            training.chains = run.objective.start(run.problem, batch, run.rng)
+        statistics.count, statistics.active_rows = 0.0, {}
+        self._n_rows += batch.n_rows
+        run.objective.accumulate(run.problem, training.parameters, batch, statistics, run.rng, training.chains)
+
+    def _move(self, rate: float) -> None:
+        """Move the parameters along the gradient."""
+        state, statistics = self._run.training.optimizer, self._statistics
+        assert state is not None
+        active_rows = statistics.active_rows if self._lazy else {}
+        step = Step(rate, self._decay, self._scale, self._centring.centres, active_rows)
+        self._optimizer.update(self._moving, statistics, state, step)
+        self._distance += rate
