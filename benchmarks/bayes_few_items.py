@@ -83,7 +83,7 @@ def votes(model: Any, parts: list[Views], y: np.ndarray, truth: np.ndarray) -> d
     """Accuracy of what most draws say, and how well the share of other votes tells its errors."""
     draws = model.posterior_
     encoded = [
-        {view: np.asarray(model.families_[view].encode(value), dtype=np.float32) for view, value in views.items()}
+        {view: np.asarray(model.families_[view].codec.encode(value), dtype=np.float32) for view, value in views.items()}
         for views in parts
     ]
     found = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.families import Distribution, Family, Support
+from harmonium.families import Codec, Distribution, Family, Support
 from harmonium.validation import Whole
 
 # Means at the ends of the range would need infinite natural parameters: a convention, that of the other families.
@@ -59,6 +59,25 @@ class StepsDistribution(Distribution):
         return np.exp(natural[..., None] * self._values(natural) - self.log_partition(natural)[..., None])
 
 
+# How do data become statistics, and back? Left out where they are the same.
+class BeyondTheFirst(Codec):
+    """Codec of stars, whose statistic is how many there are beyond the first."""
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Return how many stars there are beyond the first."""
+        return values - 1
+
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
+        """Return the number of stars."""
+        return statistic + 1
+
+    # Does zero stay zero? If not, sparse views are made dense.
+    @property
+    def keeps_zeros(self) -> bool:
+        """False, as no number of stars has the statistic of none."""
+        return False
+
+
 class Stars(Family):
     """Family of ratings by stars.
 
@@ -76,9 +95,8 @@ class Stars(Family):
 
     # What may settings be? Declared once, and checked before anything is computed.
     settings = {"largest": Whole(lower=2, remedy="5 is usual")}
-    # Words for messages: "pass Stars() for …", and "pass another family, or …".
+    # Words for a message: "pass Stars() for …".
     meant_for = "numbers of stars"
-    remedy = "count stars from 1"
 
     def __init__(self, largest: int = 5) -> None:
         self.largest = largest
@@ -89,28 +107,19 @@ class Stars(Family):
         """Return 0, as counts look alike."""
         return 0
 
-    # What may the user's data be? Left out where the distribution's support says it.
+    # What may the user's data be, and what helps where they are not? Left out where the distribution's support says it.
     @property
     def support(self) -> Support:
         """All whole numbers from 1 to the largest."""
-        return Support(f"whole numbers from 1 to {self.largest}", 1, self.largest, integer=True)
+        description = f"whole numbers from 1 to {self.largest}"
+        return Support(description, 1, self.largest, integer=True, remedy="count stars from 1")
 
-    # How do data become statistics, and back? Left out where they are the same.
-    def encode(self, values: np.ndarray) -> np.ndarray:
-        """Return how many stars there are beyond the first."""
-        return values - 1
-
-    def decode(self, statistic: np.ndarray) -> np.ndarray:
-        """Return the number of stars."""
-        return statistic + 1
-
-    # Does zero stay zero? If not, sparse views are made dense.
     @property
-    def keeps_zeros(self) -> bool:
-        """False, as no number of stars has the statistic of none."""
-        return False
+    def codec(self) -> Codec:
+        """Numbers of stars beyond the first."""
+        return BeyondTheFirst(self.n_features_)
 
-    def distribution(self, own: Any = None, columns: np.ndarray | None = None) -> Distribution:
+    def distribution(self, extra: Any = None, columns: np.ndarray | None = None) -> Distribution:
         """Return the distribution of the stars beyond the first."""
         return StepsDistribution(self.largest - 1)
 
@@ -125,6 +134,6 @@ class Stars(Family):
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return ((low + high) / 2).astype(mean.dtype)
 
-    # Not needed here: `bind`, `constants` and `restore`, if the family learns constants from the data (a scale);
-    # `conflict`, `project` and `curvature`, if not every natural parameter is allowed; parameters that are learned
-    # besides weights and bias; `size`, if totals of rows are given. The base class says when each is asked.
+    # Not needed here: `bind`, if the family learns constants from the data (a scale); `domain`, if not every natural
+    # parameter is allowed; `extra_parameters`, if some are learned besides weights and bias; `length`, if totals of
+    # rows are given. The classes of these objects say when each of their methods is asked.

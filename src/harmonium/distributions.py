@@ -43,6 +43,11 @@ class Distribution:
         """Set of values that the number may take."""
         raise NotImplementedError
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether all features have the same one, as no parameter is an array."""
+        return all(np.ndim(value) == 0 for value in vars(self).values())
+
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """Return the logarithm of the base measure.
 

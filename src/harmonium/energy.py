@@ -2,7 +2,8 @@
 
     log p(x, h) = Σ_v [θ_v·φ(x_v) + log r_v(x_v)] + λ·h + log s(h) + Σ_v φ(x_v)ᵀ W_v h - log Z
 
-In views whose family has a `pull`, the coupling φ(x_v)ᵀ W_v h is multiplied by that of the row's size, which is given.
+In views with row weights (`Length.row_weight`), the coupling φ(x_v)ᵀ W_v h is multiplied by that of the row's size,
+which is given.
 Everything else follows from the log-partitions of the families and of the hidden layer.
 """
 
@@ -13,7 +14,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Family
-from harmonium.families.base import Own
+from harmonium.families.extra_parameters import Extra
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.products import add_statistic_times_weights, hidden_times_weights
@@ -53,15 +54,15 @@ class Energy:
 
     # ---- naturals ------------------------------------------------------------------------------------------------
     def hidden_natural(self, parameters: Parameters, batch: Batch, with_bias: bool = True) -> np.ndarray:
-        """Return λ + Σ_v φ(x_v) W_v, of shape (rows, units); the term of a view is multiplied by its pull, if any."""
+        """Return λ + Σ_v φ(x_v) W_v, of shape (rows, units); a view's term is multiplied by its row weights."""
         bias = parameters[HIDDEN_BIAS]
         natural = np.zeros((batch.n_rows, len(bias)), dtype=bias.dtype)
         if with_bias:
             natural += bias
         for name, view in batch.views.items():
             weights = parameters[weights_of(name)]
-            pull = self.families[name].pull(view.size)
-            total = natural if pull is None else np.zeros_like(natural)
+            row_weight = self.families[name].length.row_weight(view.size)
+            total = natural if row_weight is None else np.zeros_like(natural)
             if view.projection is not None:
                 total += view.projection
             else:
@@ -69,28 +70,28 @@ class Energy:
             if view.fill is not None:
                 rows, values = view.fill
                 total[rows] += values @ weights
-            if pull is not None:
-                natural += _times_rows(total, pull)
+            if row_weight is not None:
+                natural += _times_rows(total, row_weight)
         return natural
 
     def view_natural(
         self, parameters: Parameters, view: str, hidden: np.ndarray, size: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return θ_v + W_v h, of shape (rows, features); W_v h is multiplied by the pull of the sizes, if any."""
-        pulling = self.pulled(view, hidden, size)
-        return hidden_times_weights(pulling, parameters[weights_of(view)], parameters[bias_of(view)])
+        """Return θ_v + W_v h, of shape (rows, features); W_v h is multiplied by row weights, if any."""
+        weighted = self.row_weighted(view, hidden, size)
+        return hidden_times_weights(weighted, parameters[weights_of(view)], parameters[bias_of(view)])
 
-    def pulled(self, view: str, hidden: np.ndarray, size: np.ndarray | None) -> np.ndarray:
-        """Return what hidden units are to the rows of a view: their values times the pull of each row, if any.
+    def row_weighted(self, view: str, hidden: np.ndarray, size: np.ndarray | None) -> np.ndarray:
+        """Return what hidden units are to the rows of a view: their values times the weight of each row, if any.
 
         Whatever else has a row for each row of the view and a column for each unit is multiplied likewise.
         """
-        pull = self.families[view].pull(size)
-        return hidden if pull is None else _times_rows(hidden, pull)
+        row_weight = self.families[view].length.row_weight(size)
+        return hidden if row_weight is None else _times_rows(hidden, row_weight)
 
     def own(self, parameters: Parameters, view: str) -> dict[str, np.ndarray]:
         """Return the own parameters of a view's family."""
-        return {name: parameters[own_of(view, name)] for name in self.families[view].own_parameters()}
+        return {name: parameters[own_of(view, name)] for name in self.families[view].extra_parameters.bounds}
 
     def layer(self, parameters: Parameters) -> HiddenLayer:
         """Return the hidden layer with its own parameters, if it has any."""
@@ -146,7 +147,7 @@ def _times_rows(values: np.ndarray, factors: np.ndarray) -> np.ndarray:
     return values * factors[:, None].astype(values.dtype, copy=False)
 
 
-def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
+def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Extra) -> np.ndarray:
     """Return Σ [natural·φ(x) + log r(x)] over the observed sites of each row of a view, in float64.
 
     ``natural`` has the shape (features,), or (rows, features).
@@ -154,14 +155,14 @@ def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -
     cells = entries(view.statistic)
     terms = cells.at(natural) * cells.values + family.log_base(cells.values, own, cells.columns)
     if view.missing is not None:
-        terms = np.where(cells.at(family.spread(view.missing)), 0, terms)
+        terms = np.where(cells.at(family.codec.spread(view.missing)), 0, terms)
     return cells.row_sums(terms)
 
 
 def check_normalisable(families: dict[str, Family], hidden: HiddenLayer) -> None:
     """Refuse parts that have no finite partition function together, whatever their non-zero weights."""
     for name, family in families.items():
-        conflict = family.conflict(hidden.support)
+        conflict = family.domain.conflict(hidden.support)
         if conflict is not None:
             raise IncompatiblePartsError(
                 f"View {name!r} is {type(family).__name__} and cannot be normalised with {type(hidden).__name__}: "

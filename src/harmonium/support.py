@@ -6,6 +6,7 @@ One statement serves for checking input, for wording error messages, for drawing
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit
@@ -28,6 +29,13 @@ class Support:
         off.
     open : bool, default=False
         Whether real numbers may come as near to ``lower`` and ``upper`` as they like without being one of them.
+    whole_rows : bool, default=False
+        Whether a row of a view is observed or missing as a whole.
+    data : {"matrix", "sequences"}, default="matrix"
+        What the items of a view are: rows of a matrix, or `Sequences` of rows, whose number is then the size of an
+        item.
+    remedy : str, default="transform the view first"
+        What to do about data outside the set, in words that complete "pass another family, or …".
 
     Examples
     --------
@@ -42,6 +50,9 @@ class Support:
     integer: bool = False
     atom: bool = False
     open: bool = False
+    whole_rows: bool = False
+    data: Literal["matrix", "sequences"] = "matrix"
+    remedy: str = "transform the view first"
 
     @property
     def bounded(self) -> bool:

@@ -61,7 +61,7 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
         shift = {"Poisson": -2.0, "NegativeBinomial": -5.0, "Beta": 5.0}.get(type(family).__name__, 0.0)
         parameters[weights_of(name)] = rng.normal(size=(family.n_features_, n_units)) * scale
         parameters[bias_of(name)] = rng.normal(size=family.n_features_) * scale + shift
-        for own_name, value in family.own_parameters().items():
+        for own_name, value in family.extra_parameters.initial.items():
             parameters[own_of(name, own_name)] = value + rng.normal(size=value.shape) * 0.2 - 0.5
     for own_name, value in energy.hidden.own_parameters().items():
         parameters[own_of(HIDDEN, own_name)] = value
@@ -88,7 +88,7 @@ def compatible_pairs() -> list[tuple[str, str]]:
 
 def sizes_for(energy: Energy, n_rows: int) -> dict[str, np.ndarray]:
     return {
-        name: np.full(n_rows, SIZE) for name, family in energy.families.items() if family.typical_sizes(1) is not None
+        name: np.full(n_rows, SIZE) for name, family in energy.families.items() if family.length.typical(1) is not None
     }
 
 

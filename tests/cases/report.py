@@ -47,7 +47,7 @@ def fit_gaussian(matrix, n_components=2, variance=0.3, **settings):
 
 def direct_means(model, X):
     parameters = model.parameters_
-    colour = model.families_["colour"].encode(X["colour"])
+    colour = model.families_["colour"].codec.encode(X["colour"])
     return expit(
         parameters[HIDDEN_BIAS] + X["words"] @ parameters["words.weights"] + colour @ parameters["colour.weights"]
     )

@@ -37,7 +37,7 @@ def test_draws_mean_and_spread() -> None:
     np.testing.assert_allclose(mean, model.transform(X), atol=1e-4)
     by_hand = [
         X["words"] @ draws["words.weights"][c, k]
-        + model.families_["colour"].encode(X["colour"]) @ draws["colour.weights"][c, k]
+        + model.families_["colour"].codec.encode(X["colour"]) @ draws["colour.weights"][c, k]
         + draws["hidden.bias"][c, k]
         for c in range(2)
         for k in range(6)
@@ -119,7 +119,7 @@ def test_learning_on_by_batches_drops_the_draws() -> None:
     with pytest.raises(AttributeError, match="single set"):
         model.posterior_  # noqa: B018
     by_hand = X["words"] @ model.parameters_["words.weights"]
-    by_hand += model.families_["colour"].encode(X["colour"]) @ model.parameters_["colour.weights"]
+    by_hand += model.families_["colour"].codec.encode(X["colour"]) @ model.parameters_["colour.weights"]
     np.testing.assert_allclose(moved, by_hand + model.parameters_["hidden.bias"], atol=1e-3)
 
 

@@ -68,8 +68,8 @@ def natural(family: Beta) -> np.ndarray:
 def test_densities_are_those_of_scipy(family: Beta, natural: np.ndarray) -> None:
     """In the user's units, whatever the constants."""
     shares = columns_of(SHAPES, 7, seed=1)
-    log_density = log_weight(family, ViewBatch(family.encode(shares)), natural, {})
-    log_density += family.log_volume().sum() - family.log_partition(natural).sum()
+    log_density = log_weight(family, ViewBatch(family.codec.encode(shares)), natural, {})
+    log_density += family.codec.log_volume.sum() - family.log_partition(natural).sum()
     np.testing.assert_allclose(log_density, beta.logpdf(shares, *SHAPES).sum(axis=1), rtol=1e-9)
 
 
@@ -107,7 +107,7 @@ def test_trigamma_is_that_of_scipy() -> None:
 def test_samples_follow_the_distribution(family: Beta, natural: np.ndarray) -> None:
     drawn = family.sample(np.repeat(natural, 5000, axis=0), np.random.default_rng(0))
     assert np.isfinite(drawn).all()
-    for column, shares in enumerate(family.decode(drawn).T):
+    for column, shares in enumerate(family.codec.decode(drawn).T):
         assert kstest(shares, beta(*SHAPES[:, column]).cdf).pvalue > 1e-3
 
 
@@ -119,7 +119,7 @@ def test_logarithms_of_tiny_shares_are_drawn_exactly() -> None:
         assert drawn[:, column].min() < np.log(1e-30)
         assert kstest(-0.02 * drawn[:, column], "expon").pvalue > 1e-3
         assert (drawn[:, 1 - column] < 0).all()
-        shares = family.decode(drawn).astype(np.float32)
+        shares = family.codec.decode(drawn).astype(np.float32)
         assert family.support.contains(shares).all()
 
 
@@ -135,7 +135,7 @@ def test_naturals_are_found_from_means_of_any_size() -> None:
 def test_naturals_are_maximum_likelihood_estimates(family: Beta) -> None:
     shares = columns_of(SHAPES[:, :3])
     part = bound(shares)
-    found = (part.natural_from_mean(part.encode(shares).mean(axis=0)) / part.scale_).reshape(2, -1)
+    found = (part.natural_from_mean(part.codec.encode(shares).mean(axis=0)) / part.scale_).reshape(2, -1)
     for column in range(3):
         np.testing.assert_allclose(found[:, column], beta.fit(shares[:, column], floc=0, fscale=1)[:2], rtol=2e-3)
 
@@ -143,7 +143,7 @@ def test_naturals_are_maximum_likelihood_estimates(family: Beta) -> None:
 def test_means_that_no_distribution_has_get_a_finite_natural() -> None:
     """Shares that never vary have the logarithms of a point."""
     constant = bound(np.full((5, 2), 0.3))
-    natural = constant.natural_from_mean(constant.encode(np.full((1, 2), 0.3))[0])
+    natural = constant.natural_from_mean(constant.codec.encode(np.full((1, 2), 0.3))[0])
     assert np.isfinite(natural).all()
     np.testing.assert_allclose(constant.expected(natural[None, :]), 0.3, rtol=1e-4)
 
@@ -164,7 +164,7 @@ def test_modes(shapes: tuple[float, float], share: float) -> None:
     """The peak, or the end that has the larger density, as far as the margin."""
     constants = {"location": np.zeros(2), "scale": np.ones(2), "deviation": np.ones(1)}
     family = Beta(margin=0.01).restore(2, constants)
-    found = family.decode(family.mode(np.array([shapes], dtype=float)))[0, 0]
+    found = family.codec.decode(family.mode(np.array([shapes], dtype=float)))[0, 0]
     assert found == pytest.approx(share)
     grid = np.linspace(0.01, 0.99, 981)
     assert beta.pdf(found, *shapes) >= beta.pdf(grid, *shapes).max() - 1e-9
@@ -185,28 +185,28 @@ def test_modes(shapes: tuple[float, float], share: float) -> None:
 def test_statistics_are_standardised(shares: np.ndarray) -> None:
     """About, as only mean, variance and range of the shares are known."""
     family = bound(shares)
-    statistic = family.encode(shares)
+    statistic = family.codec.encode(shares)
     assert (np.abs(statistic.mean(axis=0)) < 1.2).all()
     assert ((statistic.std(axis=0) > 0.2) & (statistic.std(axis=0) < 3)).all()
-    np.testing.assert_allclose(family.decode(statistic), shares, rtol=1e-7)
+    np.testing.assert_allclose(family.codec.decode(statistic), shares, rtol=1e-7)
 
 
 def test_columns_that_never_vary_have_constants_too() -> None:
     family = bound(np.full((5, 1), 0.7))
     assert (family.scale_ > 0).all() and (family.deviation_ > 0).all()
-    np.testing.assert_allclose(family.encode(np.array([[0.7]])), 0, atol=1e-9)
+    np.testing.assert_allclose(family.codec.encode(np.array([[0.7]])), 0, atol=1e-9)
 
 
 def test_share_and_rest_are_features_of_one_site() -> None:
     family = bound(columns_of(SHAPES))
-    assert (family.n_columns, family.n_sites, family.n_features_) == (5, 5, 10)
+    assert (family.codec.n_columns, family.codec.n_sites, family.n_features_) == (5, 5, 10)
     values = columns_of(SHAPES, 3)
     values[1, 2] = np.nan
-    statistic = family.encode(values)
-    missing = family.missing_sites(statistic)
+    statistic = family.codec.encode(values)
+    missing = family.codec.missing_sites(statistic)
     assert missing.sum() == 1 and missing[1, 2]
-    np.testing.assert_array_equal(family.spread(missing), np.isnan(statistic))
-    assert family.feature_names(["liver"] * 5)[4:6] == ["liver", "1 - liver"]
+    np.testing.assert_array_equal(family.codec.spread(missing), np.isnan(statistic))
+    assert family.codec.feature_names(["liver"] * 5)[4:6] == ["liver", "1 - liver"]
 
 
 # ---- ends of the interval --------------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def test_projection_keeps_both_shapes_above_zero(largest: int) -> None:
     project(energy, parameters)
     states, _ = hidden_states(energy)
     shapes = energy.view_natural(parameters, "x", states.astype(np.float32)) / family.scale_
-    assert (shapes >= family.natural_limits[0]).all() and shapes.min() < 0.5
+    assert (shapes >= family.domain.lower).all() and shapes.min() < 0.5
     before = {name: value.copy() for name, value in parameters.items()}
     project(energy, parameters)
     for name, value in before.items():
@@ -309,15 +309,15 @@ def drawn(n_rows: int, seed: int) -> np.ndarray:
     state = rng.integers(2, size=(n_rows, 2)).astype(float)
     for _ in range(20):
         state, batch = gibbs_step(energy, parameters, state, rng)
-    return energy.families["x"].decode(np.asarray(batch.views["x"].statistic))
+    return energy.families["x"].codec.decode(np.asarray(batch.views["x"].statistic))
 
 
 def true_log_density(shares: np.ndarray) -> float:
     energy, parameters = known_model()
     family = energy.families["x"]
-    batch = Batch({"x": ViewBatch(family.encode(shares))}, len(shares))
+    batch = Batch({"x": ViewBatch(family.codec.encode(shares))}, len(shares))
     log_density = -energy.free_energy(parameters, batch) - exact_log_partition(energy, parameters)
-    return float(log_density.mean() + family.log_volume().sum())
+    return float(log_density.mean() + family.codec.log_volume.sum())
 
 
 @pytest.fixture(scope="module")
@@ -348,7 +348,7 @@ def test_a_known_truth_is_recovered(objective: Objective) -> None:
     assert truth - found < 0.1 * (truth - alone)
     # units are the true ones but for order and sign: what either says of the items agrees
     energy, parameters = known_model()
-    encoded = energy.families["x"].encode(test)
+    encoded = energy.families["x"].codec.encode(test)
     batch = Batch({"x": ViewBatch(encoded)}, len(test))
     states = energy.hidden.mean(energy.hidden_natural(parameters, batch))
     agreement = np.abs(np.corrcoef(states.T, model.transform({"x": test}).T)[:2, 2:])

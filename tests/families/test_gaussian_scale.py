@@ -65,7 +65,7 @@ def test_a_scale_that_is_asked_for():
     auto, view = (next(iter(one.values())) for one in families)
     assert is_on_one_scale(view) and not is_on_one_scale(auto)
     np.testing.assert_allclose(view.scale_[0], np.sqrt(X.var(axis=0).mean()), rtol=1e-6)
-    np.testing.assert_allclose(view.decode(view.encode(X)), X, atol=1e-6)
+    np.testing.assert_allclose(view.codec.decode(view.codec.encode(X)), X, atol=1e-6)
 
 
 def test_variances_to_be_learned_need_standardised_columns():

@@ -63,7 +63,7 @@ def rows_of(kind: type, n_rows: int = 6, seed: int = 0) -> np.ndarray:
 
 
 def batch_of(family, values) -> Batch:
-    return Batch({"x": ViewBatch(values, family.sizes(values))}, values.shape[0])
+    return Batch({"x": ViewBatch(values, family.length.sizes(values))}, values.shape[0])
 
 
 def statistics_of(objective, problem, parameters, batch, seed: int = 0) -> Statistics:
@@ -75,11 +75,11 @@ def statistics_of(objective, problem, parameters, batch, seed: int = 0) -> Stati
 # ---- the model ---------------------------------------------------------------------------------------------------
 def test_pull_is_a_root_between_nothing_and_its_cap() -> None:
     family = length_normalized(Bernoulli, 3, typical=9.0)
-    np.testing.assert_allclose(family.pull(np.array([9.0, 1.0, 36.0])), [1.0, 3.0, 0.5])
-    assert length_normalized(Bernoulli, 3, typical=100.0).pull(np.array([0.0, 1.0])).tolist() == [4.0, 4.0]
-    assert family.pull(None) is None
-    assert Bernoulli().restore(3, {}).pull(np.ones(2)) is None
-    assert Bernoulli().restore(3, {}).sizes(np.ones((2, 3))) is None
+    np.testing.assert_allclose(family.length.row_weight(np.array([9.0, 1.0, 36.0])), [1.0, 3.0, 0.5])
+    assert length_normalized(Bernoulli, 3, typical=100.0).length.row_weight(np.array([0.0, 1.0])).tolist() == [4.0, 4.0]
+    assert family.length.row_weight(None) is None
+    assert Bernoulli().restore(3, {}).length.row_weight(np.ones(2)) is None
+    assert Bernoulli().restore(3, {}).length.sizes(np.ones((2, 3))) is None
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
@@ -328,7 +328,7 @@ def test_what_is_missing_counts_as_in_a_typical_row() -> None:
     family = length_normalized(Poisson, 4, typical=6.0)
     view = Views({"x": X}).source("x").batch(slice(None), family)
     np.testing.assert_allclose(view.size, [6.0, 6.0, 2.0 + 3.0])
-    assert family.pull(view.size)[1] == 1.0
+    assert family.length.row_weight(view.size)[1] == 1.0
 
 
 def test_missing_cells_are_filled_in_at_the_pull_of_their_row() -> None:

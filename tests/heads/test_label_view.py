@@ -41,8 +41,8 @@ def label_problem(hidden: str, kind: Kind = "class", n_rows: int = 6) -> tuple[P
     parameters = make_parameters(energy, seed=2, scale=0.2 if not energy.hidden.bounded else 0.6)
     batch = random_batch(energy, parameters, n_rows)
     matrix = head.added_views[LABEL].data(head.targets(labels))
-    statistic = np.array(family.encode(matrix), dtype=np.float64)
-    missing = family.missing_sites(statistic)
+    statistic = np.array(family.codec.encode(matrix), dtype=np.float64)
+    missing = family.codec.missing_sites(statistic)
     batch.views[LABEL] = ViewBatch(np.nan_to_num(statistic), missing=missing)
     batch.targets = labels.targets
     reference = {"a": np.full(3, 0.5), "b": np.zeros(3), LABEL: np.full(width, 1 / 3)}

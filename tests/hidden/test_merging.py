@@ -130,7 +130,7 @@ def test_parameters_by_hand():
     old, new = model.parameters_, merge_duplicates(model, X).parameters_
     before = model.transform(X).mean(axis=0, dtype=np.float64)
     assert new[HIDDEN_BIAS].tolist() == pytest.approx([2 * old[HIDDEN_BIAS][0], *old[HIDDEN_BIAS][2:]])
-    natural = sum(model.families_[name].encode(X[name]) @ new[f"{name}.weights"] for name in X) + new[HIDDEN_BIAS]
+    natural = sum(model.families_[name].codec.encode(X[name]) @ new[f"{name}.weights"] for name in X) + new[HIDDEN_BIAS]
     after = expit(natural.astype(np.float64)).mean(axis=0)
     for (weights, bias), (left, moved) in zip(couplings(old), couplings(new), strict=True):
         np.testing.assert_allclose(left, [2 * weights[0], weights[2], weights[3]], rtol=1e-5)

@@ -54,10 +54,10 @@ def visible_states(family, points: int = 61) -> tuple[np.ndarray, np.ndarray]:
         values, weights = family.support.grid(truncation=30)
     else:
         values, weights = family.support.grid(width=12.0, points=points)
-    grids = np.meshgrid(*[values] * family.n_columns, indexing="ij")
-    weight = np.meshgrid(*[weights] * family.n_columns, indexing="ij")
-    states = family.encode(np.stack([g.ravel() for g in grids], axis=1))
-    return states, np.sum([w.ravel() for w in weight], axis=0) + family.log_volume().sum()
+    grids = np.meshgrid(*[values] * family.codec.n_columns, indexing="ij")
+    weight = np.meshgrid(*[weights] * family.codec.n_columns, indexing="ij")
+    states = family.codec.encode(np.stack([g.ravel() for g in grids], axis=1))
+    return states, np.sum([w.ravel() for w in weight], axis=0) + family.codec.log_volume.sum()
 
 
 def small_model(family_name: str, hidden_name: str, scale: float = 0.4):
@@ -216,7 +216,7 @@ def enumerated_conditionals(energy: Energy, parameters: Parameters, batch: Batch
                 score = -energy.free_energy(parameters, as_batch(energy, rivals))
                 score -= kind.log_base(rivals).sum(axis=1)
                 expected += x[token] * (score[token] - logsumexp(score))
-        elif kind.data == "sequences":
+        elif kind.support.data == "sequences":
             expected = 0.0
             states, _ = visible_states(kind)
             now = -energy.free_energy(parameters, as_batch(energy, x[None, :]))[0]
@@ -228,12 +228,12 @@ def enumerated_conditionals(energy: Energy, parameters: Parameters, batch: Batch
                 expected += now - logsumexp(score) + np.log(copies)
         else:
             values, log_weights = kind.support.grid()
-            log_volumes = kind.spread(np.eye(kind.n_sites)) @ kind.log_volume()
+            log_volumes = kind.codec.spread(np.eye(kind.codec.n_sites)) @ kind.codec.log_volume
             expected = 0.0
-            for column in range(kind.n_columns):
-                states = np.repeat(kind.decode(x[None, :]), len(values), axis=0)
+            for column in range(kind.codec.n_columns):
+                states = np.repeat(kind.codec.decode(x[None, :]), len(values), axis=0)
                 states[:, column] = values
-                score = -energy.free_energy(parameters, as_batch(energy, kind.encode(states))) + log_weights
+                score = -energy.free_energy(parameters, as_batch(energy, kind.codec.encode(states))) + log_weights
                 now = -energy.free_energy(parameters, as_batch(energy, x[None, :]))[0]
                 expected += now - logsumexp(score) - log_volumes[column]
         total[row] = expected
@@ -303,7 +303,7 @@ def test_refused_pairs_say_why() -> None:
 
 def test_learned_gaussian_variance_enters_every_formula() -> None:
     family = Gaussian(variance="learn").restore(3, {"location": np.zeros(3), "scale": np.ones(3)})
-    assert family.own_bounds()["log_variance"][0] < family.own_bounds()["log_variance"][1]
+    assert family.extra_parameters.bounds["log_variance"][0] < family.extra_parameters.bounds["log_variance"][1]
     energy = Energy({"x": family, "y": Bernoulli().restore(2, {})}, make_hidden("BinomialUnits"))
     parameters = make_parameters(energy, seed=2)
     expected = exact_expectations(energy, parameters).statistics["x.log_variance"]

@@ -85,9 +85,9 @@ def test_what_a_view_holds_is_told_by_its_values(values: np.ndarray, kind: int) 
 
 def test_values_come_back_in_the_units_of_the_data() -> None:
     family, _ = bound(NUMBERS)
-    np.testing.assert_allclose(family.decode(family.encode(NUMBERS)), NUMBERS, rtol=1e-10)
+    np.testing.assert_allclose(family.codec.decode(family.codec.encode(NUMBERS)), NUMBERS, rtol=1e-10)
     family, _ = bound(WORDS)
-    back = family.decode(family.encode(WORDS))[1:]
+    back = family.codec.decode(family.codec.encode(WORDS))[1:]
     logarithms = np.where(WORDS > 0, 1 + np.log(np.maximum(WORDS, 1)), 0)[1:]
     np.testing.assert_allclose(back / back.max(axis=1, keepdims=True), logarithms / logarithms.max(axis=1)[:, None])
 
@@ -150,7 +150,8 @@ def test_distances_are_those_between_expected_views() -> None:
         expected = model.reconstruct(views)[name]
         without = model.inverse_transform(model.transform(views)[:1] * 0 + nothing(model))[name]
         # linear up to here, so that differences of data are differences of statistics
-        stretch = np.exp(family.log_volume()) / family.deviation(model.energy_.own(model.parameters_, name))
+        deviation = family.distribution(model.energy_.own(model.parameters_, name)).deviation
+        stretch = np.exp(family.codec.log_volume) / deviation
         parts.append((expected - without) * stretch)
     expected = normalize(np.concatenate(parts, axis=1))
     model.output = "directions"

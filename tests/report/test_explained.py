@@ -80,7 +80,7 @@ def test_explained_share_of_a_gaussian_view_is_r_squared():
     latent = latent_means(model, [matrix]).astype(float)
     weights, bias = model.parameters_["view0.weights"], model.parameters_["view0.bias"]
     variance = np.exp(model.parameters_["view0.log_variance"])
-    values = model.families_["view0"].encode(matrix)
+    values = model.families_["view0"].codec.encode(matrix)
 
     def squares(hidden):
         return np.nansum((values - variance * (bias + hidden @ weights.T)) ** 2 / variance)
@@ -132,15 +132,16 @@ def test_explained_shares_of_sparse_and_dense_views_are_the_same(family, monkeyp
 @pytest.mark.parametrize("name", registered("family"))
 def test_no_natural_parameter_beats_the_saturated_loss(name):
     family = make_family(name)
-    own = {key: np.asarray(value) - 0.3 for key, value in family.own_parameters().items()}
+    own = {key: np.asarray(value) - 0.3 for key, value in family.extra_parameters.initial.items()}
     values = np.eye(3)[[2]] if name in ("Bernoulli", "Categorical") else np.array([[2.0, 0.0, 1.0]])
     if name == "Chain":
         values = np.array([[2.0, 1.0, 1.0, 0.0]])
     elif name == "Beta":
-        values = family.encode(np.array([[0.02, 0.7]]))
-    view = ViewBatch(values, size=None if family.typical_sizes(1) is None else np.array([SIZE]))
+        values = family.codec.encode(np.array([[0.02, 0.7]]))
+    view = ViewBatch(values, size=None if family.length.typical(1) is None else np.array([SIZE]))
     model = np.linspace(2.0, 3.0, values.shape[1])
-    start, bounds, natural_of = np.full(values.shape[1], -1.0), [family.natural_limits] * values.shape[1], np.asarray
+    limits = (family.domain.lower, family.domain.upper)
+    start, bounds, natural_of = np.full(values.shape[1], -1.0), [limits] * values.shape[1], np.asarray
     if name == "Beta":  # the sum of a and b stays as it is in the model
         total = (model / family.scale_).reshape(2, 2).sum(axis=0)
         start, bounds = np.zeros(2), [(-20, 20)] * 2
@@ -162,5 +163,5 @@ def test_views_that_are_not_there_or_never_vary_explain_nothing(case):
     constant = np.ones((10, 2))
     model = Harmonium(2, views=[Gaussian()], driver=Stochastic(max_iter=1)).fit([np.eye(10)[:, :2]])
     model.parameters_["view0.weights"][:] = 0
-    model.parameters_["view0.bias"][:] = model.families_["view0"].encode(constant)[0]
+    model.parameters_["view0.bias"][:] = model.families_["view0"].codec.encode(constant)[0]
     assert explained_table(model, [constant]).isna().all(axis=None)

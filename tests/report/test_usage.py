@@ -25,7 +25,7 @@ def case():
 def direct_presence(model, X):
     """E[z] and E[z h] of real units, by the formula."""
     parameters = model.parameters_
-    natural = model.families_["view0"].encode(X[0]) @ parameters["view0.weights"] + parameters[HIDDEN_BIAS]
+    natural = model.families_["view0"].codec.encode(X[0]) @ parameters["view0.weights"] + parameters[HIDDEN_BIAS]
     presence = expit(model.energy_.layer(parameters).log_odds_ + natural**2 / 2)
     return presence, presence * natural
 

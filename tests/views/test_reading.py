@@ -435,7 +435,7 @@ def test_missing_cells_and_rows_in_training(family: Family) -> None:
     predicted = model.predict_view("x", X)
     assert np.isfinite(predicted).all()
     known = model.families_["x"]
-    assert predicted.shape == (N_ROWS, known.n_features_ if isinstance(known, Categorical) else known.n_columns)
+    assert predicted.shape == (N_ROWS, known.n_features_ if isinstance(known, Categorical) else known.codec.n_columns)
 
 
 def test_predict_view_learns_the_relation_from_the_rows_that_have_both() -> None:

@@ -46,7 +46,7 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
             yield _columns(table, loaded.X, data, pictures)
         elif table is None and loaded.named_after_file and len(model.fitted_.input_names) == 1:
             (view,) = model.fitted_.input_names
-            yield loaded.like(view, model.families_[view].n_columns)
+            yield loaded.like(view, model.families_[view].codec.n_columns)
         else:
             yield loaded.X
         return

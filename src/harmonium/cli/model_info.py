@@ -64,7 +64,7 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     for column in ("view", "family", "columns", "features"):
         views.add_column(column, justify="right" if column in ("columns", "features") else "left")
     for name, family in model.families_.items():
-        views.add_row(escape(name), escape(repr(family)), str(family.n_columns), str(family.n_features_))
+        views.add_row(escape(name), escape(repr(family)), str(family.codec.n_columns), str(family.n_features_))
     console.print(views)
     if is_model_folder(path):
         _print_items(path, console)

@@ -166,7 +166,8 @@ class Encoding:
         check_whole("annotate_view", "top", top, remedy="5 is usual")
         expected = self.predict_view(name, X)
         view = view_name(self.fitted_, name)
-        names = self.fitted_.families[view].expected_names(self.fitted_.feature_names[view])
+        # expected data may be fewer than features: of shares and their rests, the shares come first
+        names = self.fitted_.feature_names[view][: expected.shape[1]]
         return ranked(expected, np.asarray(names), top)
 
     def search(self, query: Any, among: Any, n: int = 10) -> tuple[np.ndarray, np.ndarray]:

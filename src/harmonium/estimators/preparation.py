@@ -18,6 +18,7 @@ from harmonium.energy import Energy
 from harmonium.estimators.sharded import names_of_targets, read_shards
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
+from harmonium.families.counts import length_normalized
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.sparse.validation import check_sparse_indices
@@ -220,9 +221,9 @@ def check_known(
         if name not in families:
             raise InvalidViewError(f"The model has the views {known}; got {name!r}; correct the name or leave it out.")
         source, family = views.source(name), families[name]
-        if source.n_columns != family.n_columns:
+        if source.n_columns != family.codec.n_columns:
             raise InvalidViewError(
-                f"View {name!r} was fitted with {family.n_columns} columns; got {source.n_columns}; "
+                f"View {name!r} was fitted with {family.codec.n_columns} columns; got {source.n_columns}; "
                 "pass the same columns in the same order."
             )
         # names that a table has put in order need no look
@@ -233,7 +234,7 @@ def check_known(
 
 def names_of_features(name: str, columns: list[str] | None, family: Family) -> list[str]:
     """Return the names of a view's features; columns without names are numbered."""
-    return family.feature_names(columns or [f"{name}_{i}" for i in range(family.n_columns)])
+    return family.codec.feature_names(columns or [f"{name}_{i}" for i in range(family.codec.n_columns)])
 
 
 def _check_columns(name: str, columns: list[str] | None, family: Family, fitted: list[str]) -> None:
@@ -327,7 +328,7 @@ def prepare(
         check_support(name, source, family, hidden, summary)
         # a head that adds no view has a loss, to which rows of different totals should matter alike
         if hidden.nonnegative or (head is not None and not head.added_views):
-            family = family.length_normalized(summary)
+            family = length_normalized(family, summary)
         families[name] = family.bind(summary)
         if source.features is not None and len(source.features) != families[name].n_features_:
             raise InvalidViewError(

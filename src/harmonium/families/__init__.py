@@ -1,7 +1,8 @@
 """Families of views, one file each.
 
 A new family subclasses `Family`. It returns a `Distribution` if its features are independent, and states its `Support`,
-from which input is checked, messages are worded and test input is drawn.
+from which input is checked, messages are worded and test input is drawn. What else it has to say is the matter of small
+objects that it carries: `Codec`, `Domain`, `ExtraParameters` and `Length`.
 """
 
 from harmonium.distributions import Distribution
@@ -12,7 +13,11 @@ from harmonium.families.beta import Beta
 from harmonium.families.binomial import Binomial
 from harmonium.families.categorical import Categorical
 from harmonium.families.chain import Chain
+from harmonium.families.codec import Codec
+from harmonium.families.domain import Domain
+from harmonium.families.extra_parameters import ExtraParameters
 from harmonium.families.gaussian import Gaussian
+from harmonium.families.length import Length
 from harmonium.families.negative_binomial import NegativeBinomial
 from harmonium.families.poisson import Poisson
 from harmonium.families.replicated_softmax import ReplicatedSoftmax
@@ -25,9 +30,13 @@ __all__ = [
     "Binomial",
     "Categorical",
     "Chain",
+    "Codec",
     "Distribution",
+    "Domain",
+    "ExtraParameters",
     "Family",
     "Gaussian",
+    "Length",
     "NegativeBinomial",
     "Poisson",
     "ReplicatedSoftmax",

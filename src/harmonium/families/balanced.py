@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 
+from harmonium.families.codec import Codec, Standardized
 from harmonium.families.counts import are_sparse_counts
-from harmonium.families.normal import Normal, scales_of
+from harmonium.families.normal import LogVariances, Normal, RealLine
+from harmonium.families.scale import scales_of
 
 # Limits of the variance of a feature given the hidden units, where that of the data is 1 on average, and where a
 # learned one begins. Conventions: wide enough for one variance of all features of views that differ in width by a
@@ -17,6 +20,73 @@ _SMALLEST, _START, _LARGEST = 1e-6, 0.5, 1e6
 
 _Kind = Literal["numbers", "weights", "counts"]
 _KINDS: tuple[_Kind, ...] = ("numbers", "weights", "counts")
+
+
+@dataclass(frozen=True)
+class Comparable(Standardized):
+    """Codec of features on a common scale; rows of weights and of counts are brought to the same length."""
+
+    kind: _Kind
+    is_affine = False
+
+    @property
+    def _levels_rows(self) -> bool:
+        """Whether rows are brought to the same length."""
+        return self.kind != "numbers"
+
+    @property
+    def _length(self) -> float:
+        """Length of rows that are brought to one, by which features have a mean square of 1."""
+        return float(np.sqrt(self.n_features))
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Return standardised numbers, or weights in rows of the same length."""
+        scaled = super().encode(self._weighed(values))
+        if not self._levels_rows:
+            return np.asarray(scaled)
+        return np.asarray(scaled * self._stretch(np.nansum(np.square(scaled), axis=1))[:, None])
+
+    def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """Return scaled numbers, or weights in rows of the same length."""
+        scaled = super().encode_nonzeros(self._weighed(values), columns, starts)
+        if not self._levels_rows:
+            return np.asarray(scaled)
+        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        squares = np.bincount(rows, weights=np.square(scaled), minlength=len(starts) - 1)
+        return np.asarray(scaled * self._stretch(squares)[rows])
+
+    def _weighed(self, values: np.ndarray) -> np.ndarray:
+        """Return 1 + log x of counts, which leaves zeros and ones as they are, and other values as they are."""
+        if self.kind != "counts":
+            return values
+        return np.where(values > 1, 1 + np.log(np.maximum(values, 1.0)), values)
+
+    def _stretch(self, squares: np.ndarray) -> np.ndarray:
+        """Return by what rows with these sums of squares are multiplied; empty rows stay empty."""
+        return self._length / np.sqrt(np.where(squares > 0, squares, 1.0))
+
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
+        """Return numbers on the scale of the data, or weights in rows of length 1.
+
+        Rare features are as they were before they were weighted.
+        """
+        return statistic * self.scale / self._length if self._levels_rows else super().decode(statistic)
+
+    @property
+    def log_volume(self) -> np.ndarray:
+        """Logarithm of what numbers, or weights, are multiplied by."""
+        return super().log_volume + (np.log(self._length) if self._levels_rows else 0.0)
+
+    @property
+    def data_scale(self) -> np.ndarray:
+        """1 for all features: the statistic is on a common scale already."""
+        return np.ones(self.n_features)
+
+
+class PooledVariances(LogVariances):
+    """Log-variances that features on a common scale share."""
+
+    pools_variance = True
 
 
 class Balanced(Normal):
@@ -60,28 +130,15 @@ class Balanced(Normal):
     >>> from harmonium import Views
     >>> words = np.eye(20)[[0, 0, 1]] + 2 * np.eye(20)[[1, 2, 2]]
     >>> family = Balanced().bind(Views({"words": words}).source("words").summary())
-    >>> np.linalg.norm(family.encode(words), axis=1).round(3).tolist()  # the root of 20
+    >>> np.linalg.norm(family.codec.encode(words), axis=1).round(3).tolist()  # the root of 20
     [4.472, 4.472, 4.472]
     """
 
-    natural_limits = (-1e8, 1e8)
-    encodes_means = False
-    pools_variance = True
+    domain = RealLine(-1e8, 1e8)
     location_: np.ndarray
     scale_: np.ndarray
     kind_: np.ndarray
 
-    @property
-    def _levels_rows(self) -> bool:
-        """Whether rows are brought to the same length."""
-        return _KINDS[int(self.kind_)] != "numbers"
-
-    @property
-    def _length(self) -> float:
-        """Length of rows that are brought to one, by which features have a mean square of 1."""
-        return float(np.sqrt(self.n_features_))
-
-    # ---- between the user's data and the statistic -------------------------------------------------------------
     def bind(self, summary: Any) -> Self:
         """Return a fitted copy that knows what the view holds, and how to scale it."""
         location, kind = np.zeros(summary.n_columns), "numbers"
@@ -100,10 +157,6 @@ class Balanced(Normal):
             n_features_=summary.n_columns, location_=location, scale_=scale, kind_=np.array(_KINDS.index(kind))
         )
 
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return location, scale, and the number of what the view holds."""
-        return {"location": self.location_, "scale": self.scale_, "kind": self.kind_}
-
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
         """Return a fitted copy; refuse a kind that there is not."""
         kind = constants["kind"]
@@ -111,58 +164,13 @@ class Balanced(Normal):
             raise ValueError(f"kind must be one number from 0 to {len(_KINDS) - 1}")
         return super().restore(n_features, constants)
 
-    def encode(self, values: np.ndarray) -> np.ndarray:
-        """Return standardised numbers, or weights in rows of the same length."""
-        scaled = (self._weighed(values) - self.location_) / self.scale_
-        if not self._levels_rows:
-            return np.asarray(scaled)
-        return np.asarray(scaled * self._stretch(np.nansum(np.square(scaled), axis=1))[:, None])
+    @property
+    def codec(self) -> Codec:
+        """Standardised numbers, or weights in rows of the same length."""
+        return Comparable(self.n_features_, self.location_, self.scale_, _KINDS[int(self.kind_)])
 
     @property
-    def keeps_zeros(self) -> bool:
-        """Whether no column is centred."""
-        return not self.location_.any()
-
-    def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Return scaled numbers, or weights in rows of the same length."""
-        scaled = self._weighed(values) / self.scale_[columns]
-        if not self._levels_rows:
-            return np.asarray(scaled)
-        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        squares = np.bincount(rows, weights=np.square(scaled), minlength=len(starts) - 1)
-        return np.asarray(scaled * self._stretch(squares)[rows])
-
-    def _weighed(self, values: np.ndarray) -> np.ndarray:
-        """Return 1 + log x of counts, which leaves zeros and ones as they are, and other values as they are."""
-        if _KINDS[int(self.kind_)] != "counts":
-            return values
-        return np.where(values > 1, 1 + np.log(np.maximum(values, 1.0)), values)
-
-    def _stretch(self, squares: np.ndarray) -> np.ndarray:
-        """Return by what rows with these sums of squares are multiplied; empty rows stay empty."""
-        return self._length / np.sqrt(np.where(squares > 0, squares, 1.0))
-
-    def decode(self, statistic: np.ndarray) -> np.ndarray:
-        """Return numbers on the scale of the data, or weights in rows of length 1.
-
-        Rare features are as they were before they were weighted.
-        """
-        values = statistic * self.scale_
-        return values / self._length if self._levels_rows else values + self.location_
-
-    def log_volume(self) -> np.ndarray:
-        """Return the logarithm of what numbers, or weights, are multiplied by."""
-        return -np.log(self.scale_) + (np.log(self._length) if self._levels_rows else 0.0)
-
-    def data_scale(self) -> np.ndarray:
-        """Return 1 for all features: the statistic is on a common scale already."""
-        return np.ones(self.n_features_)
-
-    # ---- the exponential family --------------------------------------------------------------------------------
-    def own_parameters(self) -> dict[str, np.ndarray]:
-        """Return the initial log-variances."""
-        return {"log_variance": np.full(self.n_features_, np.log(_START))}
-
-    def own_bounds(self) -> dict[str, tuple[float, float]]:
-        """Return the limits of the log-variances."""
-        return {"log_variance": (float(np.log(_SMALLEST)), float(np.log(_LARGEST)))}
+    def extra_parameters(self) -> LogVariances:
+        """Logarithms of the variances, which all features have in common."""
+        limits = float(np.log(_SMALLEST)), float(np.log(_LARGEST))
+        return PooledVariances(self.n_features_, np.log(_START), *limits)

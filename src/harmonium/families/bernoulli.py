@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from harmonium.distributions import BernoulliDistribution, Distribution
-from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import LENGTH_NORMALIZE, Counts, LengthNormalize, are_binary
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
 from harmonium.kernels.sampling.inversion import bernoulli
 
 
@@ -42,7 +42,7 @@ class Bernoulli(Counts):
         """Return 3 for zeros and ones, which no other family suits better."""
         return 3 if are_binary(summary) else 0
 
-    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+    def distribution(self, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> Distribution:
         """Return the distribution of a coin flip."""
         return BernoulliDistribution()
 

@@ -6,12 +6,16 @@ logarithms of x and 1 - x, or a and b.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import betaln, digamma, expit, logsumexp
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import Family
+from harmonium.families.codec import Codec
+from harmonium.families.domain import Domain
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
 from harmonium.families.pole import keep_below_pole
 from harmonium.families.sites import Rest, log_total
 from harmonium.kernels.elementwise import softplus
@@ -24,12 +28,104 @@ _EDGE = float(np.finfo(np.float64).epsneg)
 _LEAST_DEVIATION = 1e-3
 # Largest variance of shares as a part of mean (1 - mean), which only zeros and ones have. A convention.
 _LARGEST_PART = 0.99
-# Smallest a and b that parameters are projected to. A convention: a quarter of Beta(0.02, 1) lies below 1e-30.
-_LEAST_SHAPE = 0.02
+# Limits of a and b. Conventions: a quarter of Beta(0.02, 1) lies below 1e-30.
+_LEAST_SHAPE, _LARGEST_SHAPE = 0.02, 1e8
 # Longest step of log-odds in integrals, whose singularities are π away: sums are exact to exp(-2π² / step).
 _LONGEST_STEP = 0.25
 # Newton's method in logarithms: rounds, longest step and the step at which it ends.
 _MOST_ROUNDS, _FARTHEST, _TOLERANCE = 40, 2.0, 1e-8
+
+_REMEDY = "clip it to [0.001, 0.999] first, as Beta(margin=0.001) does with 0 and 1"
+_NEEDS_BOUNDED_UNITS = (
+    "its natural parameters θ + W h must stay above 0, which unbounded units do not respect; use "
+    "BernoulliUnits() or BinomialUnits(), or Gaussian() for the log-odds of shares"
+)
+
+
+@dataclass(frozen=True)
+class LogShares(Codec):
+    """Codec of shares: standardised logarithms of all shares, then those of all rests."""
+
+    location: np.ndarray
+    scale: np.ndarray
+    deviation: np.ndarray  # of the shares
+    margin: float
+    is_affine = False
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of shares, each of which has two statistics."""
+        return self.n_features // 2
+
+    @property
+    def n_sites(self) -> int:
+        """Number of columns of shares."""
+        return self.n_columns
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """False, as no share is 0."""
+        return False
+
+    @property
+    def feature_groups(self) -> dict[str, slice]:
+        """Features whose weights make shares large, and those that make them small."""
+        return {"share": slice(self.n_columns), "rest": slice(self.n_columns, None)}
+
+    def standardized(self, logarithms: np.ndarray) -> np.ndarray:
+        """Return the statistic of pairs of logarithms."""
+        return (_features(logarithms) - self.location) / self.scale
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Return the standardised logarithms of shares and rests."""
+        return self.standardized(_logarithms(_inside(values, self.margin)))
+
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
+        """Return the shares, none of which is 0 or 1 in single precision either."""
+        pairs = _pairs(statistic * self.scale + self.location)
+        log_share, log_rest = pairs[..., 0, :], pairs[..., 1, :]
+        # the smaller of the two is the more precise
+        share = np.where(log_share < log_rest, np.exp(log_share), -np.expm1(log_rest))
+        single = np.finfo(np.float32)
+        return np.clip(share, single.tiny, 1 - single.epsneg)
+
+    @property
+    def log_volume(self) -> np.ndarray:
+        """Minus half the logarithm of the standard deviation of the shares."""
+        # each of the two statistics of a column has half
+        return np.tile(-0.5 * np.log(self.deviation), 2)
+
+    def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
+        """Tell which shares are missing."""
+        return np.isnan(statistic[:, : self.n_columns])
+
+    def spread(self, sites: np.ndarray) -> np.ndarray:
+        """Repeat the value of each column for its share and its rest."""
+        return np.tile(sites, (1, 2))
+
+    def feature_names(self, columns: list[str]) -> list[str]:
+        """Return the names of the columns, then "1 - name" for their rests."""
+        return [*columns, *(f"1 - {name}" for name in columns)]
+
+
+@dataclass(frozen=True)
+class AboveZero(Domain):
+    """Natural parameters above 0 in every hidden state, with limits that are multiplied by a scale of each feature."""
+
+    scale: np.ndarray | float = 1.0
+
+    def clamp(self, natural: np.ndarray) -> np.ndarray:
+        """Keep a and b, in place, within the limits."""
+        return np.clip(natural, self.lower * self.scale, self.upper * self.scale, out=natural)
+
+    def project(self, weights: np.ndarray, bias: np.ndarray, units: Support) -> None:
+        """Keep a and b above their smallest value, whatever the values of the units."""
+        least = np.asarray(self.lower * self.scale, dtype=bias.dtype)
+        negative, distance = -weights, least - bias
+        before = distance.copy()
+        keep_below_pole(negative, distance, units.upper)
+        weights[:] = -negative
+        bias += before - distance  # nothing where naturals are allowed, to the last bit
 
 
 class Beta(Family):
@@ -63,8 +159,6 @@ class Beta(Family):
     """
 
     meant_for = "shares between 0 and 1"
-    remedy = "clip it to [0.001, 0.999] first, as Beta(margin=0.001) does with 0 and 1"
-    natural_limits = (_LEAST_SHAPE, 1e8)  # those of a and b; naturals are these times the scale of the statistic
     location_: np.ndarray
     scale_: np.ndarray
     deviation_: np.ndarray
@@ -78,32 +172,12 @@ class Beta(Family):
     def support(self) -> Support:
         """The open interval from 0 to 1, with its ends if there is a margin."""
         if self.margin:
-            return Support("shares from 0 to 1", 0, 1)
-        return Support("shares above 0 and below 1", 0, 1, open=True)
+            return Support("shares from 0 to 1", 0, 1, remedy=_REMEDY)
+        return Support("shares above 0 and below 1", 0, 1, open=True, remedy=_REMEDY)
 
-    # ---- what may be normalised together ---------------------------------------------------------------------------
-    def conflict(self, units: Support) -> str | None:
-        """Refuse unbounded units, which take natural parameters below 0."""
-        if units.bounded:
-            return None
-        return (
-            "its natural parameters θ + W h must stay above 0, which unbounded units do not respect; use "
-            "BernoulliUnits() or BinomialUnits(), or Gaussian() for the log-odds of shares"
-        )
-
-    def project(self, weights: np.ndarray, bias: np.ndarray, own: Own, units: Support) -> None:
-        """Keep a and b above their smallest value, whatever the values of the units."""
-        least = (_LEAST_SHAPE * self.scale_).astype(bias.dtype)
-        negative, distance = -weights, least - bias
-        before = distance.copy()
-        keep_below_pole(negative, distance, units.upper)
-        weights[:] = -negative
-        bias += before - distance  # nothing where naturals are allowed, to the last bit
-
-    # ---- between the user's data and the statistic -----------------------------------------------------------------
     def bind(self, summary: Any) -> Self:
         """Return a copy that knows how to standardise the logarithms of each column."""
-        low, mean, high = (self._inside(values) for values in (summary.minimum, summary.mean, summary.maximum))
+        low, mean, high = (_inside(values, self.margin) for values in (summary.minimum, summary.mean, summary.maximum))
         largest = mean * (1 - mean)
         least, most = np.square(_LEAST_DEVIATION * largest), _LARGEST_PART * largest
         variance = np.clip(summary.variance, least, most)
@@ -120,115 +194,61 @@ class Beta(Family):
             deviation_=np.sqrt(variance),
         )
 
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return location and scale of the statistics, and deviations of the shares."""
-        return {"location": self.location_, "scale": self.scale_, "deviation": self.deviation_}
+    @property
+    def codec(self) -> LogShares:
+        """Logarithms of shares and of their rests."""
+        return LogShares(self.n_features_, self.location_, self.scale_, self.deviation_, self.margin)
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns of shares, each of which has two statistics."""
-        return self.n_features_ // 2
+    def domain(self) -> AboveZero:
+        """Natural parameters above 0: a and b times the scale of the statistic."""
+        return AboveZero(_LEAST_SHAPE, _LARGEST_SHAPE, _NEEDS_BOUNDED_UNITS, self.scale_)
 
-    @property
-    def n_sites(self) -> int:
-        """Number of columns, as share and rest are observed together."""
-        return self.n_columns
-
-    @property
-    def keeps_zeros(self) -> bool:
-        """False, as the logarithm of zero is not zero."""
-        return False
-
-    def encode(self, values: np.ndarray) -> np.ndarray:
-        """Return the standardised logarithms of shares and rests."""
-        return self._standardised(_logarithms(self._inside(values)))
-
-    def decode(self, statistic: np.ndarray) -> np.ndarray:
-        """Return the shares, none of which is 0 or 1 in single precision either."""
-        pairs = _pairs(statistic * self.scale_ + self.location_)
-        log_share, log_rest = pairs[..., 0, :], pairs[..., 1, :]
-        # the smaller of the two is the more precise
-        share = np.where(log_share < log_rest, np.exp(log_share), -np.expm1(log_rest))
-        single = np.finfo(np.float32)
-        return np.clip(share, single.tiny, 1 - single.epsneg)
-
-    def expected(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def expected(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the expected shares, a / (a + b)."""
         shapes = self._shapes(natural)
         return (shapes[..., 0, :] / shapes.sum(axis=-2)).astype(natural.dtype)
 
-    def log_volume(self) -> np.ndarray:
-        """Return minus half the logarithm of the standard deviation of the shares."""
-        # each of the two statistics of a column has half
-        return np.tile(-0.5 * np.log(self.deviation_), 2)
-
-    def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
-        """Tell which shares are missing."""
-        return np.isnan(statistic[:, : self.n_columns])
-
-    def spread(self, sites: np.ndarray) -> np.ndarray:
-        """Repeat the value of each column for its share and its rest."""
-        return np.tile(sites, (1, 2))
-
-    def feature_names(self, columns: list[str]) -> list[str]:
-        """Return the names of the columns, then "1 - name" for their rests."""
-        return [*columns, *(f"1 - {name}" for name in columns)]
-
-    def expected_names(self, features: list[str]) -> list[str]:
-        """Return the names of the shares."""
-        return features[: self.n_columns]
-
-    @property
-    def feature_groups(self) -> dict[str, slice]:
-        """Features whose weights make shares large, and those that make them small."""
-        return {"share": slice(self.n_columns), "rest": slice(self.n_columns, None)}
-
-    # ---- the exponential family ------------------------------------------------------------------------------------
-    def clamp(self, natural: np.ndarray) -> np.ndarray:
-        """Keep a and b, in place, within the limits."""
-        least, largest = (limit * self.scale_ for limit in self.natural_limits)
-        return np.clip(natural, least, largest, out=natural)
-
-    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+    def log_base(self, values: np.ndarray, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> np.ndarray:
         """Return minus the logarithms, as the base measure is 1 / (x (1 - x))."""
         place = slice(None) if columns is None else columns
-        offset = self.location_ + self.log_volume()
+        offset = self.location_ + self.codec.log_volume
         return (-offset[place] - self.scale_[place] * values).astype(values.dtype)
 
-    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def log_partition(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return log B(a, b), less what centring takes from the statistics."""
         shapes = self._shapes(natural)
         value = betaln(shapes[..., 0, :], shapes[..., 1, :]) - (shapes * _pairs(self.location_)).sum(axis=-2)
         return np.where((shapes > 0).all(axis=-2), value, np.inf).astype(natural.dtype)
 
-    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def mean(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return ψ(a) - ψ(a + b) and ψ(b) - ψ(a + b), standardised."""
-        return self._standardised(_means(self._shapes(natural))).astype(natural.dtype)
+        return self.codec.standardized(_means(self._shapes(natural))).astype(natural.dtype)
 
     def sample(
-        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
+        self, natural: np.ndarray, rng: np.random.Generator, extra: Extra = NO_EXTRA, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Draw two gamma variables, by their logarithms, and take their shares."""
         # a variable of shape a is one of shape a + 1 times U^(1/a), whose logarithm does not underflow
         shapes = self._shapes(natural)
         log_gammas = np.log(rng.standard_gamma(shapes + 1)) - rng.standard_exponential(shapes.shape) / shapes
         log_odds = log_gammas[..., 0, :] - log_gammas[..., 1, :]
-        return self._standardised(_logarithms_of_odds(log_odds)).astype(natural.dtype)
+        return self.codec.standardized(_logarithms_of_odds(log_odds)).astype(natural.dtype)
 
-    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def mode(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return (a - 1) / (a + b - 2), or the end where densities are largest.
 
         Ends are as near to 0 and 1 as the margin lets shares be.
         """
         shapes = self._shapes(natural)
-        pull = np.maximum(shapes - 1, 0)
-        total = pull.sum(axis=-2)
+        above = np.maximum(shapes - 1, 0)
+        total = above.sum(axis=-2)
         # without a peak inside, densities rise to the end whose shape is smaller, and most of all there; to both ends
         # alike if shapes are the same, unless they are 1
         first, second = shapes[..., 0, :], shapes[..., 1, :]
         end = np.where((first == second) & (first == 1), 0.5, first > second)
-        share = np.where(total > 0, pull[..., 0, :] / np.where(total > 0, total, 1.0), end)
-        return self.encode(share).astype(natural.dtype)
+        share = np.where(total > 0, above[..., 0, :] / np.where(total > 0, total, 1.0), end)
+        return self.codec.encode(share).astype(natural.dtype)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return the maximum likelihood estimate, found by Newton's method."""
@@ -236,7 +256,7 @@ class Beta(Family):
         return _features(_shapes_from_means(logarithms)) * self.scale_
 
     def saturated_natural(
-        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+        self, statistic: np.ndarray, natural: np.ndarray, extra: Extra, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the best a and b whose sum is that of the model."""
         # the larger it is, the more closely shares lie together
@@ -244,7 +264,7 @@ class Beta(Family):
         log_odds = logarithms[..., 0, :] - logarithms[..., 1, :]
         return _features(_shapes_from_odds(log_odds, self._shapes(natural).sum(axis=-2))) * self.scale_
 
-    def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
+    def statistic_variance(self, mean: np.ndarray, extra: Extra = NO_EXTRA) -> np.ndarray:
         """Return ψ'(a) - ψ'(a + b) and ψ'(b) - ψ'(a + b), standardised."""
         return _features(_variances(self._shapes(self.natural_from_mean(mean)))) / np.square(self.scale_)
 
@@ -252,7 +272,7 @@ class Beta(Family):
         self, values: np.ndarray, sites: np.ndarray, rest: Rest, rng: np.random.Generator, size: float | None = None
     ) -> float:
         """Return the log-density of one share given the others, times their number."""
-        pair = int(rng.choice(sites)) + np.array([0, self.n_columns])
+        pair = int(rng.choice(sites)) + np.array([0, self.codec.n_columns])
         weights, bias = rest.weights[pair].astype(np.float64), rest.bias[pair]
         location, scale, present = self.location_[pair], self.scale_[pair], values[pair]
 
@@ -265,20 +285,18 @@ class Beta(Family):
         step = min(_LONGEST_STEP, 0.125 * float(np.sqrt(_trigamma(shapes).sum())))
         inside = [float(pair[0] - pair[1]) for pair in (present * scale + location, digamma(shapes))]
         total = log_total(log_density, Support("log-odds"), (inside[0], inside[1]), step)
-        observed = self.log_base(present, rest.own, pair).sum() + rest.log_hidden(rest.natural[None, :])[0]
+        observed = self.log_base(present, rest.extra, pair).sum() + rest.log_hidden(rest.natural[None, :])[0]
         return float(observed - total) * len(sites)
 
     # ---- pairs and features ----------------------------------------------------------------------------------------
-    def _inside(self, values: np.ndarray) -> np.ndarray:
-        edge = max(self.margin, _EDGE)
-        return np.clip(values.astype(np.float64), edge, 1 - edge)
-
     def _shapes(self, natural: np.ndarray) -> np.ndarray:
         """Return pairs of a and b, in float64: single precision does not tell digammas of large numbers apart."""
         return _pairs(natural.astype(np.float64) / self.scale_)
 
-    def _standardised(self, logarithms: np.ndarray) -> np.ndarray:
-        return (_features(logarithms) - self.location_) / self.scale_
+
+def _inside(values: np.ndarray, margin: float) -> np.ndarray:
+    edge = max(margin, _EDGE)
+    return np.clip(values.astype(np.float64), edge, 1 - edge)
 
 
 def _pairs(features: np.ndarray) -> np.ndarray:

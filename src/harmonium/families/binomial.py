@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import bdtrik
 
 from harmonium.distributions import BinomialDistribution, Distribution
-from harmonium.families.base import NOTHING, Own
 from harmonium.families.counts import Counts
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
 from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
 from harmonium.validation import Whole
 
@@ -37,7 +37,7 @@ class Binomial(Counts):
     def __init__(self, n: int) -> None:
         self.n = n
 
-    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+    def distribution(self, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> Distribution:
         """Return the distribution of the number of successes out of n trials."""
         return BinomialDistribution(self.n)
 
@@ -55,7 +55,7 @@ class Binomial(Counts):
 
         The terms start at the nearer end of the range, so that the first one does not underflow.
         """
-        wide = np.clip(natural.astype(np.float64), *self.natural_limits)
+        wide = self.domain.clamp(natural.astype(np.float64))
         flipped = wide > 0
         odds = np.exp(-np.abs(wide))
         tail = np.where(flipped, 1.0 - uniform, uniform)

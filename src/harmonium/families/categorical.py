@@ -3,14 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from harmonium.families.base import NOTHING, Own
+from harmonium.families.codec import Codec
 from harmonium.families.exclusive import Exclusive
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
 from harmonium.support import Support
 from harmonium.validation import Anything, shown
+
+
+@dataclass(frozen=True)
+class OneHot(Codec):
+    """Codec of category codes, with a block of features for each column."""
+
+    groups: np.ndarray  # start of every block, and the end of the last
+    is_affine = False
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """False, as code 0 is a category like the others."""
+        return False
+
+    @property
+    def largest(self) -> np.ndarray | None:
+        """Largest code of each column."""
+        return np.diff(self.groups) - 1
+
+    @property
+    def n_sites(self) -> int:
+        """Number of columns of codes."""
+        return len(self.groups) - 1
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of codes."""
+        return self.n_sites
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Return the one-hot codes; a code that is NaN makes its whole block NaN."""
+        n_rows = len(values)
+        statistic = np.zeros((n_rows, self.n_features), dtype=np.float32)
+        for site, (start, stop) in enumerate(zip(self.groups[:-1], self.groups[1:], strict=True)):
+            codes = values[:, site]
+            missing = np.isnan(codes)
+            known = np.flatnonzero(~missing)
+            code = codes[known].astype(np.int64)
+            if (code >= stop - start).any():
+                raise ValueError(
+                    f"Column {site} of a Categorical view has {stop - start} categories; got code {code.max()}; "
+                    "fit with n_categories large enough for every code."
+                )
+            statistic[known, start + code] = 1
+            statistic[missing, start:stop] = np.nan
+        return statistic
+
+    def decode(self, statistic: np.ndarray) -> np.ndarray:
+        """Return the codes."""
+        return np.stack([block.argmax(axis=1) for block in self.blocks(statistic)], axis=1)
+
+    def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
+        """Tell which columns of codes are missing."""
+        return np.isnan(statistic[:, self.groups[:-1]])
+
+    def spread(self, sites: np.ndarray) -> np.ndarray:
+        """Repeat the value of each column over its block of features."""
+        return np.repeat(sites, np.diff(self.groups), axis=1)
+
+    def feature_names(self, columns: list[str]) -> list[str]:
+        """Return names of the form ``column=code``."""
+        sizes = np.diff(self.groups)
+        return [f"{name}={code}" for name, size in zip(columns, sizes, strict=True) for code in range(size)]
+
+    def blocks(self, values: np.ndarray) -> list[np.ndarray]:
+        """Return the features of each column."""
+        return [values[:, start:stop] for start, stop in zip(self.groups[:-1], self.groups[1:], strict=True)]
 
 
 class Categorical(Exclusive):
@@ -25,22 +94,18 @@ class Categorical(Exclusive):
     Examples
     --------
     >>> family = Categorical().restore(3, {"groups": np.array([0, 3])})
-    >>> family.encode(np.array([[2.0], [0.0]])).tolist()
+    >>> family.codec.encode(np.array([[2.0], [0.0]])).tolist()
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
 
     meant_for = "category codes"
-    groups_: np.ndarray  # start of every column's block of features, and the end of the last
+    groups_: np.ndarray
 
     # checked against the data
     settings = {"n_categories": Anything()}
 
     def __init__(self, n_categories: int | list[int] | None = None) -> None:
         self.n_categories = n_categories
-
-    def with_categories(self, numbers: list[int]) -> Categorical:
-        """Return the family with as many categories, which some rows may not have."""
-        return Categorical(numbers)
 
     @property
     def support(self) -> Support:
@@ -72,97 +137,44 @@ class Categorical(Exclusive):
         groups = np.concatenate([[0], np.cumsum(counts)])
         return self.with_fitted(n_features_=int(groups[-1]), groups_=groups)
 
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return where the blocks of features begin."""
-        return {"groups": self.groups_}
-
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
         """Return a fitted copy with the blocks of features that were saved."""
         return self.with_fitted(n_features_=n_features, groups_=np.asarray(constants["groups"], dtype=np.int64))
 
     @property
-    def keeps_zeros(self) -> bool:
-        """False, as code 0 is a category like the others."""
-        return False
+    def codec(self) -> OneHot:
+        """The one-hot code of each column."""
+        return OneHot(self.n_features_, self.groups_)
 
-    def largest_by_column(self) -> np.ndarray | None:
-        """Return the largest code of each column."""
-        return np.diff(self.groups_) - 1
-
-    @property
-    def n_sites(self) -> int:
-        """Number of columns of codes."""
-        return len(self.groups_) - 1
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of codes."""
-        return self.n_sites
-
-    def encode(self, values: np.ndarray) -> np.ndarray:
-        """Return the one-hot codes; a code that is NaN makes its whole block NaN."""
-        n_rows = len(values)
-        statistic = np.zeros((n_rows, self.n_features_), dtype=np.float32)
-        for site, (start, stop) in enumerate(zip(self.groups_[:-1], self.groups_[1:], strict=True)):
-            codes = values[:, site]
-            missing = np.isnan(codes)
-            known = np.flatnonzero(~missing)
-            code = codes[known].astype(np.int64)
-            if (code >= stop - start).any():
-                raise ValueError(
-                    f"Column {site} of a Categorical view has {stop - start} categories; got code {code.max()}; "
-                    "fit with n_categories large enough for every code."
-                )
-            statistic[known, start + code] = 1
-            statistic[missing, start:stop] = np.nan
-        return statistic
-
-    def decode(self, statistic: np.ndarray) -> np.ndarray:
-        """Return the codes."""
-        return np.stack([block.argmax(axis=1) for block in self._blocks(statistic)], axis=1)
-
-    def expected(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def expected(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the probabilities of all categories, as codes have no mean."""
         return self.mean(natural)
 
-    def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
-        """Tell which columns of codes are missing."""
-        return np.isnan(statistic[:, self.groups_[:-1]])
-
-    def spread(self, sites: np.ndarray) -> np.ndarray:
-        """Repeat the value of each column over its block of features."""
-        return np.repeat(sites, np.diff(self.groups_), axis=1)
-
-    def feature_names(self, columns: list[str]) -> list[str]:
-        """Return names of the form ``column=code``."""
-        sizes = np.diff(self.groups_)
-        return [f"{name}={code}" for name, size in zip(columns, sizes, strict=True) for code in range(size)]
-
-    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+    def log_base(self, values: np.ndarray, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> np.ndarray:
         """Return zeros."""
         return np.zeros_like(values)
 
-    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def log_partition(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the log-sum-exp of each block."""
         largest, _, totals = self._exponentials(natural)
         return largest + np.log(totals)
 
-    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def mean(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the softmax of each block."""
         _, powers, totals = self._exponentials(natural)
-        return powers / self.spread(totals)
+        return powers / self.codec.spread(totals)
 
     def sample(
-        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
+        self, natural: np.ndarray, rng: np.random.Generator, extra: Extra = NO_EXTRA, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Draw one category of each block, as the largest of Gumbel-perturbed log-odds."""
         return self.mode(natural + rng.gumbel(size=natural.shape).astype(natural.dtype, copy=False))
 
-    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def mode(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the most probable category of each block."""
         draw = np.zeros(natural.shape, dtype=natural.dtype)
         rows = np.arange(len(natural))
-        for start, block in zip(self.groups_[:-1], self._blocks(natural), strict=True):
+        for start, block in zip(self.groups_[:-1], self.codec.blocks(natural), strict=True):
             draw[rows, start + block.argmax(axis=1)] = 1
         return draw
 
@@ -175,8 +187,5 @@ class Categorical(Exclusive):
         # all blocks at once: training with small batches and missing codes calls this ten times for each
         starts = self.groups_[:-1]
         largest = np.maximum.reduceat(natural, starts, axis=1)
-        powers = np.exp(natural - self.spread(largest))
+        powers = np.exp(natural - self.codec.spread(largest))
         return largest, powers, np.add.reduceat(powers, starts, axis=1)
-
-    def _blocks(self, values: np.ndarray) -> list[np.ndarray]:
-        return [values[:, start:stop] for start, stop in zip(self.groups_[:-1], self.groups_[1:], strict=True)]

@@ -7,8 +7,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import Family
 from harmonium.families.chain_states import best_naturals, chain_states
+from harmonium.families.codec import Codec, WholeRows
+from harmonium.families.domain import Domain
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.length import Length, Totals
 from harmonium.families.sites import Rest
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.kernels.chains.forward_backward import MAX_NATURAL, chain_log_partition, chain_means
@@ -22,6 +26,39 @@ from harmonium.support import Support
 # Pseudo-observations, as a share of all positions, after which a feature recurs as often as chance has it: the means
 # of rare features say nothing about their neighbours. A convention.
 _BY_CHANCE = 1e-3
+
+
+class NodesAndEdges(WholeRows):
+    """Codec of sequences: how many positions have a feature, and how many pairs of neighbours both have it."""
+
+    is_affine = False
+    rises_together = True
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the vectors, each of which has two statistics."""
+        return self.n_features // 2
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Return the statistic of items that are a single vector."""
+        return np.concatenate([values, np.zeros_like(values)], axis=1)
+
+    def feature_names(self, columns: list[str]) -> list[str]:
+        """Return the names of the columns, followed by ``name → name`` for each of them."""
+        return [*columns, *(f"{name} → {name}" for name in columns)]
+
+    @property
+    def feature_groups(self) -> dict[str, slice]:
+        """Features that say whether a column is present, and whether it continues."""
+        return {"present": slice(self.n_columns), "continues": slice(self.n_columns, None)}
+
+
+class Positions(Totals):
+    """Lengths of sequences."""
+
+    def sizes(self, statistic: Matrix) -> np.ndarray | None:
+        """Return the length 1 of rows that are no sequences."""
+        return np.ones(statistic.shape[0])
 
 
 class Chain(Family):
@@ -49,17 +86,15 @@ class Chain(Family):
     """
 
     meant_for = "sequences"
-    data = "sequences"
-    whole_rows = True
-    rises_together = True
     counts_something = True
-    natural_limits = (-MAX_NATURAL, MAX_NATURAL)
+    domain = Domain(-MAX_NATURAL, MAX_NATURAL)
     typical_size_: np.ndarray
 
     @property
     def support(self) -> Support:
         """The values 0 and 1."""
-        return Support("0 or 1 in every row of a sequence", 0, 1, integer=True)
+        description = "0 or 1 in every row of a sequence"
+        return Support(description, 0, 1, integer=True, whole_rows=True, data="sequences")
 
     @classmethod
     def suits(cls, summary: Any, bounded: bool) -> int:
@@ -71,62 +106,37 @@ class Chain(Family):
         typical = np.array(max(1.0, round(summary.mean_length)))
         return self.with_fitted(n_features_=2 * summary.n_columns, typical_size_=typical)
 
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return the mean length."""
-        return {"typical_size": self.typical_size_}
+    @property
+    def codec(self) -> Codec:
+        """Numbers of positions, and of pairs of them, that have a feature."""
+        return NodesAndEdges(self.n_features_)
 
     @property
-    def n_sites(self) -> int:
-        """One, as an item is observed or missing as a whole."""
-        return 1
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of the vectors, each of which has two statistics."""
-        return self.n_features_ // 2
-
-    def encode(self, values: np.ndarray) -> np.ndarray:
-        """Return the statistic of items that are a single vector."""
-        return np.concatenate([values, np.zeros_like(values)], axis=1)
-
-    def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
-        """Tell which items are missing."""
-        return np.isnan(statistic[:, :1])
-
-    def spread(self, sites: np.ndarray) -> np.ndarray:
-        """Repeat the value of each item over its row."""
-        return np.broadcast_to(sites, (len(sites), self.n_features_))
-
-    def feature_names(self, columns: list[str]) -> list[str]:
-        """Return the names of the columns, followed by ``name → name`` for each of them."""
-        return [*columns, *(f"{name} → {name}" for name in columns)]
-
-    @property
-    def feature_groups(self) -> dict[str, slice]:
-        """Features that say whether a column is present, and whether it continues."""
-        return {"present": slice(self.n_columns), "continues": slice(self.n_columns, None)}
+    def length(self) -> Length:
+        """Numbers of positions."""
+        return Positions(float(self.typical_size_))
 
     # ---- the exponential family --------------------------------------------------------------------------------
-    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+    def log_base(self, values: np.ndarray, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> np.ndarray:
         """Return zeros."""
         return np.zeros_like(values)
 
-    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def log_partition(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the logarithm of the sum over all sequences, by forward-backward."""
         return chain_log_partition(*self._halves(natural), _lengths(size))[:, None]
 
-    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def mean(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the sums of node marginals and of edge marginals, by forward-backward."""
         return chain_means(*self._halves(natural), _lengths(size)).T
 
     def sample(
-        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
+        self, natural: np.ndarray, rng: np.random.Generator, extra: Extra = NO_EXTRA, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Draw sequences position by position, for features that occur at all, and count."""
         drawn = draw_chains(*self._halves(natural.astype(np.float32, copy=False)), _lengths(size), rng)
         return drawn.toarray().astype(natural.dtype, copy=False)
 
-    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def mode(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the best number of ones and of neighbouring pairs of each feature.
 
         For a given number of ones, the best number of pairs is the largest or the smallest that is possible.
@@ -149,8 +159,8 @@ class Chain(Family):
         The number of neighbouring pairs of rare features is shrunk towards what chance gives.
         """
         length = float(self.typical_size_)
-        one = np.clip(mean[: self.n_columns] / length, 1e-6, 1 - 1e-6)
-        both = mean[self.n_columns :] / (length - 1) if length > 1 else one**2
+        one = np.clip(mean[: self.codec.n_columns] / length, 1e-6, 1 - 1e-6)
+        both = mean[self.codec.n_columns :] / (length - 1) if length > 1 else one**2
         goes_on = np.clip((both + _BY_CHANCE * one) / (one + _BY_CHANCE), 1e-6, 1 - 1e-6)
         begins = np.clip(one * (1 - goes_on) / (1 - one), 1e-6, 1 - 1e-6)
         node = np.log1p(-goes_on) - 2 * np.log1p(-begins) + np.log(begins)
@@ -158,11 +168,11 @@ class Chain(Family):
         return np.concatenate([node, edge])
 
     def saturated_natural(
-        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+        self, statistic: np.ndarray, natural: np.ndarray, extra: Extra, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the best natural parameters within the limits, found numerically."""
         assert size is not None
-        return best_naturals(statistic, size, self.natural_limits)
+        return best_naturals(statistic, size, (self.domain.lower, self.domain.upper))
 
     def sample_sparsely(
         self,
@@ -173,7 +183,7 @@ class Chain(Family):
         size: np.ndarray | None = None,
     ) -> SparseDraw | None:
         """Draw the features that occur at all, block by block of columns."""
-        n_rows, n_columns, lengths = len(hidden), self.n_columns, _lengths(size)
+        n_rows, n_columns, lengths = len(hidden), self.codec.n_columns, _lengths(size)
         keys = chain_keys(lengths, rng)
 
         def draw(first: int, last: int) -> tuple[CSCArrays, CSCArrays]:
@@ -193,7 +203,7 @@ class Chain(Family):
         A feature is drawn at random, and the result is multiplied by the number of features.
         """
         assert size is not None
-        n_columns = self.n_columns
+        n_columns = self.codec.n_columns
         pair = int(rng.integers(n_columns)) + np.array([0, n_columns])
         weights = rest.weights[pair].astype(np.float64)
         states, log_numbers = chain_states(int(size))
@@ -202,19 +212,10 @@ class Chain(Family):
         observed = float(rest.log_hidden(rest.natural[None, :])[0])
         return n_columns * (observed - float(logsumexp(score + log_numbers)))
 
-    # ---- sizes -------------------------------------------------------------------------------------------------
-    def sizes(self, statistic: Matrix) -> np.ndarray | None:
-        """Return the length 1 of rows that are no sequences."""
-        return np.ones(statistic.shape[0])
-
-    def typical_sizes(self, n_rows: int) -> np.ndarray | None:
-        """Return the mean length of the training data."""
-        return np.full(n_rows, float(self.typical_size_))
-
     def _halves(self, natural: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return node and edge naturals, each of shape (columns, rows), without a copy if they are stored so."""
         by_feature = np.ascontiguousarray(natural.T)
-        return by_feature[: self.n_columns], by_feature[self.n_columns :]
+        return by_feature[: self.codec.n_columns], by_feature[self.codec.n_columns :]
 
 
 def _lengths(size: np.ndarray | None) -> np.ndarray:

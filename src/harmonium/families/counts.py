@@ -7,15 +7,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import Family
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.length import Length, NormalizedTotals
 from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.kernels.sampling.int8_bounds import pack_units
 from harmonium.kernels.sampling.thinning import thinned_candidates
 from harmonium.kernels.sparse.csr import CSCArrays, csc_from_coo
-from harmonium.kernels.sparse.entries import entries
-from harmonium.kernels.sparse.matrix import Matrix
-from harmonium.kernels.sparse.products import sum_over_features
-from harmonium.support import Support
 from harmonium.validation import Choice
 
 # larger whole numbers are taken to be measurements (times, identifiers); a convention, not far below e¹², the largest
@@ -33,12 +31,12 @@ _FAR_FROM_ZERO, _SMALL_DISPERSION = 1000.0, 0.5
 # happen to be frequent
 _SHARE_OF_COLUMNS = 0.5
 
+#: what to use in place of units without a largest value
+OTHER_UNITS = "use BernoulliUnits() or BinomialUnits(), or ReplicatedSoftmax() for counts with Gaussian units"
+
 #: whether rows of different totals are brought to one scale
 LengthNormalize = bool | Literal["auto"]
 LENGTH_NORMALIZE = Choice((True, False, "auto"))
-# The largest pull, that of rows with a sixteenth of the typical total or less: a convention, as one word alone should
-# not pull as much as a whole text does.
-LARGEST_PULL = 4.0
 # Where "auto" levels rows: a total of fewer columns is information itself, and where more than half of the cells are
 # above zero it is no length of a text. Both are conventions.
 _FEWEST_COLUMNS, _LARGEST_DENSITY = 20, 0.5
@@ -104,11 +102,12 @@ def are_sparse_counts(summary: Any) -> bool:
     return summary.n_columns >= _FEWEST_COLUMNS and density <= _LARGEST_DENSITY
 
 
-def without_bound(units: Support, reason: str) -> str | None:
-    """Return why counts need units with a largest value, and what to use instead; None if the units have one."""
-    if units.bounded:
-        return None
-    return f"{reason}; use BernoulliUnits() or BinomialUnits(), or ReplicatedSoftmax() for counts with Gaussian units"
+def length_normalized(family: Family, summary: Any) -> Family:
+    """Return a family that levels rows of sparse counts, if its setting ``length_normalize`` leaves that open."""
+    settings = family.get_params(deep=False)
+    if settings.get("length_normalize") != "auto" or not are_sparse_counts(summary):
+        return family
+    return type(family)(**settings | {"length_normalize": True})
 
 
 class Counts(Family):
@@ -124,10 +123,8 @@ class Counts(Family):
 
     Notes
     -----
-    In such a view the coupling of a row with the hidden units is multiplied by its pull, the root of the typical
-    total divided by that of the row, but at most 4. The total is given, as that of `ReplicatedSoftmax` is, so the model
-    stays an exponential family. The power of one half is a compromise: with 0 a text of twice the length tells the
-    units twice as much, with 1 just as much.
+    Totals of length-normalised rows are given, as those of `ReplicatedSoftmax` are, so the model stays an exponential
+    family.
     """
 
     role = "family"  # named here, as this is no family by itself
@@ -135,23 +132,12 @@ class Counts(Family):
     length_normalize: LengthNormalize = False
     typical_size_: np.ndarray | None = None
 
-    # ---- rows of different totals on one scale ------------------------------------------------------------------
-    def length_normalized(self, summary: Any) -> Self:
-        """Return a copy that levels rows if that is left open and the data are sparse."""
-        if self.length_normalize != "auto" or not are_sparse_counts(summary):
-            return self
-        return type(self)(**self.get_params(deep=False) | {"length_normalize": True})
-
     def bind(self, summary: Any) -> Self:
         """Return a fitted copy that knows the mean total, if rows are length-normalised."""
-        length_normalized = (
-            {"typical_size_": np.array(max(1.0, float(summary.mean.sum())))} if self.length_normalize is True else {}
-        )
-        return self.with_fitted(n_features_=summary.n_columns, **length_normalized)
-
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return the mean total, if rows are length-normalised."""
-        return {} if self.typical_size_ is None else {"typical_size": self.typical_size_}
+        bound = super().bind(summary)
+        if self.length_normalize is True:
+            bound.typical_size_ = np.array(max(1.0, float(summary.mean.sum())))
+        return bound
 
     def restore(self, n_features: int, constants: Mapping[str, np.ndarray]) -> Self:
         """Return a fitted copy; refuse a mean total that cannot be one."""
@@ -160,34 +146,14 @@ class Counts(Family):
             raise ValueError("typical_size must be one number of at least 1")
         return super().restore(n_features, constants)
 
-    def sizes(self, statistic: Matrix) -> np.ndarray | None:
-        """Return the total of each row, if rows are length-normalised."""
-        if self.typical_size_ is None:
-            return None
-        cells = entries(statistic)
-        return cells.row_sums(cells.values)
-
-    def typical_sizes(self, n_rows: int) -> np.ndarray | None:
-        """Return the mean total of the training data, if rows are length-normalised."""
-        return None if self.typical_size_ is None else np.full(n_rows, float(self.typical_size_))
-
-    def pull(self, size: np.ndarray | None) -> np.ndarray | None:
-        """Return the root of the typical total divided by the total, at most 4."""
-        if self.typical_size_ is None or size is None:
-            return None
-        # in an empty row there is nothing to pull at, but filled-in cells may have totals below 1
-        return np.minimum(np.sqrt(float(self.typical_size_) / np.maximum(size, 1.0)), LARGEST_PULL)
-
     @property
-    def largest_pull(self) -> float:
-        """Largest pull that a row may have."""
-        return 1.0 if self.typical_size_ is None else LARGEST_PULL
+    def length(self) -> Length:
+        """Totals, if rows are length-normalised."""
+        return Length() if self.typical_size_ is None else NormalizedTotals(float(self.typical_size_))
 
-    def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
+    def statistic_variance(self, mean: np.ndarray, extra: Extra = NO_EXTRA) -> np.ndarray:
         """Return the variance of the distribution, exact near a pole, too."""
-        return self.distribution(own).variance(self.natural_from_mean(mean.astype(np.float64)))
-
-    # ---- sparse draws ---------------------------------------------------------------------------------------------
+        return self.distribution(extra).variance(self.natural_from_mean(mean.astype(np.float64)))
 
     def tail_factor(self) -> float:
         """Return a constant c with P(x > 0) <= c exp(natural).
@@ -216,13 +182,6 @@ class Counts(Family):
         """
         raise NotImplementedError
 
-    def log_partition_totals(
-        self, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Own = NOTHING
-    ) -> np.ndarray | None:
-        """Add up the log-partitions of some features at a time."""
-        distribution = self.distribution(own)
-        return sum_over_features(hidden, weights, bias, lambda natural: distribution.log_partition(self.clamp(natural)))
-
     def sample_sparsely(
         self,
         weights: np.ndarray,
@@ -239,7 +198,7 @@ class Counts(Family):
             features, rows, uniform, natural = thinned_candidates(
                 weights[first:last], bias[first:last], units, factor, keys, first
             )
-            counts = self.tail_quantile(uniform, self.clamp(natural))
+            counts = self.tail_quantile(uniform, self.domain.clamp(natural))
             return (csc_from_coo(features, rows, counts, last - first),)
 
         return draw_in_blocks(weights, len(weights), len(hidden), draw)

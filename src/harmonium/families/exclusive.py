@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import Family
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
 from harmonium.families.sites import Rest
 
 
@@ -14,9 +15,9 @@ class Exclusive(Family):
 
     role = "family"  # named here, as this is no family by itself
 
-    def statistic_variance(self, mean: np.ndarray, own: Own = NOTHING) -> np.ndarray:
+    def statistic_variance(self, mean: np.ndarray, extra: Extra = NO_EXTRA) -> np.ndarray:
         """Return the variances of multinomial counts."""
-        mean, size = mean.astype(np.float64), self.typical_sizes(1)
+        mean, size = mean.astype(np.float64), self.length.typical(1)
         total = 1.0 if size is None else float(size[0])
         return np.maximum(mean * (1 - mean / total), 0)
 
@@ -29,7 +30,7 @@ class Exclusive(Family):
         size: float | None = None,
     ) -> float:
         """Return the log-probability of one token given the others, times their number."""
-        members = self.spread(np.arange(self.n_sites)[None, :])[0]
+        members = self.codec.spread(np.arange(self.codec.n_sites)[None, :])[0]
         observed = np.where(np.isin(members, sites), values, 0.0)
         total = observed.sum()
         if total == 0:  # an empty document has no token to ask about

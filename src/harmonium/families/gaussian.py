@@ -6,7 +6,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.normal import Normal, scales_of
+from harmonium.families.codec import Standardized
+from harmonium.families.normal import LogVariances, Normal, RealLine
+from harmonium.families.scale import scales_of, view_scale
 from harmonium.validation import Choice, Number
 
 
@@ -40,7 +42,7 @@ class Gaussian(Normal):
     [[1.0]]
     """
 
-    natural_limits = (-1e4, 1e4)
+    domain = RealLine(-1e4, 1e4)
     location_: np.ndarray
     scale_: np.ndarray
 
@@ -76,54 +78,18 @@ class Gaussian(Normal):
         """
         scale = scales_of(summary.variance, summary.mean, summary.is_sparse)
         location = np.zeros_like(summary.mean) if summary.is_sparse else summary.mean
-        bound = self.with_fitted(n_features_=summary.n_columns, location_=location, scale_=scale)
-        return bound._on_view_scale() if self.scale == "view" else bound
-
-    def with_view_scale(self) -> Self:
-        """Return a fitted copy whose columns are divided by one number.
-
-        It is the family itself where the scale is given, or variances are to be learned.
-        """
-        return self._on_view_scale() if self.scale == "auto" and self.variance != "learn" else self
-
-    def _on_view_scale(self) -> Self:
-        varying = self.scale_[self.scale_ != 1]  # 1 stands for a column that never varies, too
-        scale = np.full_like(self.scale_, np.sqrt(np.mean(np.square(varying))) if len(varying) else 1.0)
-        return self.with_fitted(n_features_=self.n_features_, location_=self.location_, scale_=scale)
-
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return the location and the scale of each column."""
-        return {"location": self.location_, "scale": self.scale_}
-
-    def encode(self, values: np.ndarray) -> np.ndarray:
-        """Return the standardised values."""
-        return (values - self.location_) / self.scale_
+        scale = view_scale(scale) if self.scale == "view" else scale
+        return self.with_fitted(n_features_=summary.n_columns, location_=location, scale_=scale)
 
     @property
-    def keeps_zeros(self) -> bool:
-        """Whether no column is centred."""
-        return not self.location_.any()
+    def codec(self) -> Standardized:
+        """The standardised values."""
+        return Standardized(self.n_features_, self.location_, self.scale_)
 
-    def encode_nonzeros(self, values: np.ndarray, columns: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Return the scaled values."""
-        return values / self.scale_[columns]
-
-    def decode(self, statistic: np.ndarray) -> np.ndarray:
-        """Return the values on the scale of the data."""
-        return statistic * self.scale_ + self.location_
-
-    def log_volume(self) -> np.ndarray:
-        """Return minus the logarithm of each column's scale."""
-        return -np.log(self.scale_)
-
-    def own_parameters(self) -> dict[str, np.ndarray]:
-        """Return the initial log-variances."""
-        start = 0.5 if self.variance == "learn" else float(self.variance)
-        return {"log_variance": np.full(self.n_features_, np.log(start))}
-
-    def own_bounds(self) -> dict[str, tuple[float, float]]:
-        """Return the limits of the log-variances, equal ones if the variance is fixed."""
+    @property
+    def extra_parameters(self) -> LogVariances:
+        """Logarithms of the variances, with equal limits if the variance is fixed."""
         if self.variance == "learn":
-            return {"log_variance": (float(np.log(0.01)), 0.0)}
+            return LogVariances(self.n_features_, np.log(0.5), float(np.log(0.01)), 0.0)
         fixed = float(np.log(self.variance))
-        return {"log_variance": (fixed, fixed)}
+        return LogVariances(self.n_features_, fixed, fixed, fixed)

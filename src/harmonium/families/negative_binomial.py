@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import nbdtrik
 
 from harmonium.distributions import Distribution, NegativeBinomialDistribution
-from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import LENGTH_NORMALIZE, Counts, LengthNormalize, without_bound
+from harmonium.families.counts import LENGTH_NORMALIZE, OTHER_UNITS, Counts, LengthNormalize
+from harmonium.families.domain import Domain
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
 from harmonium.families.pole import keep_below_pole
 from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
 from harmonium.support import Support
 from harmonium.validation import Number
+
+
+@dataclass(frozen=True)
+class BelowZero(Domain):
+    """Natural parameters below 0, whatever the values of the units and the weights of rows."""
+
+    largest_row_weight: float = 1.0
+
+    def project(self, weights: np.ndarray, bias: np.ndarray, units: Support) -> None:
+        """Keep naturals below 0."""
+        keep_below_pole(weights, bias, units.upper * self.largest_row_weight)
 
 
 class NegativeBinomial(Counts):
@@ -30,7 +44,7 @@ class NegativeBinomial(Counts):
         not modelled, and densities of rows with different totals belong to different distributions. "auto" levels rows
         in models whose head sees the hidden means (not `LabelView`) or whose units only raise features, if the view has
         at least 20 columns and at most half of its cells are above zero. Natural parameters have to stay
-        below 0 at the largest pull, too, so weights above 0 have less room in a length-normalised view.
+        below 0 at the largest of these factors, too, so weights above 0 have less room in a length-normalised view.
 
     Examples
     --------
@@ -39,25 +53,20 @@ class NegativeBinomial(Counts):
     """
 
     meant_for = "counts with a long tail"
-    # the upper limit is a convention: means are at most about 10,000 r
-    natural_limits = (-30.0, -1e-4)
-
     settings = {"r": Number(remedy="small values such as 0.5 give long tails"), "length_normalize": LENGTH_NORMALIZE}
 
     def __init__(self, r: float = 1.0, length_normalize: LengthNormalize = "auto") -> None:
         self.r = r
         self.length_normalize = length_normalize
 
-    def conflict(self, units: Support) -> str | None:
-        """Refuse unbounded units, which take natural parameters above 0."""
+    @property
+    def domain(self) -> Domain:
+        """Natural parameters below 0."""
         reason = "its natural parameter θ + W h must stay below 0, which unbounded units do not respect"
-        return without_bound(units, reason)
+        # the upper limit is a convention: means are at most about 10,000 r
+        return BelowZero(-30.0, -1e-4, f"{reason}; {OTHER_UNITS}", self.length.largest_row_weight)
 
-    def project(self, weights: np.ndarray, bias: np.ndarray, own: Own, units: Support) -> None:
-        """Keep naturals below 0, whatever the units and the totals of rows."""
-        keep_below_pole(weights, bias, units.upper * self.largest_pull)
-
-    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+    def distribution(self, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> Distribution:
         """Return the negative binomial distribution."""
         return NegativeBinomialDistribution(self.r)
 

@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from harmonium.distributions import NormalDistribution
-from harmonium.families.base import NOTHING, Family, Own
+from harmonium.families.base import Family
+from harmonium.families.domain import Domain
+from harmonium.families.extra_parameters import NO_EXTRA, Extra, ExtraParameters
 from harmonium.support import Support
+
+
+class RealLine(Domain):
+    """All natural parameters, with log-partitions that grow as their squares."""
+
+    def curvature(self, weights: np.ndarray, extra: Extra) -> np.ndarray | None:
+        """Return Wᵀ diag(σ²) W."""
+        return (weights * np.exp(extra["log_variance"])[:, None]).T @ weights
+
+
+@dataclass(frozen=True)
+class LogVariances(ExtraParameters):
+    """Logarithms of the variances of features given the hidden units: where they begin, and how far they may go."""
+
+    n_features: int
+    start: float
+    lower: float
+    upper: float
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """Limits of the log-variances."""
+        return {"log_variance": (self.lower, self.upper)}
+
+    @property
+    def initial(self) -> dict[str, np.ndarray]:
+        """Initial log-variances."""
+        return {"log_variance": np.full(self.n_features, self.start)}
+
+    def from_residuals(self, variance: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the logarithms of the variances, within the limits."""
+        return {"log_variance": np.clip(np.log(np.maximum(variance, 1e-300)), self.lower, self.upper)}
+
+    def statistics(
+        self, mean: np.ndarray, extra: Extra, is_sample: bool, columns: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
+        """Return E[x²] / 2σ², the derivative of -x² / 2σ² by log σ²."""
+        value = -_distribution(extra, columns).log_base(mean)
+        return {"log_variance": value if is_sample else value + value.dtype.type(0.5)}
 
 
 class Normal(Family):
     """Base of families whose statistic is normal, with mean σ² · natural and variance σ² given the hidden units.
 
-    A subclass says what the statistic is, and where the own parameter ``log_variance`` begins and how far it may go.
+    A subclass says what the statistic is, and how far log-variances, its `extra_parameters`, may go.
     """
 
     role = "family"  # named here, as this is no family by itself
@@ -23,46 +66,21 @@ class Normal(Family):
         """All finite real numbers."""
         return NormalDistribution(0.0).support
 
-    def curvature(self, weights: np.ndarray, own: Own) -> np.ndarray | None:
-        """Return Wᵀ diag(σ²) W."""
-        return (weights * np.exp(own["log_variance"])[:, None]).T @ weights
-
-    def own_from_residuals(self, variance: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the logarithms of the variances, within the limits of the log-variances."""
-        lower, upper = self.own_bounds()["log_variance"]
-        return {"log_variance": np.clip(np.log(np.maximum(variance, 1e-300)), lower, upper)}
-
-    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> NormalDistribution:
+    def distribution(self, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> NormalDistribution:
         """Return the normal distribution with the variance of each feature."""
-        log_variance = own["log_variance"]
-        return NormalDistribution(log_variance if columns is None else log_variance[columns])
+        return _distribution(extra, columns)
 
     def natural_from_mean(self, mean: np.ndarray) -> np.ndarray:
         """Return mean / σ² at the initial variance."""
-        return mean * np.exp(-self.own_parameters()["log_variance"])
+        return mean * np.exp(-self.extra_parameters.initial["log_variance"])
 
     def saturated_natural(
-        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+        self, statistic: np.ndarray, natural: np.ndarray, extra: Extra, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the value divided by the present variance."""
-        return statistic * np.exp(-own["log_variance"])
-
-    def deviation(self, own: Own) -> np.ndarray:
-        """Return σ for each feature."""
-        return np.asarray(self.distribution(own).deviation)
-
-    def own_statistics(
-        self, mean: np.ndarray, own: Own, is_sample: bool, columns: np.ndarray | None = None
-    ) -> dict[str, np.ndarray]:
-        """Return E[x²] / 2σ², the derivative of -x² / 2σ² by log σ²."""
-        value = -self.log_base(mean, own, columns)
-        return {"log_variance": value if is_sample else value + value.dtype.type(0.5)}
+        return statistic * np.exp(-extra["log_variance"])
 
 
-def scales_of(variance: np.ndarray, mean: np.ndarray, is_sparse: bool) -> np.ndarray:
-    """Return the standard deviation of each column, and 1 for columns that never vary."""
-    scale = np.sqrt(variance)
-    # a column whose spread is rounding error relative to its mean counts as constant; the rounding errors of sparse
-    # columns are larger, as they are not centred before squares are summed
-    rounding = 1e-6 if is_sparse else 1e-10
-    return np.where(scale > rounding * np.maximum(np.abs(mean), 1e-30), scale, 1.0)
+def _distribution(extra: Extra, columns: np.ndarray | None) -> NormalDistribution:
+    log_variance = extra["log_variance"]
+    return NormalDistribution(log_variance if columns is None else log_variance[columns])

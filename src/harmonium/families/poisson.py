@@ -8,10 +8,10 @@ import numpy as np
 from scipy.special import pdtrik
 
 from harmonium.distributions import Distribution, PoissonDistribution
-from harmonium.families.base import NOTHING, Own
-from harmonium.families.counts import LENGTH_NORMALIZE, Counts, LengthNormalize, are_counts, without_bound
+from harmonium.families.counts import LENGTH_NORMALIZE, OTHER_UNITS, Counts, LengthNormalize, are_counts
+from harmonium.families.domain import Domain
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
 from harmonium.kernels.sampling.inversion import invert_survival
-from harmonium.support import Support
 
 # a convention: exp(-rate) is still far from underflow, and sums of more terms are slower than the closed form
 _LARGE_RATE = 50.0
@@ -37,7 +37,10 @@ class Poisson(Counts):
 
     meant_for = "counts"
     # the upper limit is a convention: rates up to e¹², about 160,000
-    natural_limits = (-30.0, 12.0)
+    domain = Domain(
+        upper=12.0,
+        needs_bounded_units=f"its log-partition exp(θ + W h) outgrows the -h²/2 of the units; {OTHER_UNITS}",
+    )
 
     settings = {"length_normalize": LENGTH_NORMALIZE}
 
@@ -49,11 +52,7 @@ class Poisson(Counts):
         """Return 2 for counts with bounded units, which they can be normalised with."""
         return 2 if bounded and are_counts(summary) else 0
 
-    def conflict(self, units: Support) -> str | None:
-        """Refuse unbounded units, with which rates grow exponentially."""
-        return without_bound(units, "its log-partition exp(θ + W h) outgrows the -h²/2 of the units")
-
-    def distribution(self, own: Own = NOTHING, columns: np.ndarray | None = None) -> Distribution:
+    def distribution(self, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> Distribution:
         """Return the Poisson distribution."""
         return PoissonDistribution()
 

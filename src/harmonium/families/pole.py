@@ -24,7 +24,7 @@ def keep_below_pole(weights: np.ndarray, bias: np.ndarray, largest: float) -> No
     bias : ndarray of shape (features,)
         Bias of the view.
     largest : float
-        Largest value M of a unit, times the largest pull of a row; the smallest is 0.
+        Largest value M of a unit, times the largest weight of a row; the smallest is 0.
     """
     rows = np.flatnonzero(bias + largest * positive_row_sums(weights) + _MARGIN > 0)
     for _ in range(3):

@@ -7,19 +7,34 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln, logsumexp, softmax
 
-from harmonium.families.base import NOTHING, Own
+from harmonium.families.codec import Codec, WholeRows
 from harmonium.families.counts import are_counts
 from harmonium.families.exclusive import Exclusive
+from harmonium.families.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.length import Length, Totals
 from harmonium.families.sparse_draws import SparseDraw
 from harmonium.kernels.sampling.multinomial import draw_multinomial
 from harmonium.kernels.sparse.csr import SparseRows
-from harmonium.kernels.sparse.entries import entries
-from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.kernels.sparse.products import hidden_times_weights
 from harmonium.support import Support
 
 # a convention: rows with more tokens than this are drawn word by word instead of token by token
 _MANY_TOKENS = 100_000
+
+
+class CountRows(WholeRows):
+    """Codec of counts with a total, which some of them do not give."""
+
+    def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
+        """Tell which rows are missing, and refuse rows of which only a part is."""
+        missing = np.isnan(statistic)
+        partly = missing.any(axis=1) & ~missing.all(axis=1)
+        if partly.any():
+            raise ValueError(
+                "A ReplicatedSoftmax view needs rows that are observed or missing as a whole; "
+                f"row {int(np.argmax(partly))} has some NaN cells; use Poisson() if single counts may be missing."
+            )
+        return missing.all(axis=1, keepdims=True)
 
 
 class ReplicatedSoftmax(Exclusive):
@@ -46,7 +61,6 @@ class ReplicatedSoftmax(Exclusive):
 
     meant_for = "counts"
     counts_something = True
-    whole_rows = True
     typical_size_: np.ndarray
 
     @classmethod
@@ -57,57 +71,40 @@ class ReplicatedSoftmax(Exclusive):
     @property
     def support(self) -> Support:
         """All whole numbers from 0 up."""
-        return Support("whole numbers from 0 up", 0, integer=True)
+        return Support("whole numbers from 0 up", 0, integer=True, whole_rows=True)
 
     def bind(self, summary: Any) -> Self:
         """Return a fitted copy that knows the mean total, assumed for missing rows."""
         typical = np.array(max(1.0, round(float(summary.mean.sum()))))
         return self.with_fitted(n_features_=summary.n_columns, typical_size_=typical)
 
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return the mean total."""
-        return {"typical_size": self.typical_size_}
+    @property
+    def codec(self) -> Codec:
+        """The counts themselves, in rows that are observed or missing as a whole."""
+        return CountRows(self.n_features_)
 
     @property
-    def n_sites(self) -> int:
-        """One, as a row is observed or missing as a whole."""
-        return 1
+    def length(self) -> Length:
+        """The totals."""
+        return Totals(float(self.typical_size_))
 
-    def missing_sites(self, statistic: np.ndarray) -> np.ndarray:
-        """Tell which rows are missing, and refuse rows of which only a part is.
-
-        Some of the counts do not give a total.
-        """
-        missing = np.isnan(statistic)
-        partly = missing.any(axis=1) & ~missing.all(axis=1)
-        if partly.any():
-            raise ValueError(
-                "A ReplicatedSoftmax view needs rows that are observed or missing as a whole; "
-                f"row {int(np.argmax(partly))} has some NaN cells; use Poisson() if single counts may be missing."
-            )
-        return missing.all(axis=1, keepdims=True)
-
-    def spread(self, sites: np.ndarray) -> np.ndarray:
-        """Repeat the value of each row over its features."""
-        return np.broadcast_to(sites, (len(sites), self.n_features_))
-
-    def log_base(self, values: np.ndarray, own: Own = NOTHING, columns: np.ndarray | None = None) -> np.ndarray:
+    def log_base(self, values: np.ndarray, extra: Extra = NO_EXTRA, columns: np.ndarray | None = None) -> np.ndarray:
         """Return -log x!."""
         return -gammaln(values + values.dtype.type(1))
 
-    def log_partition(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def log_partition(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return N log Σ exp(natural) - log N!."""
         assert size is not None
         total = size * logsumexp(natural, axis=1) - gammaln(size + 1)
         return total[:, None].astype(natural.dtype, copy=False)
 
-    def mean(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def mean(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return N times the softmax."""
         assert size is not None
         return (size[:, None] * softmax(natural, axis=1)).astype(natural.dtype, copy=False)
 
     def sample(
-        self, natural: np.ndarray, rng: np.random.Generator, own: Own = NOTHING, size: np.ndarray | None = None
+        self, natural: np.ndarray, rng: np.random.Generator, extra: Extra = NO_EXTRA, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Draw multinomial counts."""
         assert size is not None
@@ -128,7 +125,7 @@ class ReplicatedSoftmax(Exclusive):
     ) -> SparseDraw | None:
         """Draw the word of each token, and count."""
         assert size is not None
-        natural = self.clamp(hidden_times_weights(hidden, weights, bias))
+        natural = self.domain.clamp(hidden_times_weights(hidden, weights, bias))
         if size.max(initial=0) > _MANY_TOKENS:
             return SparseDraw(SparseRows.from_dense(self.sample(natural, rng, size=size)))
         return SparseDraw(self._token_by_token(natural, rng, size))
@@ -139,7 +136,7 @@ class ReplicatedSoftmax(Exclusive):
         key = np.uint32(rng.integers(2**32))
         return SparseRows(*draw_multinomial(rows, size.astype(np.int64), key), natural.shape[1])
 
-    def mode(self, natural: np.ndarray, own: Own = NOTHING, size: np.ndarray | None = None) -> np.ndarray:
+    def mode(self, natural: np.ndarray, extra: Extra = NO_EXTRA, size: np.ndarray | None = None) -> np.ndarray:
         """Return the multinomial mode.
 
         The N tokens are given out one by one, each to the word with the largest p / (count + 1).
@@ -164,16 +161,7 @@ class ReplicatedSoftmax(Exclusive):
         return natural - natural.mean()
 
     def saturated_natural(
-        self, statistic: np.ndarray, natural: np.ndarray, own: Own, size: np.ndarray | None = None
+        self, statistic: np.ndarray, natural: np.ndarray, extra: Extra, size: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the logarithms of the counts: those of the shares but for a constant."""
         return np.log(np.maximum(statistic, 1e-12))
-
-    def sizes(self, statistic: Matrix) -> np.ndarray | None:
-        """Return the total of each row."""
-        cells = entries(statistic)
-        return cells.row_sums(cells.values)
-
-    def typical_sizes(self, n_rows: int) -> np.ndarray | None:
-        """Return the mean total of the training data."""
-        return np.full(n_rows, float(self.typical_size_))

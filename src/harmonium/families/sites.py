@@ -35,8 +35,8 @@ class Rest:
         Weights of the view.
     bias : ndarray of shape (features,)
         Bias of the view.
-    own : mapping of str to ndarray
-        Own parameters of the view's family.
+    extra : mapping of str to ndarray
+        Extra parameters of the view's family.
     natural : ndarray of shape (units,)
         Hidden naturals of the item as it is.
     hidden_mean : callable
@@ -47,7 +47,7 @@ class Rest:
 
     weights: np.ndarray
     bias: np.ndarray
-    own: Mapping[str, np.ndarray]
+    extra: Mapping[str, np.ndarray]
     natural: np.ndarray
     hidden_mean: Callable[[np.ndarray], np.ndarray]
     hidden_log_partition: Callable[[np.ndarray], np.ndarray]
@@ -63,15 +63,16 @@ def probe_feature(family: Family, values: np.ndarray, sites: np.ndarray, rest: R
     present, weight = values[site], rest.weights[site].astype(np.float64)
 
     def log_density(states: np.ndarray) -> np.ndarray:
-        base = family.log_base(states, rest.own, np.full(len(states), site))
+        base = family.log_base(states, rest.extra, np.full(len(states), site))
         return states * rest.bias[site] + base + rest.log_hidden(rest.natural + np.outer(states - present, weight))
 
-    own = {name: value[[site]] for name, value in rest.own.items()}
+    extra = {name: value[[site]] for name, value in rest.extra.items()}
     given_hidden = np.array([[rest.bias[site] + rest.hidden_mean(rest.natural) @ weight]])
-    centre = float(family.mean(family.clamp(given_hidden), own)[0, 0])
+    centre = float(family.mean(family.domain.clamp(given_hidden), extra)[0, 0])
     observed = float(log_density(np.array([present]))[0])
-    support = family.distribution(own).support  # of statistics, which data may have to be encoded to
-    step = 1.0 if support.integer else 0.125 * float(family.deviation(own)[0])
+    distribution = family.distribution(extra)  # of statistics, which data may have to be encoded to
+    support = distribution.support
+    step = 1.0 if support.integer else 0.125 * float(np.sqrt(distribution.variance(given_hidden))[0, 0])
     return (observed - log_total(log_density, support, (present, centre), step)) * len(sites)
 
 

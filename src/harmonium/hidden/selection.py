@@ -35,7 +35,7 @@ class SelectionContext:
     streams : bool
         Whether rows come batch after batch, so that units could not be born from all of them.
     is_length_normalized : bool
-        Whether rows of some view pull at the units by their size.
+        Whether rows of some view weigh by their size.
     """
 
     n_items: int

@@ -81,7 +81,7 @@ class UsefulUnits(Selection):
         kept = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
         if self._layer.kind == "binary":
             log_odds = parameters[own_of(HIDDEN, "log_odds")]
-            # a unit cannot be turned over where rows pull differently, so its opposite stays beside it
+            # a unit cannot be turned over where rows weigh differently, so its opposite stays beside it
             agreement = np.maximum(use.correlation, 0) if self._is_length_normalized else use.correlation
             parameters, kept = merge_units(parameters, log_odds, kept, agreement, evidence)
         return Pruned(self._layer.restore(int(kept.sum())), self._without(parameters, kept, use.mean), int(found.sum()))

@@ -72,8 +72,8 @@ def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | No
         own, size = energy.own(parameters, name), rows.get(name)
         mean = family.mean(energy.view_natural(parameters, name, states, size), own, size)
         statistics[bias_of(name)] = probability @ mean
-        statistics[weights_of(name)] = (mean * probability[:, None]).T @ energy.pulled(name, states, size)
-        for own_name, value in family.own_statistics(mean, own, is_sample=False).items():
+        statistics[weights_of(name)] = (mean * probability[:, None]).T @ energy.row_weighted(name, states, size)
+        for own_name, value in family.extra_parameters.statistics(mean, own, is_sample=False).items():
             statistics[own_of(name, own_name)] = probability @ value
     return Expectations(log_partition, statistics)
 

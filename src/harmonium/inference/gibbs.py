@@ -35,12 +35,12 @@ def sample_views(
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
         if name in sparse:
-            pulling = energy.pulled(name, hidden, size)
-            drawn = family.sample_sparsely(parameters[weights_of(name)], parameters[bias_of(name)], pulling, rng, size)
+            weighted = energy.row_weighted(name, hidden, size)
+            drawn = family.sample_sparsely(parameters[weights_of(name)], parameters[bias_of(name)], weighted, rng, size)
             if drawn is not None:
                 views[name] = ViewBatch(drawn.statistic, size, projection=drawn.projection)
                 continue
-        natural = family.clamp(energy.view_natural(parameters, name, hidden, size))
+        natural = family.domain.clamp(energy.view_natural(parameters, name, hidden, size))
         views[name] = ViewBatch(family.sample(natural, rng, energy.own(parameters, name), size), size)
     return Batch(views, len(hidden))
 

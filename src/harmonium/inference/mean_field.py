@@ -18,7 +18,7 @@ def mean_views(
     views, naturals = {}, {}
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
-        naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean, size))
+        naturals[name] = family.domain.clamp(energy.view_natural(parameters, name, hidden_mean, size))
         views[name] = ViewBatch(family.mean(naturals[name], energy.own(parameters, name), size), size)
     return Batch(views, len(hidden_mean)), naturals
 
@@ -41,7 +41,7 @@ def fill_missing(
     part = _take(batch, rows)
     observed_natural = energy.hidden_natural(parameters, part)
     masks = {
-        name: energy.families[name].spread(view.missing)
+        name: energy.families[name].codec.spread(view.missing)
         for name, view in part.views.items()
         if view.missing is not None and view.missing.any()
     }
@@ -52,11 +52,11 @@ def fill_missing(
     for _ in range(n_iterations):
         natural = observed_natural.copy()
         for name, fill in fills.items():
-            natural += energy.pulled(name, fill @ parameters[weights_of(name)], part.views[name].size)
+            natural += energy.row_weighted(name, fill @ parameters[weights_of(name)], part.views[name].size)
         hidden_mean = layer.mean(natural)
         for name, mask in masks.items():
             family, size = energy.families[name], part.views[name].size
-            naturals[name] = family.clamp(energy.view_natural(parameters, name, hidden_mean, size))
+            naturals[name] = family.domain.clamp(energy.view_natural(parameters, name, hidden_mean, size))
             mean = family.mean(naturals[name], energy.own(parameters, name), size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
     views = dict(batch.views)
@@ -85,7 +85,7 @@ def _solve_linear(
         return
     curvatures = {}
     for name in masks:
-        curvature = energy.families[name].curvature(parameters[weights_of(name)], energy.own(parameters, name))
+        curvature = energy.families[name].domain.curvature(parameters[weights_of(name)], energy.own(parameters, name))
         if curvature is not None:
             curvatures[name] = curvature
     lacks = np.array([masks[name].all(axis=1) for name in curvatures]).reshape(len(curvatures), part.n_rows).T
@@ -101,7 +101,7 @@ def _solve_linear(
             if name in lacking:  # what the view would be if all units were zero
                 known = energy.families[name].mean(parameters[bias_of(name)][None, :], energy.own(parameters, name))
             told = known @ parameters[weights_of(name)]
-            natural = natural + energy.pulled(name, told, None if size is None else size[rows])
+            natural = natural + energy.row_weighted(name, told, None if size is None else size[rows])
         hidden_mean = layer.mean_with_curvature(natural, np.sum([curvatures[name] for name in lacking], axis=0))
         for name in lacking:
             view_natural = energy.view_natural(parameters, name, hidden_mean)

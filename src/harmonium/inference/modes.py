@@ -25,7 +25,7 @@ def iterate_modes(
         views = {}
         for name, family in energy.families.items():
             size = (sizes or {}).get(name)
-            natural = family.clamp(energy.view_natural(parameters, name, hidden, size))
+            natural = family.domain.clamp(energy.view_natural(parameters, name, hidden, size))
             views[name] = ViewBatch(family.mode(natural, energy.own(parameters, name), size), size)
         batch = Batch(views, len(hidden))
         climbed = layer.mode(energy.hidden_natural(parameters, batch))

@@ -28,7 +28,7 @@ class ChainsApartError(RuntimeError):
 def perfect_sample(
     energy: Energy, parameters: Parameters, n_samples: int, rng: np.random.Generator, max_sweeps: int = 2**14
 ) -> tuple[Batch, np.ndarray]:
-    """Draw all views exactly and independently, as rows of typical size, whose pull is 1.
+    """Draw all views exactly and independently, as rows of typical size, whose weight is 1.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def perfect_sample(
     views, first = {}, 0
     for name, family in energy.families.items():
         values = states[:, first : first + family.n_features_]
-        sizes = family.typical_sizes(n_samples)
+        sizes = family.length.typical(n_samples)
         views[name] = ViewBatch(values.astype(parameters[weights_of(name)].dtype), sizes)
         first += family.n_features_
     return Batch(views, n_samples), sweeps
@@ -99,7 +99,9 @@ def boltzmann_machine(energy: Energy, parameters: Parameters) -> tuple[np.ndarra
     where these are not summed out.
     """
     for name, family in energy.families.items():
-        if not family.binary:
+        support = family.support
+        binary = support.integer and (support.lower, support.upper) == (0, 1)
+        if not binary or family.codec.n_sites < family.n_features_:
             raise IncompatiblePartsError(
                 f"Perfect sampling needs Bernoulli views; {name!r} is {type(family).__name__}; draw with sample()."
             )

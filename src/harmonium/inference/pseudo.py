@@ -26,15 +26,15 @@ def pseudo_log_likelihood(
     for name, view in batch.views.items():
         family, own = energy.families[name], energy.own(parameters, name)
         weights, bias = parameters[weights_of(name)], parameters[bias_of(name)].astype(np.float64)
-        pull = family.pull(view.size)
+        row_weight = family.length.row_weight(view.size)
         for row in range(batch.n_rows):
-            sites = _observed_sites(view, row, family.n_sites)
+            sites = _observed_sites(view, row, family.codec.n_sites)
             size = None if view.size is None else view.size[row]
             if len(sites):
                 values = dense_row(view.statistic, row)
-                # to one item, the pull is part of the weights
-                pulling = weights if pull is None else weights * weights.dtype.type(pull[row])
-                rest = Rest(pulling, bias, own, natural[row], layer.mean, layer.log_partition)
+                # to one item, the weight of its row is part of the weights
+                weighted = weights if row_weight is None else weights * weights.dtype.type(row_weight[row])
+                rest = Rest(weighted, bias, own, natural[row], layer.mean, layer.log_partition)
                 for _ in range(n_probes):
                     total[row] += family.probe(values, sites, rest, rng, size) / n_probes
     return total

@@ -35,7 +35,7 @@ def canonical_signs(
     length_normalized = _length_normalized(energy)
     if length_normalized is not None:
         raise ValueError(
-            f"Signs are free where all rows pull alike; view {length_normalized!r} is length-normalised, so what "
+            f"Signs are free where all rows weigh alike; view {length_normalized!r} is length-normalised, so what "
             "turning a unit over adds to the bias would differ from row to row; fit the model with "
             "length_normalize=False."
         )
@@ -125,14 +125,14 @@ def in_coordinates(energy: Energy, parameters: Parameters, matrix: np.ndarray, s
 
 
 def is_length_normalized(energy: Energy) -> bool:
-    """Return whether there is a view in which rows of different sizes pull differently."""
+    """Return whether there is a view in which rows of different sizes weigh differently."""
     return _length_normalized(energy) is not None
 
 
 def _length_normalized(energy: Energy) -> str | None:
-    """Return the name of a view in which rows of different sizes pull differently; None if there is none."""
-    pulling = (name for name, family in energy.families.items() if family.pull(family.typical_sizes(1)) is not None)
-    return next(pulling, None)
+    """Return the name of a view in which rows of different sizes weigh differently; None if there is none."""
+    weighing = (name for name, family in energy.families.items() if family.length.largest_row_weight > 1)
+    return next(weighing, None)
 
 
 def _stacked(energy: Energy, parameters: Parameters) -> np.ndarray:

@@ -69,7 +69,7 @@ class PreparedViews:
     @property
     def vary_differently(self) -> bool:
         """Whether the columns of some dense view vary by different amounts in the user's units."""
-        return any(np.ptp(self.families[name].data_scale()) > 0 for name in self.dense)
+        return any(np.ptp(self.families[name].codec.data_scale) > 0 for name in self.dense)
 
     def scalers(self, preparation: Preparation) -> dict[str, ViewScaler]:
         """Return the scaler of each view."""

@@ -74,7 +74,7 @@ class ViewScaler:
             observed += batch.statistic.shape[0]
             if batch.missing is not None:  # of sparse views whole rows
                 whole = is_sparse(batch.statistic)
-                observed -= batch.missing[:, 0].sum() if whole else family.spread(batch.missing).sum(axis=0)
+                observed -= batch.missing[:, 0].sum() if whole else family.codec.spread(batch.missing).sum(axis=0)
             present += cells.column_sums(cells.values != 0)
             total += cells.column_sums(values.astype(np.float64))
             square += cells.column_sums(np.square(values, dtype=np.float64))
@@ -85,7 +85,7 @@ class ViewScaler:
             return cls(np.zeros(family.n_features_), idf, counted, unit_rows=True)
         observed = np.maximum(observed, 1)
         centre = np.zeros(family.n_features_) if sparse else total / observed
-        units = family.data_scale() if data_scale else np.ones(family.n_features_)
+        units = family.codec.data_scale if data_scale else np.ones(family.n_features_)
         spread = float((square / observed - np.square(centre)) @ np.square(units))
         return cls(centre, units / np.sqrt(spread) if spread > 0 else units, counted, unit_rows=False)
 
@@ -111,7 +111,7 @@ class ViewScaler:
         values = to_dense(statistic).astype(np.float64)
         values = ((_logarithms(values) if self.sublinear_tf else values) - self.centre) * self.scale
         if view.missing is not None:
-            values[family.spread(view.missing)] = 0.0
+            values[family.codec.spread(view.missing)] = 0.0
         if self.unit_rows:
             values = normalize(values, copy=False)
         return values if self.nystroem is None else self.nystroem.transform(values)

@@ -17,7 +17,7 @@ import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
-from harmonium.families.base import scale_factors
+from harmonium.families.scale import scale_factors
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 

@@ -139,7 +139,7 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         if not all(name in items.columns for name in facts["target"]):
             raise ValueError("a target that is no column")
         names = facts["words"]
-        n_words = sum(model.families_[name].n_columns for name in names)
+        n_words = sum(model.families_[name].codec.n_columns for name in names)
         words = WordIndex.restored(tuple(names), tensors, n_items, n_words) if names else None
         scores = facts["scores"]
         held_out = None if scores is None else HeldOut.restored(tensors, scores, n_items)

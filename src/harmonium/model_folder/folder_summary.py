@@ -26,7 +26,7 @@ def folder_summary(folder: ModelFolder, n_features: int, n_items: int) -> dict[s
             {
                 "view": name,
                 "family": type(family).__name__,
-                "columns": int(family.n_columns),
+                "columns": int(family.codec.n_columns),
                 "features": int(family.n_features_),
                 "missing": json_value(model.fitted_.missing.get(name)),
                 "weight": json_value(model.view_weights_.get(name)),

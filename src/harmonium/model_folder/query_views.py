@@ -81,7 +81,7 @@ def _views(model: Harmonium, table: Table, values: Mapping[str, Any]) -> Views:
 
 def _with_named_alone(views: Views, name: str, family: Family) -> Views:
     """Return views in which words or tags that are not named are missing, if each can be missing by itself."""
-    if family.n_sites < family.n_features_:
+    if family.codec.n_sites < family.n_features_:
         return views  # counts of a text say how the words that it has are shared out, and nothing about others
     row = dense_row(views.source(name).matrix)
     return views.with_view(name, np.where(row == 0, np.nan, row), views.source(name).columns)

@@ -119,11 +119,11 @@ class Discriminative(Objective):
         for name, view in batch.views.items():
             if name == name_of_label:
                 continue
-            pulling = energy.pulled(name, by_natural, view.size)
-            pairs = [(view.statistic, pulling)]
+            weighted = energy.row_weighted(name, by_natural, view.size)
+            pairs = [(view.statistic, weighted)]
             if view.fill is not None:
                 rows, values = view.fill
-                pairs.append((values, pulling[rows]))
+                pairs.append((values, weighted[rows]))
             add_outer_products(pairs, into.gradient[weights_of(name)])
 
 
@@ -133,6 +133,6 @@ def _completed_blindly(problem: Problem, parameters: Parameters, batch: Batch, n
     if not any(view.missing is not None and view.missing.any() for view in others):
         return batch
     label = batch.views[name_of_label]
-    unknown = np.ones((batch.n_rows, problem.energy.families[name_of_label].n_sites), dtype=bool)
+    unknown = np.ones((batch.n_rows, problem.energy.families[name_of_label].codec.n_sites), dtype=bool)
     blind = ViewBatch(np.zeros_like(to_dense(label.statistic)), label.size, unknown)
     return problem.complete(parameters, replace(batch, views={**batch.views, name_of_label: blind}))

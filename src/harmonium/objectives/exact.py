@@ -70,7 +70,7 @@ def _fixed(energy: Energy) -> set[str]:
     return {
         own_of(name, own)
         for name, family in energy.families.items()
-        for own, (lower, upper) in family.own_bounds().items()
+        for own, (lower, upper) in family.extra_parameters.bounds.items()
         if not lower < upper
     }
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
-from harmonium.families.base import scale_factors
+from harmonium.families.scale import scale_factors, with_view_scale
 from harmonium.heads import Head
 from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.inference.mean_field import fill_missing
@@ -56,7 +56,7 @@ class Problem:
 
     def with_view_scale(self) -> Problem:
         """Return the problem with columns that keep their relative scales, in families that leave that open."""
-        families = {name: family.with_view_scale() for name, family in self.energy.families.items()}
+        families = {name: with_view_scale(family) for name, family in self.energy.families.items()}
         factors = {name: scale_factors(self.energy.families[name], family) for name, family in families.items()}
         reference = {name: (factors[name] * mean).astype(mean.dtype) for name, mean in self.reference.items()}
         return replace(self, energy=Energy(families, self.energy.hidden), reference=reference)
@@ -109,7 +109,7 @@ class Problem:
         ``streams`` says that rows come batch after batch.
         """
         variances = {
-            weights_of(name): family.statistic_variance(self.reference[name], family.own_parameters()).astype(
+            weights_of(name): family.statistic_variance(self.reference[name], family.extra_parameters.initial).astype(
                 np.float32
             )
             for name, family in self.energy.families.items()

@@ -91,7 +91,7 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
 
     These are Σ_terms sign · Σ_rows of φ(x) m(x)ᵀ, φ(x), m(x), and those of the families' own parameters. The gradient
     of a head enters through the hidden naturals, which do not depend on biases and own parameters of the views.
-    Where rows of a view pull, m(x) of a row is multiplied by its pull where it meets φ(x).
+    Where rows of a view have weights, m(x) of a row is multiplied by its weight where it meets φ(x).
     """
     gradient = into.gradient
     dtype = gradient[HIDDEN_BIAS].dtype
@@ -102,12 +102,12 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
         sums: list[tuple[Matrix, np.ndarray, float]] = []
         for term, hidden in zip(terms, signed, strict=True):
             view = term.batch.views[name]
-            pulling = energy.pulled(name, hidden, view.size)
-            sums.append((view.statistic, pulling, term.sign))
+            weighted = energy.row_weighted(name, hidden, view.size)
+            sums.append((view.statistic, weighted, term.sign))
             if view.fill is not None:
                 rows, values = view.fill
-                sums.append((values, pulling[rows], term.sign))
-            for own_name, (lower, upper) in family.own_bounds().items():
+                sums.append((values, weighted[rows], term.sign))
+            for own_name, (lower, upper) in family.extra_parameters.bounds.items():
                 if lower < upper:
                     totals = _own_totals(energy, parameters, name, own_name, view, term.are_samples)
                     gradient[own_of(name, own_name)] += term.sign * totals
@@ -122,11 +122,12 @@ def _own_totals(
     """Return the sum over rows of the statistic that belongs to one of a family's own parameters."""
     family, own = energy.families[name], energy.own(parameters, name)
     cells = entries(view.statistic)
-    terms = family.own_statistics(cells.values, own, are_samples, cells.columns)[own_name]
+    statistics = family.extra_parameters.statistics
+    terms = statistics(cells.values, own, are_samples, cells.columns)[own_name]
     if view.missing is not None and are_samples:
-        inferred = family.own_statistics(cells.values, own, is_sample=False, columns=cells.columns)[own_name]
-        terms = np.where(cells.at(family.spread(view.missing)), inferred, terms)
+        inferred = statistics(cells.values, own, is_sample=False, columns=cells.columns)[own_name]
+        terms = np.where(cells.at(family.codec.spread(view.missing)), inferred, terms)
     totals = cells.column_sums(terms)
     if view.fill is not None:
-        totals += family.own_statistics(view.fill[1], own, is_sample=False)[own_name].sum(axis=0)
+        totals += statistics(view.fill[1], own, is_sample=False)[own_name].sum(axis=0)
     return totals

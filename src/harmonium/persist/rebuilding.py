@@ -221,7 +221,7 @@ def _check_parameters(
     shapes |= {own_of(HIDDEN, name): np.shape(value) for name, value in hidden.own_parameters().items()}
     for view, family in families.items():
         shapes |= {weights_of(view): (family.n_features_, units), bias_of(view): (family.n_features_,)}
-        shapes |= {own_of(view, name): np.shape(value) for name, value in family.own_parameters().items()}
+        shapes |= {own_of(view, name): np.shape(value) for name, value in family.extra_parameters.initial.items()}
     if head is not None:
         shapes |= {name: value.shape for name, value in head.initial_parameters(hidden).items()}
         for view, added in head.added_views.items():
@@ -272,10 +272,11 @@ def _family(view: str, entry: dict[str, Any], bias: np.ndarray | None, tensors: 
         if set(bound.constants()) != set(constants):
             raise ValueError(f"the constants are {sorted(bound.constants())}")
         # one row there and back says whether the constants fit the width
-        statistic = np.asarray(bound.encode(np.zeros((1, bound.n_columns), dtype=np.float32)))
-        sites = np.asarray(bound.spread(np.zeros((1, bound.n_sites), dtype=bool)))
-        bound.decode(statistic)
-        if {statistic.shape, sites.shape, (1, *bound.log_volume().shape)} != {(1, bound.n_features_)}:
+        codec = bound.codec
+        statistic = np.asarray(codec.encode(np.zeros((1, codec.n_columns), dtype=np.float32)))
+        sites = np.asarray(codec.spread(np.zeros((1, codec.n_sites), dtype=bool)))
+        codec.decode(statistic)
+        if {statistic.shape, sites.shape, (1, *codec.log_volume.shape)} != {(1, bound.n_features_)}:
             raise ValueError(f"they do not fit {entry['n_features']} features")
         bound.support  # noqa: B018 (reads the parameters of the family)
     except _CONTRADICTIONS as error:

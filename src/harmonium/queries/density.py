@@ -39,8 +39,8 @@ def _log_volume(model: FittedModel, batch: Batch) -> np.ndarray:
     total = np.zeros(batch.n_rows)
     for name, view in batch.views.items():
         family = model.families[name]
-        volume = family.log_volume()
-        total += volume.sum() if view.missing is None else (~family.spread(view.missing)) @ volume
+        volume = family.codec.log_volume
+        total += volume.sum() if view.missing is None else (~family.codec.spread(view.missing)) @ volume
     return total
 
 

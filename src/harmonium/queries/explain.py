@@ -10,7 +10,7 @@ the average row of a view adds directly,
     score = [b + Σ_k V_k m̄_k + Σ_v d̄_v] + Σ_k V_k (m_k - m̄_k) + Σ_v (d_v - d̄_v)
 
 The first bracket is ``base``, the same for all rows. A unit's part is split over features by what they move its natural
-a_k, where φ_i is multiplied by the pull of the row if rows are length-normalised:
+a_k, where φ_i is multiplied by the weight of the row if rows are length-normalised:
 
     V_k (m_k - m̄_k) = Σ_i V_k s_k W_ik (φ_i - φ̄_i)        s_k = (m_k - m̄_k) / (a_k - ā_k)
 
@@ -119,8 +119,8 @@ def _statistic(view: ViewBatch) -> np.ndarray:
 
 def _natural_moves(model: FittedModel, name: str, view: ViewBatch, statistic: np.ndarray) -> np.ndarray:
     """Return by how much each statistic of one row moves the naturals away from the average item's."""
-    pull = model.families[name].pull(view.size)
-    weight = 1.0 if pull is None else float(pull[0])
+    row_weight = model.families[name].length.row_weight(view.size)
+    weight = 1.0 if row_weight is None else float(row_weight[0])
     difference = weight * statistic - model.reference[name].astype(np.float64)
     return np.asarray(difference[:, None] * model.parameters[weights_of(name)].astype(np.float64))
 
@@ -165,7 +165,7 @@ def _listed(
         directly, rest = np.vstack([directly, rest]), np.zeros_like(rest)
     else:
         if view.missing is not None:
-            present = ~family.spread(view.missing)[0]
+            present = ~family.codec.spread(view.missing)[0]
         names = _values(family, names, statistic)
     directly = directly + rest / len(directly)
     table = pd.DataFrame({"view": origins, "feature": names, "present": present})
@@ -175,11 +175,11 @@ def _listed(
 
 def _values(family: Family, names: np.ndarray, statistic: np.ndarray) -> np.ndarray:
     """Return the names of features, where all codes of a category are called by the one that is there or likeliest."""
-    if not family.support.integer or not family.n_columns == family.n_sites < len(names):
+    if not family.support.integer or not family.codec.n_columns == family.codec.n_sites < len(names):
         return names
-    site = family.spread(np.arange(family.n_sites)[None])[0]
+    site = family.codec.spread(np.arange(family.codec.n_sites)[None])[0]
     names = names.copy()
-    for number in range(family.n_sites):
+    for number in range(family.codec.n_sites):
         codes = np.flatnonzero(site == number)
         names[codes] = names[codes[np.argmax(statistic[codes])]]
     return names

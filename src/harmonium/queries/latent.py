@@ -80,7 +80,7 @@ def data_given_hidden(
 ) -> np.ndarray:
     """Return one view as expected at hidden means and some parameters, in the units of the data."""
     family = model.families[view]
-    natural = family.clamp(model.energy.view_natural(parameters, view, hidden_mean, size))
+    natural = family.domain.clamp(model.energy.view_natural(parameters, view, hidden_mean, size))
     return family.expected(natural, model.energy.own(parameters, view), size)
 
 
@@ -103,5 +103,5 @@ def row_sizes(model: FittedModel, views: Views) -> dict[str, np.ndarray]:
 
 def typical_sizes(model: FittedModel, n_rows: int) -> dict[str, np.ndarray]:
     """Return the totals (or lengths) of rows that are not observed, for the views that have them."""
-    sizes = {name: family.typical_sizes(n_rows) for name, family in model.families.items()}
+    sizes = {name: family.length.typical(n_rows) for name, family in model.families.items()}
     return {name: size for name, size in sizes.items() if size is not None}

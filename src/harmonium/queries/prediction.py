@@ -101,7 +101,7 @@ def _simulated(
     size = batch.views[view].size
     for _ in range(_GIBBS_STEPS):
         hidden = energy.layer(parameters).sample(energy.hidden_natural(parameters, batch), rng)
-        natural = family.clamp(energy.view_natural(parameters, view, hidden, size))
+        natural = family.domain.clamp(energy.view_natural(parameters, view, hidden, size))
         drawn = family.sample(natural, rng, energy.own(parameters, view), size)
         batch = Batch({**batch.views, view: ViewBatch(drawn, size)}, batch.n_rows)
-    return np.asarray(family.decode(drawn))
+    return np.asarray(family.codec.decode(drawn))

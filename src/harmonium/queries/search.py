@@ -139,12 +139,12 @@ def _deviation(model: FittedModel, batch: Batch) -> np.ndarray:
     """Return what observed values add to the naturals of units beyond average ones, in float64."""
     total = model.energy.hidden_natural(model.parameters, batch, with_bias=False).astype(np.float64)
     for name, view in batch.views.items():
-        total -= model.energy.pulled(name, _average(model, name, view, batch.n_rows), view.size)
+        total -= model.energy.row_weighted(name, _average(model, name, view, batch.n_rows), view.size)
     return total
 
 
 def _average(model: FittedModel, name: str, view: ViewBatch, n_rows: int) -> np.ndarray:
-    """Return what average values of the observed sites of each row add to the naturals of units, but for the pull."""
+    """Return what average values of the observed sites of each row add to the naturals of units, not yet weighted."""
     family, weights = model.families[name], model.parameters[weights_of(name)].astype(np.float64)
     reference = model.reference[name].astype(np.float64)
     result = np.empty((n_rows, model.n_units))
@@ -166,5 +166,5 @@ def _average(model: FittedModel, name: str, view: ViewBatch, n_rows: int) -> np.
             lacking = missing.all(axis=1)
             partly = np.flatnonzero(missing.any(axis=1) & ~lacking)
             result[rows[lacking]] = 0
-            result[rows[partly]] -= np.where(family.spread(missing[partly]), mean[at[partly]], 0) @ weights
+            result[rows[partly]] -= np.where(family.codec.spread(missing[partly]), mean[at[partly]], 0) @ weights
     return result

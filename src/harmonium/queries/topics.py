@@ -98,7 +98,7 @@ def function_words(model: FittedModel, view: str) -> np.ndarray:
         most_frequent = np.argsort(-frequency, kind="stable")[:_MOST_FREQUENT]
         if not (family.counts_something and is_large and found[most_frequent].mean() >= 0.5):
             return np.zeros(len(names), dtype=bool)
-    often = _PRESENT if family.support.upper == 1 and family.data == "matrix" else _COUNTED
+    often = _PRESENT if family.support.upper == 1 and family.support.data == "matrix" else _COUNTED
     return found | (frequency > often) if is_large else found
 
 
@@ -121,7 +121,7 @@ def ranked_features(model: FittedModel, view: str, table: pd.DataFrame, n: int) 
 
     Function words that are not ranked come last.
     """
-    groups, last = model.families[view].feature_groups, function_words(model, view)
+    groups, last = model.families[view].codec.feature_groups, function_words(model, view)
     tables = {group: _ranked(table.iloc[features], last[features], n) for group, features in groups.items()}
     return tables[""] if "" in tables else pd.concat(tables, axis=1, names=["weight"])
 

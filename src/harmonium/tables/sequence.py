@@ -73,7 +73,7 @@ class Sequence(Reader):
         """Return which words each paragraph has; rows without paragraphs lack the view."""
         found: Any = Sequences.from_texts(_paragraphs(column), vocabulary=self.words_)
         family = Chain()
-        features = family.feature_names(self.words_)
+        features = family.restore(2 * len(self.words_), {}).codec.feature_names(self.words_)
         return [Block(found, self.words_, family, features=features, present=np.asarray(found.lengths > 0))]
 
     def said_in(self, text: str) -> Any:

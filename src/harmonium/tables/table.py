@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import scipy.sparse
+from sklearn.base import clone
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
@@ -288,8 +289,8 @@ def _views(blocks: Mapping[str, list[Block]], index: pd.Index | None, table: Tab
         matrices[view] = parts[0].matrix if len(parts) == 1 else np.hstack([part.matrix for part in parts])
         columns[view] = parts[0].columns if len(parts) == 1 else [name for part in parts for name in part.columns]
         family = parts[0].family
-        if family is not None and all(part.features is not None for part in parts):
-            family = family.with_categories([len(part.features or ()) for part in parts])
+        if family is not None and "n_categories" in family.settings:
+            family = clone(family).set_params(n_categories=[len(part.features or ()) for part in parts])
         families[view] = family
         if any(part.features is not None for part in parts):
             features[view] = [name for part in parts for name in part.features or part.columns]

@@ -17,7 +17,7 @@ def balanced_scales(problem: Problem, data: Data) -> dict[str, np.ndarray]:
     """
     scales = {}
     for name, variances in _variances(problem, data).items():
-        scale = problem.energy.families[name].data_scale()
+        scale = problem.energy.families[name].codec.data_scale
         total = float(np.square(scale) @ variances)
         # a view that never varies stays as it is
         scales[name] = scale * problem.view_weights.get(name, 1.0) / np.sqrt(total if total > 0 else 1.0)
@@ -42,7 +42,7 @@ def _variances(problem: Problem, data: Data) -> dict[str, np.ndarray]:
             deviation = to_dense(view.statistic) - problem.reference[name]
             observed = np.ones(deviation.shape, dtype=bool)
             if view.missing is not None:
-                observed = ~families[name].spread(view.missing)
+                observed = ~families[name].codec.spread(view.missing)
             squares[name] += np.square(deviation, where=observed, out=np.zeros(deviation.shape)).sum(axis=0)
             counts[name] += observed.sum(axis=0)
     return {name: squares[name] / np.maximum(counts[name], 1) for name in families}

@@ -110,7 +110,7 @@ def _coordinates(
     """
     scaled = []
     for name, family in energy.families.items():
-        variance = family.statistic_variance(reference[name].astype(np.float64), family.own_parameters())
+        variance = family.statistic_variance(reference[name].astype(np.float64), family.extra_parameters.initial)
         deviation = np.sqrt(variance + _CHANCE / batch.n_rows).astype(np.float32)
         rows = rows_of(batch.views[name], family, reference[name])
         if family.counts_something and not scipy.sparse.issparse(rows):

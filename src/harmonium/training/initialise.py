@@ -33,8 +33,8 @@ _SAMPLE = 500
 
 def mean_statistic(views: Views, name: str, family: Family, summary: Summary) -> np.ndarray:
     """Return the mean over the observed items of a view's statistic, in float32."""
-    if family.encodes_means and family.n_columns == family.n_features_:
-        return np.asarray(family.encode(summary.mean[None, :])[0], dtype=np.float32)
+    if family.codec.is_affine:
+        return np.asarray(family.codec.encode(summary.mean[None, :])[0], dtype=np.float32)
     total, count = np.zeros(family.n_features_), np.zeros(family.n_features_)
     for items, _ in views.source(name).raw_blocks():
         batch = views.source(name).batch(items, family)
@@ -42,7 +42,7 @@ def mean_statistic(views: Views, name: str, family: Family, summary: Summary) ->
         if batch.missing is None:
             count += len(items)
         else:
-            count += (1 - family.spread(batch.missing)).sum(axis=0)
+            count += (1 - family.codec.spread(batch.missing)).sum(axis=0)
     return (total / np.maximum(count, 1)).astype(np.float32)
 
 
@@ -72,7 +72,7 @@ def initial_parameters(
         parameters[weights_of(name)] = weights.astype(np.float32)
         bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights @ centre
         parameters[bias_of(name)] = bias.astype(np.float32)
-        for own_name, value in family.own_parameters().items():
+        for own_name, value in family.extra_parameters.initial.items():
             parameters[own_of(name, own_name)] = value.astype(np.float32)
     parameters.update({own_of(HIDDEN, own_name): value.astype(np.float32) for own_name, value in own.items()})
     return parameters

@@ -12,7 +12,7 @@ from harmonium.kernels.sparse.matrix import to_scipy
 
 def missing_cells(view: ViewBatch, family: Family) -> np.ndarray | bool:
     """Return which cells of a view are missing; False if none is."""
-    return False if view.missing is None else np.asarray(family.spread(view.missing), dtype=bool)
+    return False if view.missing is None else np.asarray(family.codec.spread(view.missing), dtype=bool)
 
 
 def rows_of(view: ViewBatch, family: Family, mean: np.ndarray) -> np.ndarray | scipy.sparse.csr_array:

@@ -497,7 +497,7 @@ def _together(pieces: Sequence[np.ndarray], most_rows: int) -> Iterator[list[np.
 
 def absent_source(n_rows: int, family: Family) -> Source:
     """Return the data of a view that no item has."""
-    return Source(np.zeros((1, family.n_columns), dtype=np.float32), np.full(n_rows, -1))
+    return Source(np.zeros((1, family.codec.n_columns), dtype=np.float32), np.full(n_rows, -1))
 
 
 def _listed(names: Any) -> str:

@@ -31,6 +31,6 @@ def as_data(
     ndarray of float32, or Sequences
         The data, as `Sequences` if the family describes sequences.
     """
-    if family.data == "sequences":
-        return Sequences.from_counts(statistic, size, rng, names[: family.n_columns])
-    return np.asarray(family.decode(statistic), dtype=np.float32)
+    if family.support.data == "sequences":
+        return Sequences.from_counts(statistic, size, rng, names[: family.codec.n_columns])
+    return np.asarray(family.codec.decode(statistic), dtype=np.float32)

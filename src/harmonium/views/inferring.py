@@ -35,8 +35,9 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     Gaussian()
     """
     families = cast("list[type[Family]]", list(registered("family").values()))
-    able = [family for family in families if family.data == summary.data]
-    return max(able, key=lambda family: family.suits(summary, hidden.bounded))()
+    able = [family() for family in families if family.suits(summary, hidden.bounded)]
+    of_kind = [family for family in able if family.support.data == summary.data]
+    return max(of_kind, key=lambda family: family.suits(summary, hidden.bounded))
 
 
 def warn_of_large_counts(name: str, summary: Summary) -> None:
@@ -52,7 +53,7 @@ def warn_of_large_counts(name: str, summary: Summary) -> None:
 def warn_of_large_means(name: str, family: Family, mean: np.ndarray, features: list[str]) -> None:
     """Warn of means of the statistic that a fitted family cannot express, as its naturals have a limit."""
     natural = family.natural_from_mean(mean.astype(np.float64))
-    beyond = natural > family.natural_limits[1]
+    beyond = natural > family.domain.upper
     if beyond.any():
         feature = int(np.argmax(beyond))
         notice(
@@ -83,9 +84,9 @@ def check_support(
             other = f"{type(suggestion).__name__}() for {suggestion.meant_for}"
             raise InvalidViewError(
                 f"View {name!r} is {type(family).__name__} and needs {support.description}; found {value:g} at "
-                f"{source.cell_place(int(items[row]), column)}; pass {other}, or {family.remedy}."
+                f"{source.cell_place(int(items[row]), column)}; pass {other}, or {support.remedy}."
             )
-        if family.whole_rows:
+        if support.whole_rows:
             _check_whole_rows(name, source, items, cells, family)
 
 
@@ -93,7 +94,7 @@ def _is_inside(summary: Summary, family: Family) -> bool:
     """Return whether the smallest and largest values say that all lie in the support, and rows are whole."""
     ends = family.support.contains(summary.minimum) & family.support.contains(summary.maximum)
     whole = not family.support.integer or bool(summary.whole.all())
-    return bool(ends.all()) and whole and (summary.is_sparse or not family.whole_rows)
+    return bool(ends.all()) and whole and (summary.is_sparse or not family.support.whole_rows)
 
 
 def _first_outside(cells: Entries, support: Support) -> tuple[int, int, float] | None:
@@ -106,7 +107,7 @@ def _first_outside(cells: Entries, support: Support) -> tuple[int, int, float] |
 
 def check_largest(name: str, source: Source, family: Family) -> None:
     """Refuse values above the largest that a fitted family knows for their column."""
-    largest = family.largest_by_column()
+    largest = family.codec.largest
     if largest is None:
         return
     for items, block in source.raw_blocks():
@@ -123,7 +124,7 @@ def check_largest(name: str, source: Source, family: Family) -> None:
 
 
 def _check_data(name: str, source: Source, family: Family) -> None:
-    if family.data == source.data:
+    if family.support.data == source.data:
         return
     if source.data == "matrix":
         raise InvalidViewError(

@@ -69,12 +69,12 @@ class Source:
 
     @property
     def data(self) -> str:
-        """What items are, in the words of `Family.data`."""
+        """What items are, in the words of `Support.data`."""
         return "matrix" if self.lengths is None else "sequences"
 
     def is_sparse_for(self, family: Family) -> bool:
         """Tell whether batches of this view are sparse: the data can be, and the family's statistic of zero is zero."""
-        return self._sparse is not None and family.keeps_zeros
+        return self._sparse is not None and family.codec.keeps_zeros
 
     @property
     def _sparse(self) -> Any:
@@ -182,13 +182,13 @@ class Source:
         rows = self.rows[items]
         if self.is_sparse_for(family):
             return self._sparse_batch(rows, family)
-        statistic = family.encode(self._dense_rows(rows))
+        statistic = family.codec.encode(self._dense_rows(rows))
         statistic = np.array(statistic, dtype=np.float32, order="C")  # a copy: what is missing is filled in place
-        missing = family.missing_sites(statistic)
+        missing = family.codec.missing_sites(statistic)
         if not missing.any():
-            return ViewBatch(statistic, family.sizes(statistic))
+            return ViewBatch(statistic, family.length.sizes(statistic))
         np.nan_to_num(statistic, copy=False, nan=0.0)
-        size = family.sizes(statistic)
+        size = family.length.sizes(statistic)
         return ViewBatch(statistic, _with_typical(size, missing, family), missing)
 
     def _dense_rows(self, rows: np.ndarray) -> np.ndarray:
@@ -199,13 +199,13 @@ class Source:
 
     def _sparse_batch(self, rows: np.ndarray, family: Family) -> ViewBatch:
         raw = self._sparse_rows(rows)
-        values = family.encode_nonzeros(raw.data, raw.indices, raw.indptr).astype(np.float32, copy=False)
+        values = family.codec.encode_nonzeros(raw.data, raw.indices, raw.indptr).astype(np.float32, copy=False)
         statistic = SparseRows(raw.indptr, raw.indices, values, raw.shape[1])
-        size = family.sizes(statistic) if self.lengths is None else self.lengths[rows].astype(np.float64)
+        size = family.length.sizes(statistic) if self.lengths is None else self.lengths[rows].astype(np.float64)
         absent = rows < 0
         if not absent.any():
             return ViewBatch(statistic, size)
-        missing = np.broadcast_to(absent[:, None], (len(rows), family.n_sites))
+        missing = np.broadcast_to(absent[:, None], (len(rows), family.codec.n_sites))
         return ViewBatch(statistic, _with_typical(size, missing, family), missing)
 
 
@@ -216,7 +216,7 @@ def _with_typical(size: np.ndarray | None, missing: np.ndarray, family: Family) 
     """
     if size is None:
         return None
-    typical = family.typical_sizes(len(size))
+    typical = family.length.typical(len(size))
     assert typical is not None
     share = missing.mean(axis=1)
     return np.where(share < 1, size + share * typical, typical)

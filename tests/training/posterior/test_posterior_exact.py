@@ -253,10 +253,10 @@ def test_every_pair_can_be_sampled(family: str, hidden: str) -> None:
     parameters = make_parameters(energy, 0, dtype=np.float32)
     batch = random_batch(energy, parameters, 20)
     statistic = np.asarray(batch.views["x"].statistic, dtype=np.float32)
-    if energy.families["x"].data == "sequences":
+    if energy.families["x"].support.data == "sequences":
         views = Views({"x": Sequences.from_counts(statistic, batch.views["x"].size)})
     else:
-        views = Views({"x": np.asarray(energy.families["x"].decode(statistic), dtype=np.float32)})
+        views = Views({"x": np.asarray(energy.families["x"].codec.decode(statistic), dtype=np.float32)})
     problem = Problem(energy, {"x": statistic.mean(axis=0)})
     driver = Langevin(4, 10, 1, 2, start=None)
     training = Training(parameters)

@@ -11,7 +11,7 @@ import pandas as pd
 from harmonium.batch import Batch, ViewBatch
 from harmonium.estimators import Harmonium
 from harmonium.families import Family
-from harmonium.families.base import Own
+from harmonium.families.extra_parameters import Extra
 from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.queries.blocks import completed_blocks
@@ -94,7 +94,7 @@ def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: n
     best = []
     for name, view in batch.views.items():
         family = model.families_[name]
-        natural = family.clamp(energy.view_natural(parameters, name, latent, view.size))
+        natural = family.domain.clamp(energy.view_natural(parameters, name, latent, view.size))
         best.append(saturated_loss(family, view, natural, energy.own(parameters, name)).sum())
     return np.array([*losses, best])
 
@@ -110,7 +110,7 @@ def _hidden_states(latent: np.ndarray, average: np.ndarray, n_topics: int) -> It
     yield latent
 
 
-def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
+def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, own: Extra) -> np.ndarray:
     """Return -log p(x | natural) of each row at the best natural parameters for its values, to about 1e-6 per cell.
 
     ``natural`` are those of the model, from which a family may take how closely values lie together.

@@ -82,7 +82,7 @@ def topic_table(
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
     for view in model.input_names_:
-        for group in model.families_[view].feature_groups:
+        for group in model.families_[view].codec.feature_groups:
             columns[f"{view} ({group})" if group else view] = _strongest(model.topics(view, n_features, by), group)
             if not model.energy_.hidden.bounded:
                 label = f"{view} ({group}, negative)" if group else f"{view} (negative)"

@@ -157,7 +157,7 @@ def _sums(source: Source, rows: np.ndarray, family: Family) -> np.ndarray:
     values = (cells.values > 0 if family.support.integer else cells.values).astype(np.float64)
     observed = np.full(family.n_features_, float(len(rows)))
     if batch.missing is not None:
-        missing = family.spread(batch.missing)
+        missing = family.codec.spread(batch.missing)
         observed -= missing.sum(axis=0)
         values = np.where(cells.at(missing), 0, values)
     return np.array([observed, cells.column_sums(values), cells.column_sums(np.square(values))])

@@ -33,7 +33,7 @@ class Centring:
         self._means = {
             weights_of(name): mean
             for name, mean in problem.reference.items()
-            if everywhere or problem.energy.families[name].rises_together or np.abs(mean).sum() > _LARGE_TOTAL
+            if everywhere or problem.energy.families[name].codec.rises_together or np.abs(mean).sum() > _LARGE_TOTAL
         }
         self.centres = self._means if everywhere else {}
 
@@ -56,5 +56,5 @@ class Centring:
 
 def span(view: ViewBatch, mean: np.ndarray, family: Family) -> float:
     """Return Σ |φ(x) - mean| of an average row: how far its natural moves if all weights of a unit move by one."""
-    left_out = None if view.missing is None else family.spread(view.missing)
+    left_out = None if view.missing is None else family.codec.spread(view.missing)
     return max(entries(view.statistic).mean_l1_distance(mean, left_out), 1e-12)

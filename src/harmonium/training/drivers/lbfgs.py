@@ -218,7 +218,7 @@ def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None
     """Return the bounds of each entry of the flattened parameters: of own parameters and of weights."""
     limits: dict[str, tuple[float | None, float | None]] = {}
     for view, family in problem.energy.families.items():
-        limits |= {own_of(view, name): limit for name, limit in family.own_bounds().items()}
+        limits |= {own_of(view, name): limit for name, limit in family.extra_parameters.bounds.items()}
     of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.lower_bounds()]
     weights = {weights_of(view) for view in problem.energy.families}
     bounds: list[tuple[float | None, float | None]] = []

@@ -10,9 +10,10 @@ from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import log_weight
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
-from harmonium.families.base import Own
+from harmonium.families.extra_parameters import Extra
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import is_sparse
+from harmonium.kernels.sparse.products import sum_over_features
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, bias_of, first_not_finite, weights_of
 from harmonium.storage import serializable
@@ -142,33 +143,36 @@ def view_losses(
     for name, view in batch.views.items():
         family, own = energy.families[name], energy.own(parameters, name)
         if is_sparse(view.statistic):
-            pulling = energy.pulled(name, hidden_mean, view.size)
-            loss = _loss_at_entries(family, view, parameters[weights_of(name)], parameters[bias_of(name)], pulling, own)
+            hidden = energy.row_weighted(name, hidden_mean, view.size)
+            loss = _loss_at_entries(family, view, parameters[weights_of(name)], parameters[bias_of(name)], hidden, own)
             if loss is not None:
                 losses[name] = loss
                 continue
-        natural = family.clamp(energy.view_natural(parameters, name, hidden_mean, view.size))
+        natural = family.domain.clamp(energy.view_natural(parameters, name, hidden_mean, view.size))
         losses[name] = loss_of_view(family, view, natural, own)
     return losses
 
 
 def _loss_at_entries(
-    family: Family, view: ViewBatch, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Own
+    family: Family, view: ViewBatch, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Extra
 ) -> np.ndarray | None:
     """Return what `loss_of_view` does, with naturals where there are entries; None if the family needs all of them."""
-    log_partition = family.log_partition_totals(weights, bias, hidden, own)
-    if log_partition is None:
+    if family.support.whole_rows or family.codec.n_sites < family.n_features_:
         return None
+    distribution, clamp = family.distribution(own), family.domain.clamp
+    if not distribution.is_shared:
+        return None
+    log_partition = sum_over_features(hidden, weights, bias, lambda natural: distribution.log_partition(clamp(natural)))
     if view.missing is not None:  # only whole rows can be missing, and these have no entries
         log_partition[view.missing.all(axis=1)] = 0
     cells = entries(view.statistic)
-    natural = family.clamp(cells.products(hidden, weights, bias))
+    natural = family.domain.clamp(cells.products(hidden, weights, bias))
     terms = natural * cells.values + family.log_base(cells.values, own, cells.columns)
     loss: np.ndarray = log_partition - cells.row_sums(terms)
     return loss
 
 
-def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Own) -> np.ndarray:
+def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Extra) -> np.ndarray:
     """Return -log p(x | natural) of each row of one view, over observed sites, in float64."""
     log_partition = family.log_partition(natural, own, view.size)
     if view.missing is not None:
@@ -182,8 +186,8 @@ def marginal_nll(problem: Problem, data: Data) -> float:
     families = problem.energy.families
     total = 0.0
     for name, view in data.spaced(_SAMPLE, families).views.items():
-        family, own = families[name], families[name].own_parameters()
-        natural = family.clamp(family.natural_from_mean(problem.reference[name].astype(np.float64)))
+        family, own = families[name], families[name].extra_parameters.initial
+        natural = family.domain.clamp(family.natural_from_mean(problem.reference[name].astype(np.float64)))
         if is_sparse(view.statistic) and view.size is None and view.missing is None:
             # the log-partition of all rows is that of one
             loss = family.log_partition(natural[None], own).sum() - log_weight(family, view, natural, own)

@@ -18,12 +18,12 @@ def project(energy: Energy, parameters: Parameters) -> None:
     energy.hidden.project(parameters, list(energy.families))
     for name, family in energy.families.items():
         weights, own = parameters[weights_of(name)], energy.own(parameters, name)
-        for own_name, (lower, upper) in family.own_bounds().items():
+        for own_name, (lower, upper) in family.extra_parameters.bounds.items():
             if lower < upper:
                 np.clip(own[own_name], lower, upper, out=own[own_name])
-        family.project(weights, parameters[bias_of(name)], own, units)
+        family.domain.project(weights, parameters[bias_of(name)], units)
         if not units.bounded:
-            curvatures[name] = family.curvature(weights, own)
+            curvatures[name] = family.domain.curvature(weights, own)
     curved = {name: curvature for name, curvature in curvatures.items() if curvature is not None}
     if curved:
         _bound_norm(energy, parameters, curved)

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
+from harmonium.families import Family
+from harmonium.families.extra_parameters import Extra
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
@@ -122,7 +124,7 @@ class Spectral(Driver):
                 "Stochastic() driver, or fit a model to the factors."
             )
         for name, family in problem.energy.families.items():
-            if family.typical_sizes(1) is not None:
+            if family.length.typical(1) is not None:
                 raise ValueError(
                     f"Spectral needs views without totals or lengths of rows; view {name!r} is "
                     f"{type(family).__name__}; use the Stochastic() driver, or logarithms of counts as Gaussian()."
@@ -181,9 +183,9 @@ class Spectral(Driver):
         for name, columns in table.columns.items():
             family, mean = problem.energy.families[name], problem.reference[name].astype(np.float64)
             left = left_out[columns]
-            own = family.own_parameters() | family.own_from_residuals(left)
+            own = family.extra_parameters.initial | family.extra_parameters.from_residuals(left)
             explained = np.sqrt(np.square(loadings[columns]).sum(axis=1))
-            variance = family.variance_within(mean, explained, own)
+            variance = _variance_within(family, mean, explained, own)
             weights = loadings[columns] / np.maximum(variance, 1e-12)[:, None]
             precision += loadings[columns].T @ weights
             bias -= mean @ weights
@@ -242,7 +244,7 @@ class _Table:
             for name, view in block.views.items():
                 values[rows, columns[name]] = (to_dense(view.statistic) - problem.reference[name]) * by_view[name]
                 if view.missing is not None:
-                    missing[rows, columns[name]] = families[name].spread(view.missing)
+                    missing[rows, columns[name]] = families[name].codec.spread(view.missing)
             first = rows.stop
         values[missing] = 0
         scales = np.concatenate([by_view[name] for name in families])
@@ -337,9 +339,36 @@ class _Decomposition:
         return np.asarray(values.T @ scaled, dtype=np.float64)
 
 
+def _variance_within(family: Family, mean: np.ndarray, spread: np.ndarray, own: Extra) -> np.ndarray:
+    """Return the average variance of each statistic while its mean moves, at least that at the mean, in float64.
+
+    The average over the naturals between two means is their difference by that of their naturals. Means move by three
+    standard deviations, ``spread``, to the side where the average is larger. A variance that does not depend on the
+    mean, as that of normal features, is returned as it is.
+
+    Examples
+    --------
+    >>> from harmonium import Bernoulli
+    >>> rare, spread = np.array([0.002, 0.002]), np.array([1e-6, 0.02])
+    >>> _variance_within(Bernoulli(), rare, spread, {}).round(3).tolist()
+    [0.002, 0.017]
+    """
+    mean, spread = mean.astype(np.float64), np.maximum(spread, 1e-9)
+
+    def average(shift: np.ndarray) -> np.ndarray:
+        moved = family.natural_from_mean(mean + shift) - family.natural_from_mean(mean)
+        return np.abs(shift) / np.maximum(np.abs(moved), 1e-12)
+
+    # a thousandth of the spread stands for no way at all
+    here = np.maximum(average(1e-3 * spread), average(-1e-3 * spread))
+    away = np.maximum(average(3 * spread), average(-3 * spread))
+    return family.statistic_variance(mean, own) * np.maximum(away / here, 1.0)
+
+
 def _pooling(problem: Problem, table: _Table) -> list[slice]:
     """Return the columns of each view whose features have one variance with those of other views."""
-    return [columns for name, columns in table.columns.items() if problem.energy.families[name].pools_variance]
+    families = problem.energy.families
+    return [columns for name, columns in table.columns.items() if families[name].extra_parameters.pools_variance]
 
 
 def _dimensions(values: np.ndarray, rng: np.random.Generator) -> float:

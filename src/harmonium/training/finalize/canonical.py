@@ -43,7 +43,7 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
         ]
     )
     matrix = whitened @ layer.coordinates(loadings)
-    # where rows pull differently, what centring adds to the bias of a view would differ from row to row
+    # where rows weigh differently, what centring adds to the bias of a view would differ from row to row
     shift = np.zeros(len(use.mean)) if is_length_normalized(problem.energy) else use.mean
     moved = in_coordinates(problem.energy, parameters, matrix, shift)
     smaller = Energy(problem.energy.families, layer.restore(matrix.shape[1]))

@@ -42,7 +42,7 @@ class HeldOutReconstruction:
     def of(cls, problem: Problem, data: Data, rng: np.random.Generator) -> HeldOutReconstruction | None:
         """Return questions about all rows of some data; None if a row is a single site, which leaves nothing to ask."""
         families = problem.energy.families
-        if sum(family.n_sites for family in families.values()) < 2:
+        if sum(family.codec.n_sites for family in families.values()) < 2:
             return None
         observed, masked = [], []
         for block in data.blocks(families):
@@ -61,7 +61,7 @@ class HeldOutReconstruction:
             total = np.zeros(observed.n_rows)
             for name, view in masked.items():
                 family, own = energy.families[name], energy.own(parameters, name)
-                natural = family.clamp(energy.view_natural(parameters, name, mean, view.size))
+                natural = family.domain.clamp(energy.view_natural(parameters, name, mean, view.size))
                 total += loss_of_view(family, view, natural, own)
             losses.append(total)
         return np.concatenate(losses)
@@ -70,8 +70,8 @@ class HeldOutReconstruction:
 def _split(family: Family, view: ViewBatch, rng: np.random.Generator) -> tuple[ViewBatch, ViewBatch]:
     """Return a view without the sites that are drawn, and the view in which all others count as missing."""
     statistic = np.asarray(to_dense(view.statistic), dtype=np.float32)
-    drawn = rng.random((len(statistic), family.n_sites)) < _MASKED
+    drawn = rng.random((len(statistic), family.codec.n_sites)) < _MASKED
     missing = drawn if view.missing is None else drawn | view.missing
     masked = drawn if view.missing is None else drawn & ~view.missing
-    left = np.where(family.spread(missing), np.float32(0), statistic)
+    left = np.where(family.codec.spread(missing), np.float32(0), statistic)
     return replace(view, statistic=left, missing=missing), replace(view, statistic=statistic, missing=~masked)

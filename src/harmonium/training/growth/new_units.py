@@ -63,7 +63,7 @@ def units_from_sources(problem: Problem, data: Data, effects: np.ndarray, source
     problem = with_units(problem, effects.shape[1])
     energy, families = problem.energy, problem.energy.families
     reference = {name: problem.reference[name].astype(np.float64) for name in families}
-    own = {name: family.own_parameters() for name, family in families.items()}
+    own = {name: family.extra_parameters.initial for name, family in families.items()}
     variances = np.concatenate([families[name].statistic_variance(reference[name], own[name]) for name in families])
     deviation = np.sqrt(np.maximum(variances, 1e-12))[:, None]
     weights, share = energy.hidden.weights_from_sources(effects / deviation, sources)

@@ -106,7 +106,7 @@ def _differences(problem: Problem, batch: Batch, expected: Batch, block: Batch) 
         difference = statistic - to_dense(expected.views[name].statistic)
         missing = block.views[name].missing
         if missing is not None:
-            difference[np.asarray(family.spread(missing), dtype=bool)] = 0
+            difference[np.asarray(family.codec.spread(missing), dtype=bool)] = 0
         columns.append(difference)
     return np.concatenate(columns, axis=1)
 

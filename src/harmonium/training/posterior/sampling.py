@@ -456,7 +456,7 @@ class Sampling(Driver):
 def _unit_scale(problem: Problem, view: str) -> float:
     """Return the standard deviation of weights at which all views give an average item naturals of variance one."""
     family, mean = problem.energy.families[view], problem.reference[view].astype(np.float64)
-    square = float((family.statistic_variance(mean, family.own_parameters()) + mean**2).sum())
+    square = float((family.statistic_variance(mean, family.extra_parameters.initial) + mean**2).sum())
     # the scale of a view that is nearly all zeros would be arbitrarily large
     return 1 / np.sqrt(len(problem.energy.families) * max(square, 1.0))
 

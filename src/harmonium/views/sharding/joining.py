@@ -31,7 +31,7 @@ def _joined(parts: list[ViewBatch], family: Family, order: np.ndarray | None) ->
     if any(part.missing is not None for part in parts):
         missing = np.concatenate(
             [
-                np.zeros((part.statistic.shape[0], family.n_sites), dtype=bool)
+                np.zeros((part.statistic.shape[0], family.codec.n_sites), dtype=bool)
                 if part.missing is None
                 else part.missing
                 for part in parts
