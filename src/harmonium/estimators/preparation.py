@@ -325,7 +325,7 @@ def prepare(
             family = infer_family(summary, hidden)
             warn_of_large_counts(name, summary)
         check_support(name, source, family, hidden, summary)
-        if hidden.nonnegative or (head is not None and head.levels_rows):
+        if hidden.groups.nonnegative or (head is not None and head.levels_rows):
             family = family.length_normalized(summary)
         families[name] = family.bind(summary)
         if source.features is not None and len(source.features) != families[name].n_features_:

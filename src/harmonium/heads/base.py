@@ -17,6 +17,7 @@ from harmonium.families import Family
 from harmonium.heads.outputs import UNCALIBRATED, Outputs
 from harmonium.heads.outputs.constants import Constants
 from harmonium.hidden import BernoulliUnits, HiddenLayer
+from harmonium.hidden.derivatives import moved_by
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE
 from harmonium.linear.scaling import Features
 from harmonium.linear.skip import LinearPart
@@ -577,7 +578,7 @@ class Head(Part):
         layer = energy.layer(parameters)
         ends = np.vstack([np.eye(len(natural)), np.zeros(len(natural))])
         scores = self.scores_given_hidden(energy, parameters, ends).astype(np.float64)
-        return layer.moved_by(natural, before, parts), scores[:-1] - scores[-1]
+        return moved_by(layer, natural, before, parts), scores[:-1] - scores[-1]
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the error of each row, by which settings are chosen on held-out rows.

@@ -12,7 +12,7 @@ from harmonium.families import Bernoulli, Categorical, Family, Gaussian
 from harmonium.heads.base import Head
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, Outputs
 from harmonium.heads.outputs.constants import Constants
-from harmonium.hidden.base import secant
+from harmonium.hidden.derivatives import secant
 from harmonium.params import Parameters, bias_of, weights_of
 from harmonium.targets import Kind, Labels, Targets, TargetSpec
 from harmonium.validation import Choice

@@ -36,7 +36,7 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     """
     families = cast("list[type[Family]]", list(registered("family").values()))
     able = [family for family in families if family.data == summary.data]
-    return max(able, key=lambda family: family.suits(summary, hidden.bounded))()
+    return max(able, key=lambda family: family.suits(summary, hidden.support.bounded))()
 
 
 def warn_of_large_counts(name: str, summary: Summary) -> None:

@@ -82,10 +82,10 @@ class LBFGS(Driver):
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse objectives without a loss, and targets that are no part of it."""
-        if problem.energy.hidden.activity is not None:
+        if problem.energy.hidden.selection.activity is not None:
             raise ValueError(
                 "LBFGS follows the loss alone, which an activity of the units is no part of; got "
-                f"activity={problem.energy.hidden.activity}; leave it out, or use the Stochastic() driver."
+                f"activity={problem.energy.hidden.selection.activity}; leave it out, or use the Stochastic() driver."
             )
         if not objective.has_loss:
             raise ValueError(
@@ -134,7 +134,7 @@ class LBFGS(Driver):
             """Take the point that a round has reached, and record it."""
             training.parameters.update(unflatten(point.x, moving))
             project(problem.energy, training.parameters)
-            selection.settle(training.parameters, counts, len(rows))
+            selection.update(training.parameters, counts, len(rows))
             training.n_settled += 1
             solve_head(problem, data, rows, training)
             training.n_iter += max(1, point.nit)
@@ -199,7 +199,8 @@ class LBFGS(Driver):
         limits: dict[str, tuple[float | None, float | None]] = {}
         for view, family in problem.energy.families.items():
             limits |= {own_of(view, name): limit for name, limit in family.own_bounds().items()}
-        of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.lower_bounds()]
+        lower_bounds = problem.energy.hidden.groups.lower_bounds
+        of_units = [(lower if np.isfinite(lower) else None, None) for lower in lower_bounds]
         weights = {weights_of(view) for view in problem.energy.families}
         bounds: list[tuple[float | None, float | None]] = []
         for name, value in parameters.items():

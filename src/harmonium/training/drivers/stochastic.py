@@ -352,7 +352,8 @@ class Stochastic(Driver):
         decay = self._decay(problem, training.n_items)
         # layers that select units add to the gradient of all rows, a mean item is kept by looking at all weights, and
         # updates that are flushed after every step need not be lazy
-        lazy = objective.marks_rows and not problem.energy.hidden.selects and not centring.needed and every > 1
+        selects = problem.energy.hidden.selection.selects
+        lazy = objective.marks_rows and not selects and not centring.needed and every > 1
         n_counted, way = 0, 0.0
 
         def flush() -> None:
@@ -397,7 +398,7 @@ class Stochastic(Driver):
                 raise
             if (number + 1) % every == 0:
                 flush()
-                selection.settle(training.parameters, statistics.counts, n_counted, training.n_settled)
+                selection.update(training.parameters, statistics.counts, n_counted, training.n_settled)
                 statistics.counts, n_counted = 0.0, 0
                 training.n_settled += 1
                 if self.average:
@@ -420,7 +421,7 @@ class Stochastic(Driver):
             The optimizer.
         """
         given = as_part(Optimizer, self.optimizer)
-        return Adam(shared=problem.energy.hidden.selects) if given is None else given
+        return Adam(shared=problem.energy.hidden.selection.selects) if given is None else given
 
     def with_numbers(self, problem: Problem, n_rows: int) -> Stochastic:
         """Return a driver that treats some of the rows as this one treats all.
