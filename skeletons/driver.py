@@ -75,10 +75,10 @@ class GradientDescent(Driver):
     # `training.chains`; a target of activity needs a step of its own.
     def check_model(self, problem: Any, objective: Any) -> None:
         """Refuse a target of activity, which the gradient says nothing of."""
-        if problem.energy.hidden.activity is not None:
+        if problem.energy.hidden.selection.activity is not None:
             raise ValueError(
                 "GradientDescent follows the gradient alone, which an activity of the units is no part of; got "
-                f"activity={problem.energy.hidden.activity}; leave it out, or use the Stochastic() driver."
+                f"activity={problem.energy.hidden.selection.activity}; leave it out, or use the Stochastic() driver."
             )
 
     # How long will it take?
@@ -86,8 +86,8 @@ class GradientDescent(Driver):
         """Return the number of steps."""
         return self.max_iter
 
-    # A step: move, project, let the layer settle, solve the head, record, snapshot, report. `loop` has the rest:
-    # checkpoints, and what an interrupt leaves.
+    # A step: move, project, let the layer update its prior, solve the head, record, snapshot, report. `loop` has the
+    # rest: checkpoints, and what an interrupt leaves.
     def run(self, run: Run) -> None:
         """Take steps until the plan is done, or something ends it."""
         problem, data, training = run.problem, run.data, run.training
@@ -132,5 +132,5 @@ class GradientDescent(Driver):
         for name, value in problem.moving(training.parameters).items():
             value -= (self.learning_rate / statistics.count) * statistics.gradient[name].astype(value.dtype)
         project(problem.energy, training.parameters)
-        selection.settle(training.parameters, statistics.counts, len(rows))
+        selection.update(training.parameters, statistics.counts, len(rows))
         training.n_settled += 1

@@ -60,16 +60,12 @@ class ThreeStateUnits(HiddenLayer):
         """Return one of the two ends."""
         return np.where(natural > 0, 2, 0).astype(natural.dtype)
 
-    # What is the bias of a unit that is counted from the other end, 2 - h? Only asked of units with a largest value.
-    def turned_bias(self, bias: np.ndarray) -> np.ndarray:
-        """Return the bias with the other sign, as all values are alike."""
-        return -bias
-
     def _probabilities(self, natural: np.ndarray) -> np.ndarray:
         return np.exp(natural[..., None] * _VALUES - self.log_partition(natural)[..., None])
 
     def _moment(self, natural: np.ndarray, power: int) -> np.ndarray:
         return (self._probabilities(natural) @ _VALUES**power).astype(natural.dtype)
 
-    # Not needed here: what the layer learns besides its bias; a `selection`, if units are removed that the data do not
-    # ask for; `conditional_variance`, if units have no largest value. The base class says when each is asked.
+    # Not needed here: `extra_parameters`, if the layer learns more than its bias; a `selection`, if units are removed
+    # that the data do not ask for; `conditional_variance`, if units have no largest value; `coordinates` and `groups`.
+    # The base class says when each is asked.

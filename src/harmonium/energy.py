@@ -51,6 +51,7 @@ class Energy:
         check_normalisable(families, hidden)
         self.families = families
         self.hidden = hidden
+        self._extra_names = tuple(hidden.extra_parameters())
 
     # ---- naturals ------------------------------------------------------------------------------------------------
     def hidden_natural(self, parameters: Parameters, batch: Batch, with_bias: bool = True) -> np.ndarray:
@@ -94,8 +95,8 @@ class Energy:
         return {name: parameters[own_of(view, name)] for name in self.families[view].extra_parameters.bounds}
 
     def layer(self, parameters: Parameters) -> HiddenLayer:
-        """Return the hidden layer with its own parameters, if it has any."""
-        return self.hidden.at({name: parameters[own_of(HIDDEN, name)] for name in self.hidden.own_names})
+        """Return the hidden layer with its extra parameters, if it has any."""
+        return self.hidden.at({name: parameters[own_of(HIDDEN, name)] for name in self._extra_names})
 
     # ---- log-densities -------------------------------------------------------------------------------------------
     def log_visible(self, parameters: Parameters, batch: Batch) -> np.ndarray:

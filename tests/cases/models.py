@@ -63,11 +63,11 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
         parameters[bias_of(name)] = rng.normal(size=family.n_features_) * scale + shift
         for own_name, value in family.extra_parameters.initial.items():
             parameters[own_of(name, own_name)] = value + rng.normal(size=value.shape) * 0.2 - 0.5
-    for own_name, value in energy.hidden.own_parameters().items():
-        parameters[own_of(HIDDEN, own_name)] = value
-    if "log_odds" in energy.hidden.own_names:
+    extra = energy.hidden.extra_parameters()
+    parameters |= {own_of(HIDDEN, extra_name): value for extra_name, value in extra.items()}
+    if "log_odds" in extra:
         parameters[own_of(HIDDEN, "log_odds")] = rng.normal(size=n_units) * 0.7
-    if "covariance" in energy.hidden.own_names:
+    if "covariance" in extra:
         root = np.eye(n_units) + 0.3 * rng.normal(size=(n_units, n_units))
         parameters[own_of(HIDDEN, "covariance")] = root @ root.T / 2
     project(energy, parameters)

@@ -8,8 +8,8 @@ import numpy as np
 
 from harmonium import IBP, Harmonium, Stochastic
 from harmonium.energy import Energy
-from harmonium.hidden.evidence import Evidence
-from harmonium.hidden.useful_units import UsefulUnits
+from harmonium.hidden.selection.evidence import Evidence
+from harmonium.hidden.selection.useful_units import UsefulUnits
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.params import Parameters

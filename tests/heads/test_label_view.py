@@ -38,7 +38,7 @@ def label_problem(hidden: str, kind: Kind = "class", n_rows: int = 6) -> tuple[P
     }[kind]()
     families = {"a": make_family("Bernoulli"), "b": make_family("Gaussian"), LABEL: family}
     energy = Energy(families, make_hidden(hidden))
-    parameters = make_parameters(energy, seed=2, scale=0.2 if not energy.hidden.bounded else 0.6)
+    parameters = make_parameters(energy, seed=2, scale=0.2 if not energy.hidden.support.bounded else 0.6)
     batch = random_batch(energy, parameters, n_rows)
     matrix = head.added_views[LABEL].data(head.targets(labels))
     statistic = np.array(family.codec.encode(matrix), dtype=np.float64)

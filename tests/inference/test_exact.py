@@ -62,7 +62,7 @@ def visible_states(family, points: int = 61) -> tuple[np.ndarray, np.ndarray]:
 
 def small_model(family_name: str, hidden_name: str, scale: float = 0.4):
     energy = Energy({"x": make_family(family_name)}, make_hidden(hidden_name, n_units=2))
-    if family_name in ("Gaussian", "Balanced") and not energy.hidden.bounded:
+    if family_name in ("Gaussian", "Balanced") and not energy.hidden.support.bounded:
         scale = 0.2  # far from the border ‖W‖ = 1, where no grid is wide enough
     return energy, make_parameters(energy, seed=len(family_name), scale=scale)
 

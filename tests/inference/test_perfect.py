@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from harmonium import (
@@ -13,9 +14,11 @@ from harmonium import (
     BernoulliUnits,
     BinomialUnits,
     Categorical,
+    ComposedUnits,
     GaussianUnits,
     Harmonium,
     Poisson,
+    SpikeSlab,
     Stochastic,
 )
 from harmonium.batch import Batch, ViewBatch
@@ -98,6 +101,18 @@ def test_free_energy_is_that_of_the_boltzmann_machine() -> None:
     np.testing.assert_allclose(difference, difference[0], atol=1e-10)
 
 
+@pytest.mark.parametrize("layer", [BernoulliUnits(), SpikeSlab(), ComposedUnits(dimensions=BernoulliUnits(1))], ids=str)
+def test_free_energy_is_that_of_the_machine_with_its_units_summed_out(layer: HiddenLayer) -> None:
+    energy = Energy({"a": Bernoulli().restore(4, {}), "b": Bernoulli().restore(3, {})}, layer.bind(2))
+    parameters = make_parameters(energy, seed=1)
+    bias, couplings = boltzmann_machine(energy, parameters)
+    states, of_units = all_states(7), all_states(energy.hidden.n_units_)
+    both = np.array([[*x, *h] for x in states for h in of_units])
+    log_density = (both @ bias + 0.5 * np.einsum("ri,ij,rj->r", both, couplings, both)).reshape(len(states), -1)
+    difference = logsumexp(log_density, axis=1) + energy.free_energy(parameters, as_batch(states))
+    np.testing.assert_allclose(difference, difference[0], atol=1e-10)
+
+
 def test_draws_depend_on_the_seed_and_not_on_the_threads() -> None:
     energy, parameters = coupled(LAYERS[0])
     draws = []
@@ -135,7 +150,7 @@ def test_models_that_cannot_be_sampled_exactly_are_refused() -> None:
         fitted(Poisson(), BernoulliUnits()).sample_exact()
     with pytest.raises(ValueError, match="needs Bernoulli views; 'view0' is Categorical"):
         fitted(Categorical()).sample_exact()
-    with pytest.raises(ValueError, match="needs GaussianUnits or BernoulliUnits; got BinomialUnits"):
+    with pytest.raises(ValueError, match="such as GaussianUnits or BernoulliUnits; got BinomialUnits"):
         fitted(hidden=BinomialUnits(M=2)).sample_exact()
     with pytest.raises(ValueError, match="n_samples >= 1; got 0"):
         fitted().sample_exact(0)

@@ -25,7 +25,7 @@ PAIRS = compatible_pairs()
 
 def small_problem(family: str, hidden: str, scale: float = 0.4, seed: int = 1):
     energy = Energy({"x": make_family(family)}, make_hidden(hidden))
-    if family in ("Gaussian", "Balanced") and not energy.hidden.bounded:
+    if family in ("Gaussian", "Balanced") and not energy.hidden.support.bounded:
         scale = 0.2
     parameters = make_parameters(energy, seed=seed, scale=scale)
     reference = {"x": np.full(energy.families["x"].n_features_, 0.3)}

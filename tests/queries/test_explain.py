@@ -15,7 +15,6 @@ from harmonium import (
     BernoulliUnits,
     DiscriminativeRBM,
     EpsilonInsensitive,
-    FactorUnits,
     GaussianUnits,
     Harmonium,
     HarmoniumClassifier,
@@ -26,7 +25,6 @@ from harmonium import (
     Stochastic,
     Views,
 )
-from harmonium.hidden.base import secant
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 from harmonium.linear.skip import LinearPart
@@ -167,32 +165,6 @@ def test_linear_units_give_what_anyone_would_say() -> None:
         replaced[0, feature] = X[:, feature].mean()
         difference = model.predict(X[:1]) - model.predict(replaced)
         np.testing.assert_allclose(why.through[feature], difference, rtol=1e-3, atol=1e-5)
-
-
-def test_bernoulli_units_are_split_by_integrated_gradients() -> None:
-    """The secant is the integral of the slopes along the line from the average item: compared with a fine sum."""
-    model = HarmoniumClassifier(3, head=Hinge(C=1.0), **NO_VALIDATION).fit(ITEMS, KIND)
-    fitted, energy = model.fitted_, model.fitted_.energy
-    layer = energy.layer(fitted.parameters)
-    after, before = np.array([2.0, -1.0, 0.3]), np.array([-1.0, -1.5, 0.3])
-    parts = RNG.normal(size=(5, 3))
-    parts[-1] = after - before - parts[:-1].sum(axis=0)
-    steps = (np.arange(20_000) + 0.5) / 20_000
-    slopes = layer.mean_derivative(before + steps[:, None] * (after - before)).mean(axis=0)
-    np.testing.assert_allclose(layer.moved_by(after, before, parts), parts * slopes, rtol=1e-6)
-
-
-def test_units_that_depend_on_each_other_add_up() -> None:
-    layer = FactorUnits().restore(2).at({"covariance": np.array([[2.0, 0.5], [0.5, 1.0]])})
-    after, before = np.array([1.0, 2.0]), np.array([0.0, 2.0])
-    parts = np.array([[3.0, -1.0], [-2.0, 1.0]])
-    np.testing.assert_allclose(layer.moved_by(after, before, parts).sum(axis=0), layer.mean(after) - layer.mean(before))
-
-
-def test_secants_of_equal_ends_are_tangents() -> None:
-    ends = np.array([0.7, -1.2])
-    np.testing.assert_allclose(secant(np.exp, ends, ends), np.exp(ends), rtol=1e-8)
-    np.testing.assert_allclose(secant(np.exp, ends + 1e-9, ends), np.exp(ends), rtol=1e-8)
 
 
 # ---- the linear part -------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from harmonium import (
     bootstrap_stability,
     fit_folder,
 )
-from harmonium.hidden.composed import topic_units
+from harmonium.hidden.layers.composed import topic_units
 from harmonium.metrics import topic_stability
 from harmonium.report import render_report, summarise
 from tests.cases.bad_input import assert_one_sentence

@@ -14,6 +14,7 @@ from rich.table import Table
 from harmonium.cli.console import cell, echo, put_json
 from harmonium.cli.run_fit import score_table
 from harmonium.exceptions import ModelFileError
+from harmonium.hidden.n_units import usual_size
 from harmonium.model_folder import ModelFolder
 from harmonium.model_folder.contents import FORMAT
 from harmonium.model_folder.folder_summary import model_summary, topic_summaries
@@ -58,7 +59,7 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     if usage is not None:
         more = "; there may be more to find" if model.truncation_reached_ else ""
         layer, size = model.energy_.hidden, model.n_components
-        truncation = layer.bind(layer.usual_size(None) if size == "auto" else size).n_units_  # some may be gone
+        truncation = layer.bind(usual_size(layer, None) if size == "auto" else size).n_units_  # some may be gone
         console.print(f"{model.n_topics_} of truncation {truncation} units in use{more}")
     views = Table(title="Views", title_justify="left")
     for column in ("view", "family", "columns", "features"):

@@ -33,6 +33,7 @@ from harmonium.estimators.preparation import (
 from harmonium.estimators.target_columns import split_target_by_name
 from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
+from harmonium.hidden.n_units import usual_size
 from harmonium.kernels.runtime.threads import compute
 from harmonium.notices import notice
 from harmonium.objectives import Objective, SampledCD
@@ -359,7 +360,7 @@ class Harmonium(
         head = None if labels is None else self._bound_head(labels, before)
         data, added = labelled(views, head, labels)
         if before is None:
-            layer = layer if head is None else layer.for_outputs(head.n_outputs_)
+            layer = layer if head is None else layer.bind(layer.groups.topics.n_units_, head.n_outputs_)
             weights = weights_given(self.view_weights, views.names)
             return replace(prepare(data.views, self.views, layer, added, head), view_weights=weights), data
         began = before.energy.hidden
@@ -404,7 +405,7 @@ class Harmonium(
         layer: HiddenLayer = self._part("hidden")
         if self.n_components != "auto":
             return layer.bind(self.n_components)
-        return layer.bind(layer.usual_size(n_rows) if before is None else before.n_topics)
+        return layer.bind(usual_size(layer, n_rows) if before is None else before.n_topics)
 
     def _part(self, name: str) -> Any:
         """Return the part that is given, by itself or by name, or the default."""
@@ -496,7 +497,7 @@ class Harmonium(
             Topics and dimensions, each counted from 0: "topic_0", "dimension_0".
         """
         check_fitted(self)
-        return np.array(self.fitted_.energy.hidden.unit_names, dtype=object)
+        return np.array(self.fitted_.energy.hidden.groups.unit_names, dtype=object)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model to a file or a folder of safetensors and JSON.

@@ -327,7 +327,7 @@ def prepare(
             warn_of_large_counts(name, summary)
         check_support(name, source, family, hidden, summary)
         # a head that adds no view has a loss, to which rows of different totals should matter alike
-        if hidden.nonnegative or (head is not None and not head.added_views):
+        if hidden.groups.nonnegative or (head is not None and not head.added_views):
             family = length_normalized(family, summary)
         families[name] = family.bind(summary)
         if source.features is not None and len(source.features) != families[name].n_features_:

@@ -9,6 +9,7 @@ import numpy as np
 from harmonium.heads.base import Head
 from harmonium.heads.readout import LinearReadout
 from harmonium.hidden import BernoulliUnits, ComposedUnits, HiddenLayer
+from harmonium.hidden.derivatives import by_natural
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
 from harmonium.validation import Choice, Number
@@ -124,7 +125,7 @@ class LinearHead(Head):
         weights = np.zeros((layer.n_units_, self.n_directions))
         if rng is not None and not self.is_solved:
             weights = _START * rng.standard_normal(weights.shape)
-        centre = layer.at(layer.own_parameters()).mean(np.zeros(layer.n_units_))
+        centre = layer.at(layer.extra_parameters()).mean(np.zeros(layer.n_units_))
         bias = np.broadcast_to(-(centre @ weights), (self.n_outputs_,))
         return {HEAD_WEIGHTS: weights.astype(np.float32), HEAD_BIAS: bias.astype(np.float32)}
 
@@ -213,4 +214,4 @@ class LinearHead(Head):
             gradient[HEAD_WEIGHTS] += hidden_mean.T @ by_direction + loss_weight * self.ridge * len(scores) * weights
             gradient[HEAD_BIAS] += by_score.sum(axis=0)
         loss = float(losses @ weight) + self.penalty(parameters) * len(scores)
-        return loss_weight * loss, layer.by_natural(natural, by_direction @ weights.T)
+        return loss_weight * loss, by_natural(layer, natural, by_direction @ weights.T)

@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.batch import Batch
 from harmonium.energy import Energy
-from harmonium.hidden.base import secant
+from harmonium.hidden.derivatives import moved_by, secant
 from harmonium.params import Parameters, bias_of, weights_of
 
 
@@ -69,7 +69,7 @@ class LinearReadout(Readout):
         """Return moves of means, and the slopes of the scores."""
         ends = np.vstack([np.eye(len(natural)), np.zeros(len(natural))])
         scores = self.of_means(energy, parameters, ends).astype(np.float64)
-        return energy.layer(parameters).moved_by(natural, before, parts), scores[:-1] - scores[-1]
+        return moved_by(energy.layer(parameters), natural, before, parts), scores[:-1] - scores[-1]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Hidden layers, one file each.
+"""Hidden layers, one file each in ``layers``.
 
 A new layer subclasses `HiddenLayer`. It returns the `Distribution` of a unit, or states the `Support` and all that
 follows from the units' distribution itself.
@@ -6,13 +6,13 @@ follows from the units' distribution itself.
 
 from harmonium.distributions import Distribution
 from harmonium.hidden.base import HiddenLayer
-from harmonium.hidden.bernoulli import BernoulliUnits
-from harmonium.hidden.binomial import BinomialUnits
-from harmonium.hidden.composed import ComposedUnits
-from harmonium.hidden.factors import FactorUnits
-from harmonium.hidden.gaussian import GaussianUnits
-from harmonium.hidden.ibp import IBP
-from harmonium.hidden.spike_slab import SpikeSlab
+from harmonium.hidden.layers.bernoulli import BernoulliUnits
+from harmonium.hidden.layers.binomial import BinomialUnits
+from harmonium.hidden.layers.composed import ComposedUnits
+from harmonium.hidden.layers.factors import FactorUnits
+from harmonium.hidden.layers.gaussian import GaussianUnits
+from harmonium.hidden.layers.ibp import IBP
+from harmonium.hidden.layers.spike_slab import SpikeSlab
 from harmonium.support import Support
 
 __all__ = [

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.energy import Energy
+from harmonium.hidden import HiddenLayer
 from harmonium.inference.gibbs import Sizes
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
@@ -38,7 +39,11 @@ class Expectations:
 def hidden_states(energy: Energy) -> tuple[np.ndarray, np.ndarray]:
     """Return all joint states of the hidden units, of shape (states, units), and the log-weight of each."""
     n_units = energy.hidden.n_units_
-    of_units = energy.hidden.grids(_points(n_units))
+    of_units = [
+        layer.support.grid(points=_points(n_units))
+        for _, layer in energy.hidden.groups.parts
+        for _ in range(layer.n_units_)
+    ]
     largest = max(len(values) for values, _ in of_units)
     if math.prod(len(values) for values, _ in of_units) > _LARGEST_ENUMERATION:
         raise ValueError(
@@ -89,7 +94,7 @@ def _enumerate(
     with np.errstate(invalid="ignore"):
         # no state has a probability where log Z is infinite, which a line search may ask about
         probability = np.exp(log_marginal - log_partition)
-    if not energy.hidden.bounded:
+    if not energy.hidden.support.bounded:
         # a probability of more than 1e-5 at the edge of the grid means that it cuts something off; a convention
         largest = np.abs(states).max()
         border = (np.abs(states) >= largest * 0.999).any(axis=1)
@@ -98,7 +103,7 @@ def _enumerate(
                 "Exact enumeration needs real hidden units to stay within the grid of ±14; this model's spread "
                 "further; use annealed importance sampling, or smaller weights."
             )
-        deviation = float(np.sqrt(energy.layer(parameters).conditional_variance))
+        deviation = min(map(_smallest_deviation, (layer for _, layer in energy.layer(parameters).groups.parts)))
         step = 2 * largest / (_points(energy.hidden.n_units_) - 1)
         if deviation < _FEWEST_STEPS * step:
             raise OffGridError(
@@ -107,6 +112,14 @@ def _enumerate(
                 "larger variance."
             )
     return log_partition, states, probability, rows
+
+
+def _smallest_deviation(layer: HiddenLayer) -> float:
+    """Return the smallest standard deviation of real units, given the views, in any direction; infinite for others."""
+    if layer.support.bounded:
+        return np.inf
+    variance = np.asarray(layer.conditional_variance, dtype=np.float64)
+    return float(np.sqrt(np.linalg.eigvalsh(np.atleast_2d(variance))[0]))
 
 
 def _double(parameters: Parameters) -> Parameters:

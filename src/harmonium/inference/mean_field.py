@@ -81,7 +81,7 @@ def _solve_linear(
     The iteration that follows would come to the same, but slowly where such views say much about the hidden units.
     """
     layer = energy.layer(parameters)
-    if not layer.has_free_coordinates:
+    if layer.coordinates is None:
         return
     curvatures = {}
     for name in masks:
@@ -89,6 +89,9 @@ def _solve_linear(
         if curvature is not None:
             curvatures[name] = curvature
     lacks = np.array([masks[name].all(axis=1) for name in curvatures]).reshape(len(curvatures), part.n_rows).T
+    if not lacks.any():
+        return
+    precision = np.linalg.inv(np.asarray(layer.conditional_variance, dtype=np.float64))
     for pattern in np.unique(lacks, axis=0):
         lacking = [name for name, is_lacking in zip(curvatures, pattern, strict=True) if is_lacking]
         if not lacking:
@@ -102,7 +105,8 @@ def _solve_linear(
                 known = energy.families[name].mean(parameters[bias_of(name)][None, :], energy.own(parameters, name))
             told = known @ parameters[weights_of(name)]
             natural = natural + energy.row_weighted(name, told, None if size is None else size[rows])
-        hidden_mean = layer.mean_with_curvature(natural, np.sum([curvatures[name] for name in lacking], axis=0))
+        left = precision - np.sum([curvatures[name] for name in lacking], axis=0)
+        hidden_mean = np.linalg.solve(left, natural.T.astype(np.float64)).T.astype(natural.dtype, copy=False)
         for name in lacking:
             view_natural = energy.view_natural(parameters, name, hidden_mean)
             fills[name][rows] = energy.families[name].mean(view_natural, energy.own(parameters, name))

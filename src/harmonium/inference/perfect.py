@@ -108,4 +108,33 @@ def boltzmann_machine(energy: Energy, parameters: Parameters) -> tuple[np.ndarra
     weights = np.concatenate([parameters[weights_of(name)] for name in energy.families]).astype(np.float64)
     theta = np.concatenate([parameters[bias_of(name)] for name in energy.families]).astype(np.float64)
     hidden_bias = parameters[HIDDEN_BIAS].astype(np.float64)
-    return energy.layer(parameters).boltzmann_machine(weights, theta, hidden_bias)
+    layer = energy.layer(parameters)
+    if layer.linear_mean:
+        return _without_units(weights, theta, hidden_bias, layer.mean(np.eye(layer.n_units_)))
+    support = layer.support
+    if not support.integer or (support.lower, support.upper) != (0, 1):
+        raise IncompatiblePartsError(
+            "Perfect sampling needs normal or binary units, such as GaussianUnits or BernoulliUnits; got "
+            f"{type(layer).__name__}; draw with sample()."
+        )
+    # the base measure of a binary unit is a part of its bias
+    ends = layer.log_base(np.stack([np.zeros_like(hidden_bias), np.ones_like(hidden_bias)]))
+    return np.concatenate([theta, hidden_bias + ends[1] - ends[0]]), _bipartite(weights)
+
+
+def _without_units(
+    weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray, covariance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bias and couplings of binary features, with normal units of some covariance summed out."""
+    spread = weights @ covariance
+    couplings = spread @ weights.T
+    # as x² = x, the diagonal is a part of the bias
+    features = view_bias + spread @ bias + 0.5 * np.diag(couplings)
+    np.fill_diagonal(couplings, 0)
+    return features, couplings
+
+
+def _bipartite(weights: np.ndarray) -> np.ndarray:
+    """Return couplings of features and units together."""
+    n_features, n_units = weights.shape
+    return np.block([[np.zeros((n_features, n_features)), weights], [weights.T, np.zeros((n_units, n_units))]])

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from harmonium.energy import Energy
+from harmonium.hidden import HiddenLayer
 from harmonium.params import (
     HEAD_BIAS,
     HEAD_WEIGHTS,
@@ -27,7 +28,7 @@ def canonical_signs(
     As log(1 + e^z) = z + log(1 + e^-z), replacing a unit's h by M - h (its weights and bias by their negatives, and
     θ by θ + M w_j) changes nothing about p(x) but a constant factor of Z (eq. 8-9 of Gehler et al. 2006).
     """
-    if not energy.hidden.bounded:
+    if not energy.hidden.support.bounded:
         raise ValueError(
             f"Signs are free for BernoulliUnits and BinomialUnits; got {type(energy.hidden).__name__}, "
             "whose sign can be chosen by negating a column of every view's weights."
@@ -46,22 +47,27 @@ def canonical_signs(
 
 def turn_over(energy: Energy, parameters: Parameters, turned: np.ndarray) -> Parameters:
     """Return parameters of the same p(x) with some units counted from their other end: h becomes M - h."""
-    result = copy_parameters(parameters)
+    result, largest = copy_parameters(parameters), energy.hidden.groups.largest
     bias = parameters[HIDDEN_BIAS]
-    result[HIDDEN_BIAS] = np.where(turned, energy.layer(parameters).turned_bias(bias), bias)
+    result[HIDDEN_BIAS] = np.where(turned, _turned_bias(energy.layer(parameters), bias), bias)
     for name in energy.families:
         weights = result[weights_of(name)]
-        result[bias_of(name)] += weights[:, turned] @ _largest(energy)[turned]
+        result[bias_of(name)] += weights[:, turned] @ largest[turned]
         weights[:, turned] *= -1
     if HEAD_WEIGHTS in result:  # scores stay the same too
-        result[HEAD_BIAS] += _largest(energy)[turned] @ result[HEAD_WEIGHTS][turned]
+        result[HEAD_BIAS] += largest[turned] @ result[HEAD_WEIGHTS][turned]
         result[HEAD_WEIGHTS][turned] *= -1
     return result
 
 
-def _largest(energy: Energy) -> np.ndarray:
-    """Return the largest value of each unit."""
-    return np.broadcast_to(energy.hidden.largest, energy.hidden.n_units_)
+def _turned_bias(layer: HiddenLayer, bias: np.ndarray) -> np.ndarray:
+    """Return the bias of units that are counted from their other end: minus it, and what base measures at both differ.
+
+    With the base measure s, it is the b' for which b' h + log s(h) is -b h + log s(M - h) but for a constant.
+    """
+    largest = layer.groups.largest.astype(bias.dtype)
+    ends = layer.log_base(np.stack([np.zeros_like(largest), largest]))
+    return -bias + 2 * (ends[0] - ends[1]) / largest
 
 
 def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Parameters:
@@ -81,7 +87,7 @@ def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Para
     """
     own, other = _stacked(energy, parameters), _stacked(energy, reference)
     agreement = own.T @ other
-    if not energy.hidden.bounded:
+    if not energy.hidden.support.bounded:
         left, _, right = np.linalg.svd(agreement)
         return _mapped(energy, parameters, left @ right)
     if _length_normalized(energy) is not None:  # units that cannot be turned over must agree as they are

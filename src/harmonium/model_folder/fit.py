@@ -172,7 +172,7 @@ def fit_folder(
 def _resamples(model: Harmonium, n_resamples: int | None, predicts: bool) -> int:
     """Return how often topics are learned again; refuse models that cannot do so before anything is computed."""
     layer = model._layer()
-    is_composed = layer.predictors is not layer
+    is_composed = layer.groups.dimensions is not None
     if n_resamples is None:
         return _RESAMPLES if is_composed else 0
     check_whole("fit_folder", "n_resamples", n_resamples, lower=0, remedy="3 is usual")

@@ -59,7 +59,7 @@ class Discriminative(Objective):
     def check_model(self, problem: Problem) -> None:
         """Refuse a model without a view of classes, and units that nothing could select."""
         layer = problem.energy.hidden
-        if not self.generative and layer.selects:
+        if not self.generative and layer.selection.selects:
             raise ValueError(
                 f"{type(layer).__name__} selects units by what they explain of the views, which Discriminative() "
                 "leaves out; got generative=0; pass a share such as Discriminative(generative=0.1)."
@@ -108,7 +108,7 @@ class Discriminative(Objective):
         by_score = (weight[:, None] * (np.exp(scores - log_total[:, None]) - truth)).astype(natural.dtype)
         by_natural = np.zeros_like(natural)
         layer = energy.layer(parameters)
-        into.counts = into.counts + layer.counts(natural)
+        into.counts = into.counts + layer.selection.counts(natural)
         class_weights = parameters[weights_of(name_of_label)]
         for number, row in enumerate(class_weights):
             share = by_score[:, number, None] * layer.mean(natural + row)

@@ -51,7 +51,7 @@ class Problem:
     @property
     def predicting(self) -> Problem:
         """The problem of the units that the head's loss moves; this one, unless the layer has other units too."""
-        layer = self.energy.hidden.predictors
+        layer = self.energy.hidden.groups.predictors
         return self if layer is self.energy.hidden else replace(self, energy=Energy(self.energy.families, layer))
 
     def with_view_scale(self) -> Problem:
@@ -93,12 +93,12 @@ class Problem:
                 into.gradient, parameters, layer, natural, hidden_mean, targets, self.loss_weight
             )
             into.loss += loss if with_loss else 0.0
-        into.counts = into.counts + layer.counts(natural, hidden_mean)
+        into.counts = into.counts + layer.selection.counts(natural, hidden_mean)
         return term, natural
 
     def moving(self, parameters: Parameters) -> Parameters:
         """Return the parameters that gradients move: not the prior of hidden units, nor a head that is solved for."""
-        still = {own_of(HIDDEN, name) for name in self.energy.hidden.own_names}
+        still = {own_of(HIDDEN, name) for name in self.energy.hidden.extra_parameters()}
         if self.head is not None and self.head.is_solved:
             still |= set(self.head.initial_parameters(self.energy.hidden))
         return {name: value for name, value in parameters.items() if name not in still}
@@ -118,4 +118,4 @@ class Problem:
         context = SelectionContext(
             n_items, variances, self.loss_weight, has_head, streams, is_length_normalized(self.energy)
         )
-        return self.energy.hidden.selection(context)
+        return self.energy.hidden.selection.start(context)

@@ -27,7 +27,7 @@ class Statistics:
     count : float
         Number of rows.
     counts : ndarray of shape (units,), or 0
-        What the prior of the hidden units learns from (`HiddenLayer.counts`): how many rows have each unit.
+        What the prior of the hidden units learns from (`SelectionRule.counts`): how many rows have each unit.
     active_rows : dict of str to ndarray of bool of shape (features,)
         Rows of the weights' gradients to which sufficient statistics were added, by the name of the weights. For words
         they are few: those of the batch and those that were drawn.

@@ -218,7 +218,7 @@ def _check_parameters(
     """Refuse names, shapes and values of parameters and mean statistics that the parts do not imply."""
     units = hidden.n_units_
     shapes: dict[str, tuple[int, ...]] = {HIDDEN_BIAS: (units,)}
-    shapes |= {own_of(HIDDEN, name): np.shape(value) for name, value in hidden.own_parameters().items()}
+    shapes |= {own_of(HIDDEN, name): np.shape(value) for name, value in hidden.extra_parameters().items()}
     for view, family in families.items():
         shapes |= {weights_of(view): (family.n_features_, units), bias_of(view): (family.n_features_,)}
         shapes |= {own_of(view, name): np.shape(value) for name, value in family.extra_parameters.initial.items()}

@@ -24,12 +24,12 @@ def merged(model: FittedModel, views: Views, threshold: float) -> FittedModel:
 def _check(model: FittedModel) -> None:
     """Refuse models whose units cannot be added up."""
     layer = model.energy.hidden
-    if layer.selects:
+    if layer.selection.selects:
         raise ValueError(
             f"Units that agree are merged while a layer that selects its units is fitted; got {type(layer).__name__}; "
             "use the model as it is."
         )
-    if not layer.bounded:
+    if not layer.support.bounded:
         raise ValueError(
             "Only units with a largest value are the same if they agree, such as BernoulliUnits; got "
             f"{type(layer).__name__}; fit again with fewer units."

@@ -98,7 +98,8 @@ def _linearise(model: FittedModel) -> Linearised:
         before, slopes = slopes, np.maximum((slopes + mean) / 2, np.finfo(np.float32).tiny)
         if np.abs(slopes - before).max() <= _TOLERANCE * slopes.max():
             break
-    root = layer.root_of_slopes(slopes)
+    # units may depend on each other where means are linear
+    root = np.linalg.cholesky(layer.mean(np.eye(len(slopes)))) if layer.linear_mean else np.diag(np.sqrt(slopes))
     values, directions = _bounded(root.T @ total @ root)
     told = {name: root.T @ product @ root for name, product in products.items()}
     return Linearised(root, told, (directions * (1 - values)) @ directions.T)

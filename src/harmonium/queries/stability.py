@@ -36,7 +36,7 @@ def bootstrap_stability(
     """
     data = Data(views).spread_sample(_MOST_ROWS)
     data = data.take(np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(int)))
-    relearned = _composed_again if model.energy.hidden.predictors is not model.energy.hidden else _fitted_again
+    relearned = _composed_again if model.energy.hidden.groups.dimensions is not None else _fitted_again
     fits = [model]
     for _ in range(n_resamples):
         rows = np.sort(rng.integers(len(data), size=len(data)))
@@ -60,13 +60,13 @@ def _composed_again(
     model: FittedModel, asked: HiddenLayer, data: Data, plan: Plan, rng: np.random.Generator
 ) -> FittedModel:
     """Return the model with topics of other rows, learned beside the same dimensions."""
-    are_topics, parameters = model.energy.hidden.are_topics, model.parameters
+    are_topics, parameters = model.energy.hidden.groups.are_topics, model.parameters
     alone, mean = units_of(parameters, ~are_topics), use_of_units(model.problem, parameters, data).mean[are_topics]
     for name in model.families:
         # biases make up for what the average item has of the topics
         added = parameters[weights_of(name)][:, are_topics] @ mean
         alone[bias_of(name)] = (parameters[bias_of(name)] + added).astype(np.float32)
-    layer = model.energy.hidden.bind(int(asked.are_topics.sum()))
+    layer = model.energy.hidden.bind(asked.groups.topics.n_units_)
     problem = replace(model.problem, energy=Energy(model.families, layer), head=None)
     training = composed_start(problem, Training(alone), data, rng)
     learn_topics(problem, data, training, plan, rng, Silent(), NOWHERE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harmonium.estimators import Harmonium
-from harmonium.hidden.composed import topic_units
+from harmonium.hidden.layers.composed import topic_units
 from harmonium.recipes._assembly import assemble
 from harmonium.validation import check_whole
 

@@ -43,7 +43,7 @@ def fit(
         return _finalize(model, data, rng, problem.energy.hidden, plan, reporter, checkpoint)
     requested = problem.energy.hidden
     with checkpoint.level("fit", lambda: _begun(problem, data, plan, rng, checkpoint)) as state:
-        if requested.grows:
+        if requested.selection.selects:
             problem = with_units(problem, len(state.training.parameters[HIDDEN_BIAS]))
         _run(plan, problem, data, state, reporter, checkpoint)
     model = FittedModel(problem, state.training)
@@ -122,7 +122,7 @@ class _Fit:
 
 def _begun(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, checkpoint: Checkpoint) -> _Fit:
     """Return the start of a fit without a head: with units that the data ask for, if the layer grows."""
-    if not problem.energy.hidden.grows:
+    if not problem.energy.hidden.selection.selects:
         return _Fit(rng, initial_training(problem, data, rng))
     grown, stream = grow(problem, data, plan, rng, checkpoint)
     return _Fit(stream, Training(grown.parameters), grown.n_grown, grown.n_epochs)
@@ -177,7 +177,7 @@ def _finished(
         model = replace(
             model, problem=selected.problem, usage=selected.usage, truncation_reached=n_found == requested.n_units_
         )
-        remarks.append(requested.remark(n_found))
+        remarks.append(requested.selection.remark(n_found))
     if training.posterior is None:  # draws stay in the coordinates of their chains
         moved = canonical(model.problem, training.result, data)
         if moved is not None:

@@ -58,12 +58,12 @@ def initial_parameters(
     The biases of the views give the marginal means at the mean of the hidden units. Units that start from clusters are
     at least as active as ``least_activity``, a share of their largest value, unless they have a target of their own.
     """
-    own = energy.hidden.own_parameters()
+    own = energy.hidden.extra_parameters()
     starts = [
         _clustered(group, views, reference, rng, least_activity)
-        if group.hidden.nonnegative
+        if group.hidden.groups.nonnegative
         else _scattered(group, views, reference, rng)
-        for group in (Energy(energy.families, layer) for _, layer in energy.hidden.parts)
+        for group in (Energy(energy.families, layer) for _, layer in energy.hidden.groups.parts)
     ]
     hidden_bias, centre = (np.concatenate([start[place] for start in starts]) for place in (1, 2))
     parameters: Parameters = {HIDDEN_BIAS: hidden_bias.astype(np.float32)}
@@ -97,7 +97,7 @@ def _scattered(energy: Energy, views: Views, reference: dict[str, np.ndarray], r
         # one feature alone must not saturate the units either
         weights[name] = rng.standard_normal((family.n_features_, n_units)) * min(scale, _LARGEST_SCALE)
         hidden_bias -= reference[name] @ weights[name]
-    centre = energy.hidden.at(energy.hidden.own_parameters()).mean(np.zeros(n_units))
+    centre = energy.hidden.at(energy.hidden.extra_parameters()).mean(np.zeros(n_units))
     return weights, hidden_bias, centre
 
 
@@ -118,7 +118,8 @@ def _clustered(
     parameters = {HIDDEN_BIAS: np.zeros(len(share), dtype=np.float32)}
     parameters |= {weights_of(name): value.astype(np.float32) for name, value in weights.items()}
     least = min(max(least_activity, 1.0 / len(views)), 0.5)
-    activity = np.clip(share, least, 0.5) if energy.hidden.activity is None else energy.hidden.activity
+    target = energy.hidden.selection.activity
+    activity = np.clip(share, least, 0.5) if target is None else target
     bias = bias_of_activity(energy, energy.hidden_natural(parameters, batch), activity)
     return weights, bias, np.broadcast_to(activity * energy.hidden.support.upper, bias.shape)
 

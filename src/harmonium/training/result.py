@@ -110,7 +110,7 @@ class FittedModel:
     @property
     def n_topics(self) -> int:
         """Number of hidden units that are topics to be read, which come first."""
-        return int(self.energy.hidden.are_topics.sum())
+        return self.energy.hidden.groups.topics.n_units_
 
     @property
     def parameters(self) -> Parameters:

@@ -35,9 +35,9 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
     Gaussian()
     """
     families = cast("list[type[Family]]", list(registered("family").values()))
-    able = [family() for family in families if family.suits(summary, hidden.bounded)]
+    able = [family() for family in families if family.suits(summary, hidden.support.bounded)]
     of_kind = [family for family in able if family.support.data == summary.data]
-    return max(of_kind, key=lambda family: family.suits(summary, hidden.bounded))
+    return max(of_kind, key=lambda family: family.suits(summary, hidden.support.bounded))
 
 
 def warn_of_large_counts(name: str, summary: Summary) -> None:

@@ -51,8 +51,8 @@ def test_another_unit_of_the_buffet_is_poisson() -> None:
     n_units, n_items = np.arange(5), 200
     law = stats.poisson(3.0 * sum(1 / i for i in range(1, n_items + 1)))
     expected = law.logpmf(n_units + 1) - law.logpmf(n_units)
-    np.testing.assert_allclose(IBP(alpha=3.0).bind(9).log_odds_of_another(n_units, n_items), expected)
-    assert not IBP(alpha="learn").bind(9).log_odds_of_another(n_units, n_items).any()
+    np.testing.assert_allclose(IBP(alpha=3.0).bind(9).selection.log_odds_of_another(n_units, n_items), expected)
+    assert not IBP(alpha="learn").bind(9).selection.log_odds_of_another(n_units, n_items).any()
 
 
 def test_another_unit_of_finitely_many_is_binomial() -> None:
@@ -62,7 +62,7 @@ def test_another_unit_of_finitely_many_is_binomial() -> None:
     law = stats.binom(n_most, 1 - unused)
     expected = law.logpmf(n_units + 1) - law.logpmf(n_units)
     layer = SpikeSlab(alpha=alpha).bind(n_most)
-    np.testing.assert_allclose(layer.log_odds_of_another(n_units, n_items), expected)
+    np.testing.assert_allclose(layer.selection.log_odds_of_another(n_units, n_items), expected)
 
 
 def test_a_binary_unit_is_as_rare_as_its_source() -> None:
@@ -70,7 +70,7 @@ def test_a_binary_unit_is_as_rare_as_its_source() -> None:
     share = np.array([0.1, 0.3, 0.8])
     has = rng.random((50_000, 3)) < share
     sources = (has - share) / np.sqrt(share * (1 - share))
-    weights, found = SpikeSlab().bind(3).weights_from_sources(np.ones((1, 3)), sources)
+    weights, found = SpikeSlab().bind(3).selection.weights_from_sources(np.ones((1, 3)), sources)
     np.testing.assert_allclose(found, [0.1, 0.3, 0.2], atol=0.01)  # the rarer side, so that the last one is turned
     np.testing.assert_allclose(weights[0], [1, 1, -1] / np.sqrt(found * (1 - found)))
 
@@ -78,7 +78,7 @@ def test_a_binary_unit_is_as_rare_as_its_source() -> None:
 def test_real_units_have_the_covariance_of_their_factors() -> None:
     """With all units present, (I - s² W Wᵀ)⁻¹ is the covariance of views with noise 1, here I + L Lᵀ."""
     loadings = np.random.default_rng(0).normal(size=(6, 2))
-    weights, _ = SpikeSlab(kind="real", variance=2.0).bind(2).weights_from_sources(loadings, np.zeros((1, 2)))
+    weights, _ = SpikeSlab(kind="real", variance=2.0).bind(2).selection.weights_from_sources(loadings, np.zeros((1, 2)))
     found = np.linalg.inv(np.eye(6) - 2.0 * weights @ weights.T)
     np.testing.assert_allclose(found, np.eye(6) + loadings @ loadings.T, atol=1e-10)
 

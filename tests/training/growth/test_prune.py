@@ -10,8 +10,7 @@ import pytest
 from harmonium import IBP, Bernoulli, Harmonium, HarmoniumClassifier, Hinge, SpikeSlab, Stochastic
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.hidden import merging
-from harmonium.hidden.selection import Use
+from harmonium.hidden.selection import Use, merging
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.training.growth.prune import prune
@@ -91,7 +90,7 @@ def twin_units(kind: str = "binary") -> tuple[Problem, Parameters, np.ndarray]:
     pattern, log_odds = np.array([30.0, 30.0, 1.0, -1.0]), np.array([-0.5, -1.5, 0.7])
     weights = np.stack([pattern, pattern / 2, -pattern], axis=1)
     bias = np.array([-30.0, -15.0, 30.0]) - log_odds
-    own = energy.hidden.own_parameters() | {"log_odds": log_odds}
+    own = energy.hidden.extra_parameters() | {"log_odds": log_odds}
     parameters = {HIDDEN_BIAS: bias, weights_of("x"): weights, bias_of("x"): np.array([-20.0, -20.0, 0.3, 0.2])}
     parameters |= {HEAD_WEIGHTS: np.array([[1.0, -1.0], [2.0, 0.0], [0.5, 0.25]]), "head.bias": np.array([0.1, 0.2])}
     parameters |= {f"hidden.{name}": value for name, value in own.items()}

@@ -22,7 +22,7 @@ from harmonium import (
     SampledCD,
     Stochastic,
 )
-from harmonium.hidden.useful_units import UsefulUnits
+from harmonium.hidden.selection.useful_units import UsefulUnits
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training, TrainingLog

@@ -126,7 +126,7 @@ class TopicsDisplay(Display):
             profiles = None if y is None else class_profiles(class_means(X, y, latent))
         importance = np.linalg.norm(ranking, axis=0) if share is None else share.to_numpy()
         chosen = _chosen(topics, importance)
-        size = ranking if model.energy_.hidden.bounded else ranking.abs()
+        size = ranking if model.energy_.hidden.support.bounded else ranking.abs()
         features = []
         for topic in chosen:
             rows = np.argsort(-size[topic].to_numpy(), kind="stable")[:n_features]

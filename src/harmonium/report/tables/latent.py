@@ -78,5 +78,5 @@ def unit_use(model: Harmonium, X: Any) -> UnitUse:
         natural = encode(model.fitted_, views, "natural").astype(np.float64)
     layer = model.energy_.layer(model.parameters_)
     mean = layer.mean(natural)
-    parts = (part[:, : model.n_topics_] for part in (natural, mean, layer.presence(natural, mean)))
+    parts = (part[:, : model.n_topics_] for part in (natural, mean, layer.selection.presence(natural, mean)))
     return UnitUse(*parts)

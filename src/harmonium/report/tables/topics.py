@@ -84,7 +84,7 @@ def topic_table(
     for view in model.input_names_:
         for group in model.families_[view].codec.feature_groups:
             columns[f"{view} ({group})" if group else view] = _strongest(model.topics(view, n_features, by), group)
-            if not model.energy_.hidden.bounded:
+            if not model.energy_.hidden.support.bounded:
                 label = f"{view} ({group}, negative)" if group else f"{view} (negative)"
                 columns[label] = _strongest(model.topics(view, n_features, by, "negative"), group)
     # joined side by side, not by name, as a view may be called "items"

@@ -169,7 +169,7 @@ class Distributed(Driver):
                 f"Distributed needs an objective that keeps nothing from batch to batch; got "
                 f"{type(objective).__name__}, whose chains a lost worker would take with it; use SampledCD()."
             )
-        if problem.energy.hidden.selects:
+        if problem.energy.hidden.selection.selects:
             raise ValueError(
                 f"Distributed trains layers that keep all their units; got {type(problem.energy.hidden).__name__}, "
                 "which counts how all rows use them after every few batches; use Stochastic(), which takes shards, too."
@@ -314,6 +314,6 @@ def on_cluster(driver: Driver, layer: HiddenLayer, objective: Objective) -> Driv
     Driver
         The driver to use where there is a cluster.
     """
-    if not driver.distributes or layer.selects or objective.remembers:
+    if not driver.distributes or layer.selection.selects or objective.remembers:
         return driver
     return Distributed(driver)

@@ -55,7 +55,7 @@ class BatchSteps:
         self._centring = Centring(problem)
         self._moving = problem.moving(training.parameters)
         # layers that select units add to the gradient of all rows, and a mean item is kept by looking at all weights
-        selects = problem.energy.hidden.selects
+        selects = problem.energy.hidden.selection.selects
         self._lazy = lazy and run.objective.marks_rows and not selects and not self._centring.needed
         self._n_rows, self._distance = 0, 0.0  # since the prior was updated last, and since weights were shortened
 
@@ -73,7 +73,7 @@ class BatchSteps:
         """Complete the steps since the last time, and update the prior of the hidden units by their rows."""
         training = self._run.training
         self.flush()
-        self._selection.settle(training.parameters, self._statistics.counts, self._n_rows, training.n_settled)
+        self._selection.update(training.parameters, self._statistics.counts, self._n_rows, training.n_settled)
         self._statistics.counts, self._n_rows = 0.0, 0
         training.n_settled += 1
 

@@ -29,7 +29,7 @@ class Centring:
     """
 
     def __init__(self, problem: Problem) -> None:
-        everywhere = problem.energy.hidden.selects
+        everywhere = problem.energy.hidden.selection.selects
         self._means = {
             weights_of(name): mean
             for name, mean in problem.reference.items()

@@ -82,10 +82,10 @@ class LBFGS(Driver):
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse objectives without a loss, and targets that are no part of it."""
-        if problem.energy.hidden.activity is not None:
+        if problem.energy.hidden.selection.activity is not None:
             raise ValueError(
                 "LBFGS follows the loss alone, which an activity of the units is no part of; got "
-                f"activity={problem.energy.hidden.activity}; leave it out, or use the Stochastic() driver."
+                f"activity={problem.energy.hidden.selection.activity}; leave it out, or use the Stochastic() driver."
             )
         if not objective.has_loss:
             raise ValueError(
@@ -202,7 +202,7 @@ def _take(run: Run, loss: _MeanLoss, monitor: Monitor, point: OptimizeResult, se
     problem, training = run.problem, run.training
     training.parameters.update(unflatten(point.x, loss.moving))
     project(problem.energy, training.parameters)
-    loss.selection.settle(training.parameters, loss.counts, len(loss.rows))
+    loss.selection.update(training.parameters, loss.counts, len(loss.rows))
     training.n_settled += 1
     solve_head(problem, run.data, loss.rows, training)
     training.log.n_iter += max(1, point.nit)
@@ -219,7 +219,7 @@ def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None
     limits: dict[str, tuple[float | None, float | None]] = {}
     for view, family in problem.energy.families.items():
         limits |= {own_of(view, name): limit for name, limit in family.extra_parameters.bounds.items()}
-    of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.lower_bounds()]
+    of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.groups.lower_bounds]
     weights = {weights_of(view) for view in problem.energy.families}
     bounds: list[tuple[float | None, float | None]] = []
     for name, value in parameters.items():

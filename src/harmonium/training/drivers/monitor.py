@@ -92,17 +92,17 @@ class Monitor:
         energy = self._problem.energy
         layer = energy.layer(parameters)
         batch = self._problem.complete(parameters, self._train)
-        return layer.presence(energy.hidden_natural(parameters, batch)).mean(axis=0, dtype=np.float64)
+        return layer.selection.presence(energy.hidden_natural(parameters, batch)).mean(axis=0, dtype=np.float64)
 
     def idle_units(self, parameters: Parameters) -> int:
         """Return the number of hidden units that are the same for all watched rows, where none should be."""
         energy = self._problem.energy
-        if energy.hidden.selects:  # they are removed
+        if energy.hidden.selection.selects:  # they are removed
             return 0
         batch = self._problem.complete(parameters, self._train)
         layer = energy.layer(parameters)
         means = layer.mean(energy.hidden_natural(parameters, batch))
-        return int(layer.idle(means.std(axis=0, dtype=np.float64)).sum()) if batch.n_rows > 1 else 0
+        return int(layer.groups.idle(means.std(axis=0, dtype=np.float64)).sum()) if batch.n_rows > 1 else 0
 
 
 def check_finite(parameters: Parameters, epoch: int, learning_rate: float | None) -> None:

@@ -114,7 +114,7 @@ class Spectral(Driver):
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse units that are no factors, heads, and rows with totals or lengths."""
         hidden = problem.energy.hidden
-        if not hidden.has_free_coordinates:
+        if hidden.coordinates is None:
             raise ValueError(
                 f"Spectral needs FactorUnits(); got {type(hidden).__name__}(); use the Stochastic() driver."
             )

@@ -352,7 +352,7 @@ class Stochastic(Driver):
             The optimizer.
         """
         given = as_part(Optimizer, self.optimizer)
-        return Adam(shared=problem.energy.hidden.selects) if given is None else given
+        return Adam(shared=problem.energy.hidden.selection.selects) if given is None else given
 
     def with_numbers(self, problem: Problem, n_rows: int) -> Stochastic:
         """Return a driver that treats some of the rows as this one treats all.

@@ -25,7 +25,7 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
     of the biases.
     """
     layer = problem.energy.hidden
-    if not layer.has_free_coordinates:  # spares the passes over the items
+    if layer.coordinates is None:  # spares the passes over the items
         return None
     use = use_of_units(problem, parameters, data)
     covariance = use.correlation * np.outer(use.deviation, use.deviation)
@@ -34,7 +34,7 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
     whitened = axes[:, kept] * np.sqrt(variances[kept])
     if not kept.any():  # all rows are the same: one unit stays, as it is
         whitened = axes[:, -1:]
-    scales = (balanced_scales if layer.balances_views else standard_scales)(problem, data)
+    scales = (balanced_scales if layer.coordinates.balances_views else standard_scales)(problem, data)
     loadings = np.concatenate(
         [
             (scale * family.statistic_variance(problem.reference[name], problem.energy.own(parameters, name)))[:, None]
@@ -42,7 +42,7 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
             for (name, family), scale in zip(problem.energy.families.items(), scales.values(), strict=True)
         ]
     )
-    matrix = whitened @ layer.coordinates(loadings)
+    matrix = whitened @ layer.coordinates.matrix(loadings)
     # where rows weigh differently, what centring adds to the bias of a view would differ from row to row
     shift = np.zeros(len(use.mean)) if is_length_normalized(problem.energy) else use.mean
     moved = in_coordinates(problem.energy, parameters, matrix, shift)

@@ -43,7 +43,7 @@ def coherent(relevance: np.ndarray, name: str, problem: Problem, data: Data) -> 
     ndarray of shape (features, units)
         The relevance.
     """
-    topics = np.flatnonzero(problem.energy.hidden.are_topics)
+    topics = np.flatnonzero(problem.energy.hidden.groups.are_topics)
     if len(relevance) < _LARGE or not len(topics):
         return relevance
     size = np.maximum(np.linalg.norm(relevance[:, topics], axis=1, keepdims=True), 1e-12)

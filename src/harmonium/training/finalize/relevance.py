@@ -61,7 +61,7 @@ def feature_relevance(problem: Problem, parameters: Parameters, data: Data) -> d
     """
     energy, n_units = problem.energy, problem.energy.hidden.n_units_
     n_typical = max(min(_TYPICAL, int(_LARGEST_SHARE * len(data))), min(_FEWEST, len(data)))
-    ends = [1.0] if energy.hidden.bounded else [1.0, -1.0]
+    ends = [1.0] if energy.hidden.support.bounded else [1.0, -1.0]
     typical, mean = _typical_items(problem, parameters, data, n_typical, ends)
     totals = {name: np.zeros((len(ends), n_units, len(average))) for name, average in mean.items()}
     counts = {name: np.zeros((len(ends), n_units)) for name in mean}
@@ -135,7 +135,7 @@ def _typical_items(
             n_rows[name] += float(block.views[name].observed_rows.sum())
         natural = energy.hidden_natural(parameters, problem.complete(parameters, block))
         # naturals still differ where means are rounded to 1; units that may be correlated have no such end
-        value = natural if layer.bounded else layer.mean(natural)
+        value = natural if layer.support.bounded else layer.mean(natural)
         items = np.broadcast_to(np.arange(first, first + block.n_rows)[:, None], value.shape)
         first += block.n_rows
         for number, end in enumerate(ends):

@@ -147,6 +147,7 @@ def _n_standing_out(problem: Problem, found: np.ndarray, chance: float, n_units:
         return np.asarray(n_items / 2 * (bounded - 1 - np.log(bounded)))
 
     before = n_units + np.arange(len(found))
-    prior = problem.energy.hidden.log_odds_of_another(before, n_items)
-    stands_out = nats(found) - nats(chance) + prior > 0
+    prior = problem.energy.hidden.selection.prior
+    assert prior is not None
+    stands_out = nats(found) - nats(chance) + prior.log_odds_of_another(before, n_items) > 0
     return len(found) if stands_out.all() else int(np.argmin(stands_out))

@@ -27,6 +27,7 @@ import scipy.sparse.linalg
 from harmonium.batch import ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
+from harmonium.hidden.n_units import drops_units
 from harmonium.kernels.sparse.matrix import to_scipy
 from harmonium.objectives.problem import Problem
 from harmonium.training.clusters import sampled_items
@@ -47,7 +48,7 @@ def counted(problem: Problem, data: Data) -> Problem:
     Layers that say their number themselves, or find it in training, keep it, and so do those whose units predict.
     """
     hidden = problem.energy.hidden
-    if hidden.selects or hidden.has_free_coordinates or (problem.head is not None and hidden.predictors is hidden):
+    if drops_units(hidden) or (problem.head is not None and hidden.groups.dimensions is None):
         return problem
     fewest = hidden.bind(_FEWEST)
     n_most = _FEWEST + hidden.n_units_ - fewest.n_units_

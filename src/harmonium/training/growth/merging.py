@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from harmonium.energy import Energy
-from harmonium.hidden.merging import add_unit, agreeing_units
+from harmonium.hidden.selection.merging import add_unit, agreeing_units
 from harmonium.objectives.problem import Problem
 from harmonium.params import Parameters, copy_parameters, couplings, units_of
 from harmonium.training.growth.prune import use_of_units
@@ -27,8 +27,8 @@ def without_duplicates(
     all units together add to a feature or a score, on average over the items, stays as it is.
     """
     hidden, use = problem.energy.hidden, use_of_units(problem, parameters, data)
-    others = ~hidden.are_topics
-    kept = ~hidden.idle(use.deviation) | others
+    others = ~hidden.groups.are_topics
+    kept = ~hidden.groups.idle(use.deviation) | others
     kept[np.argmax(np.where(others, -1.0, use.deviation))] = True
     order = np.argsort(-use.deviation, kind="stable")
     order = order[kept[order] & ~others[order]]

@@ -66,19 +66,20 @@ def units_from_sources(problem: Problem, data: Data, effects: np.ndarray, source
     own = {name: family.extra_parameters.initial for name, family in families.items()}
     variances = np.concatenate([families[name].statistic_variance(reference[name], own[name]) for name in families])
     deviation = np.sqrt(np.maximum(variances, 1e-12))[:, None]
-    weights, share = energy.hidden.weights_from_sources(effects / deviation, sources)
+    prior = energy.hidden.selection.prior
+    assert prior is not None
+    weights, share = prior.weights_from_sources(effects / deviation, sources)
     weights = np.clip(weights / deviation, -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
-    prior = energy.hidden.prior_of_use(share, len(data))
     parameters: Parameters = {HIDDEN_BIAS: np.zeros(len(share))}
     ends = np.cumsum([family.n_features_ for family in families.values()])
     for (name, family), end in zip(families.items(), ends, strict=True):
         parameters[weights_of(name)] = weights[end - family.n_features_ : end]
         parameters |= {own_of(name, own_name): value for own_name, value in own[name].items()}
-    parameters |= {own_of(HIDDEN, name): value for name, value in prior.items()}
+    parameters |= {own_of(HIDDEN, name): value for name, value in prior.for_shares(share, len(data)).items()}
     parameters = {name: value.astype(np.float32) for name, value in parameters.items()}
     layer = energy.layer(parameters)
     centre = np.zeros(len(share))
-    if layer.bounded:  # as many items have a unit as have its source
+    if layer.support.bounded:  # as many items have a unit as have its source
         batch = problem.complete(_biased(problem, parameters, reference, centre), data.spaced(_BIAS_ROWS, families))
         natural = energy.hidden_natural(parameters, batch)
         parameters[HIDDEN_BIAS] = bias_of_activity(Energy(families, layer), natural, share).astype(np.float32)

@@ -37,7 +37,7 @@ class Selected:
 
 def prune(problem: Problem, parameters: Parameters, data: Data, n_items: int) -> Selected | None:
     """Remove the units that the hidden layer finds no evidence for; return None if the layer selects none."""
-    if not problem.energy.hidden.selects:  # spares the pass over the items
+    if not problem.energy.hidden.selection.selects:  # spares the pass over the items
         return None
     pruned = problem.selection(n_items).prune(parameters, use_of_units(problem, parameters, data))
     assert pruned is not None
@@ -55,7 +55,7 @@ def use_of_units(problem: Problem, parameters: Parameters, data: Data) -> Use:
     for block in data.blocks(energy.families):
         natural = energy.hidden_natural(parameters, problem.complete(parameters, block))
         mean = layer.mean(natural)
-        presence += layer.presence(natural, mean).sum(axis=0, dtype=np.float64)
+        presence += layer.selection.presence(natural, mean).sum(axis=0, dtype=np.float64)
         total += mean.sum(axis=0, dtype=np.float64)
         wide = mean.astype(np.float64)
         products += wide.T @ wide

@@ -431,13 +431,14 @@ class Sampling(Driver):
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse heads, and units that are selected or held to something."""
-        owner, held = type(self).__name__, problem.energy.hidden.held
-        if problem.head is not None or problem.energy.hidden.selects:
+        owner, hidden = type(self).__name__, problem.energy.hidden
+        if problem.head is not None or hidden.selection.selects:
             what = "a head" if problem.head is not None else "a layer that selects units"
             raise IncompatiblePartsError(
                 f"{owner} samples the weights of models without {what}; this one has one; use the Stochastic() driver."
             )
-        if held is not None:
+        if hidden.groups.nonnegative or hidden.selection.activity is not None:
+            held = "weights that are never negative" if hidden.groups.nonnegative else "an activity"
             raise IncompatiblePartsError(
                 f"{owner} samples weights and biases that nothing holds back; got units with {held}; leave that out, "
                 "or use the Stochastic() driver."

@@ -15,6 +15,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.heads.base import Head
+from harmonium.hidden.layers.composed import with_frozen_dimensions
 from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.search import Folds
 from harmonium.linear.stacking import matching_scale
@@ -43,8 +44,7 @@ def composed_start(whole: Problem, trained: Training, data: Data, rng: np.random
 
     A head is no part of it.
     """
-    (_, topics), _ = whole.energy.hidden.parts
-    energy = Energy(whole.energy.families, topics)
+    energy = Energy(whole.energy.families, whole.energy.hidden.groups.topics)
     begun, learned = initial_parameters(energy, data.views, whole.reference, rng), trained.result
     project(energy, begun)
     parameters: Parameters = {}
@@ -69,11 +69,11 @@ def learn_topics(
     checkpoint: Checkpoint,
 ) -> None:
     """Train the topics, in place; all other units are held."""
-    (_, topics), _ = whole.energy.hidden.parts
-    held = Energy(whole.energy.families, whole.energy.hidden.holding(training.parameters))
+    hidden = whole.energy.hidden
+    held = Energy(whole.energy.families, with_frozen_dimensions(hidden, training.parameters))
     problem = replace(whole, energy=held, head=None, loss_weight=0.0)
     objective = SampledCD() if plan.objective.weighs_labels else plan.objective
-    driver = plan.driver.alike(default_driver(topics, has_head=False))
+    driver = plan.driver.alike(default_driver(hidden.groups.topics, has_head=False))
     reporter.ahead(driver.planned_rows(len(data)))
     run = Run(problem, objective, Data(data.views), training, rng, reporter, checkpoint=checkpoint)
     driver.run(run)

@@ -118,7 +118,7 @@ def fit_head(
             problem = replace(problem, loss_weight=problem.known_head.C * state.baseline_nll)
             _choose(problem, known, plan, state, linear, reporter, checkpoint)
             _train(problem, data, known, plan, state, reporter, checkpoint)
-            has_topics = whole.energy.hidden.predictors is not whole.energy.hidden
+            has_topics = whole.energy.hidden.groups.dimensions is not None
             judged = _judged(problem, known, state, linear, has_topics)
             if has_topics:
                 whole = replace(problem, energy=whole.energy)
@@ -228,7 +228,7 @@ def _composed(
     judged = replace(judged, problem=whole, training=training)
     if judged.scores is None or not head.linear.losses or head.is_solved:
         return judged
-    means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.are_topics]
+    means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.groups.are_topics]
     topics = topic_scores(head, means, known.known_targets, state.folds, judged.scores)
     if topics is None:
         return replace(judged, shares=judged.shares | {"topics": 0.0})
@@ -244,7 +244,7 @@ def _composed(
 
 def _with_topics(model: FittedModel, whole: Problem, known: Data, state: _HeadFit) -> FittedModel:
     """Return a model of a fit that was interrupted with topics as far as they were learned."""
-    if whole.energy.hidden.predictors is whole.energy.hidden:
+    if whole.energy.hidden.groups.dimensions is None:
         return model
     composed = state.composed or composed_start(whole, model.training, known, np.random.default_rng(state.seed))
     # topics may have been merged by then

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
 from typing import Literal, Self
@@ -10,17 +10,11 @@ from typing import Literal, Self
 import numpy as np
 
 from harmonium.hidden.base import HiddenLayer
-from harmonium.hidden.gaussian import machine_of_features
-from harmonium.kernels.rotation import promax, varimax
+from harmonium.hidden.coordinates import ROTATIONS, Coordinates
 from harmonium.support import Support
 from harmonium.validation import Choice
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
-_ROTATIONS: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
-    "varimax": varimax,
-    "promax": promax,
-    None: lambda loadings: np.linalg.svd(loadings, full_matrices=False)[2].T,
-}
 
 
 class FactorUnits(HiddenLayer):
@@ -77,10 +71,9 @@ class FactorUnits(HiddenLayer):
     settings = {
         **HiddenLayer.settings,
         "equal": Choice(("views", "features"), remedy="'views' is usual"),
-        "rotation": Choice(tuple(_ROTATIONS), remedy="'varimax' is usual"),
+        "rotation": Choice(tuple(ROTATIONS), remedy="'varimax' is usual"),
     }
     linear_mean = True
-    has_free_coordinates = True
     covariance_: np.ndarray
 
     def __init__(
@@ -93,54 +86,31 @@ class FactorUnits(HiddenLayer):
         self.rotation = rotation
         self.equal = equal
 
-    @property
-    def balances_views(self) -> bool:
-        """Whether views count the same in a rotation, and not features."""
-        return self.equal == "views"
-
-    def usual_size(self, n_rows: int | None) -> int:
-        """Return 50: factors that do not stand out of noise go."""
-        return super().usual_size(None)
-
     def restore(self, n_units: int) -> Self:
         """Return a fitted copy with a given number of units, whose covariance is 1."""
         layer = super().restore(n_units)
-        return layer.at(layer.own_parameters())
+        return layer.at(layer.extra_parameters())
 
     def goes_on_from(self, began: HiddenLayer) -> bool:
         """Tell whether the settings are the same, and no units were added."""
         return self._same_settings(began) and began.n_units_ <= self.n_units_
 
-    # ---- coordinates ---------------------------------------------------------------------------------------------
-    def coordinates(self, loadings: np.ndarray) -> np.ndarray:
-        """Return the rotation to simple structure, with order and signs."""
-        matrix = _ROTATIONS[self.rotation](loadings)
-        turned = loadings @ matrix
-        order = np.argsort(-np.square(turned).sum(axis=0), kind="stable")
-        largest = np.take_along_axis(turned, np.abs(turned).argmax(axis=0)[None, :], axis=0)[0]
-        return np.asarray((matrix * np.where(largest < 0, -1.0, 1.0))[:, order])
-
-    # ---- own parameters ------------------------------------------------------------------------------------------
     @property
-    def conditional_variance(self) -> float:
-        """The smallest variance, given the views, of factors in any direction."""
-        return float(np.linalg.eigvalsh(self.covariance_.astype(np.float64))[0])
+    def coordinates(self) -> Coordinates:
+        """Coordinates of simple structure."""
+        return Coordinates(self.rotation, balances_views=self.equal == "views")
 
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """The covariance of the units given the views."""
-        return ("covariance",)
-
-    def own_parameters(self) -> dict[str, np.ndarray]:
+    # ---- extra parameters ----------------------------------------------------------------------------------------
+    def extra_parameters(self) -> dict[str, np.ndarray]:
         """Return the covariance that training begins with."""
         return {"covariance": np.eye(self.n_units_)}
 
-    def at(self, own: Mapping[str, np.ndarray]) -> Self:
+    def at(self, extra: Mapping[str, np.ndarray]) -> Self:
         """Return the layer with a given covariance."""
         layer = copy(self)
         for name in ("_precision", "_factor", "_log_volume"):
             layer.__dict__.pop(name, None)
-        layer.covariance_ = own["covariance"]
+        layer.covariance_ = extra["covariance"]
         return layer
 
     @cached_property
@@ -162,6 +132,11 @@ class FactorUnits(HiddenLayer):
         """All finite real numbers."""
         return Support("finite real numbers")
 
+    @property
+    def conditional_variance(self) -> np.ndarray:
+        """Covariance S of the units."""
+        return self.covariance_
+
     def log_base(self, values: np.ndarray) -> np.ndarray:
         """Return the terms of -hᵀ S⁻¹ h / 2, unit by unit."""
         return _kept(-0.5 * values * (values @ self._precision), values)
@@ -178,18 +153,6 @@ class FactorUnits(HiddenLayer):
         """Return the variance of each unit."""
         return np.broadcast_to(np.diag(self.covariance_).astype(natural.dtype), natural.shape)
 
-    def root_of_slopes(self, slopes: np.ndarray) -> np.ndarray:
-        """Return the Cholesky factor of S."""
-        return self._factor
-
-    def by_natural(self, natural: np.ndarray, by_mean: np.ndarray) -> np.ndarray:
-        """Return S times the derivatives by the means."""
-        return self.mean(by_mean)
-
-    def moved_by(self, natural: np.ndarray, before: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """Return S times the parts."""
-        return self.mean(parts)
-
     def sample(self, natural: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw the units of each row together."""
         noise = rng.standard_normal(natural.shape, dtype=np.float32)
@@ -198,21 +161,6 @@ class FactorUnits(HiddenLayer):
     def mode(self, natural: np.ndarray) -> np.ndarray:
         """Return the mean."""
         return self.mean(natural)
-
-    # ---- with views of real numbers ------------------------------------------------------------------------------
-    def gain(self, curvature: np.ndarray) -> float:
-        """Return the largest eigenvalue of SG."""
-        return float(np.linalg.eigvalsh(self._factor.T @ curvature @ self._factor)[-1])
-
-    def mean_with_curvature(self, natural: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        """Return (S⁻¹ - G)⁻¹ times the naturals."""
-        return _kept(np.linalg.solve(self._precision - curvature, natural.T.astype(np.float64)).T, natural)
-
-    def boltzmann_machine(
-        self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the machine of the features alone, whose couplings are W S Wᵀ."""
-        return machine_of_features(weights, view_bias, bias, self.covariance_.astype(np.float64))
 
 
 def _kept(values: np.ndarray, like: np.ndarray) -> np.ndarray:

@@ -17,12 +17,12 @@ from harmonium.views import Views
 from harmonium.views.data import Data
 from tests.cases.models import hidden_names, make_family, make_hidden, make_parameters, random_batch
 
-ALL_USED = [name for name in hidden_names() if not make_hidden(name).selects]
+ALL_USED = [name for name in hidden_names() if not make_hidden(name).selection.selects]
 
 
 def test_layers_say_whether_they_select() -> None:
     for name in hidden_names():
-        assert make_hidden(name).selects == isinstance(make_hidden(name), SpikeSlab)
+        assert make_hidden(name).selection.selects == isinstance(make_hidden(name), SpikeSlab)
     assert {"BernoulliUnits", "BinomialUnits", "GaussianUnits"} <= set(ALL_USED)
 
 
@@ -41,7 +41,7 @@ def test_nothing_is_charged_changed_or_removed(hidden: str) -> None:
     for keywords in ({}, {"last": True}, {"at_once": True}):
         assert selection.charge(statistics.gradient, parameters, 20, **keywords) == 0.0
     for n_before in (None, 0, 3):
-        selection.settle(parameters, statistics.counts, 20, n_before)
+        selection.update(parameters, statistics.counts, 20, n_before)
     for name, value in before.items():
         np.testing.assert_array_equal(parameters[name], value)
         np.testing.assert_array_equal(statistics.gradient[name], gradient[name])
@@ -55,10 +55,10 @@ def test_nothing_is_charged_changed_or_removed(hidden: str) -> None:
 @pytest.mark.parametrize("hidden", ALL_USED)
 def test_all_rows_have_all_units(hidden: str) -> None:
     layer, natural = make_hidden(hidden), np.array([[-0.4, 0.7], [1.2, 0.0]])
-    np.testing.assert_array_equal(layer.presence(natural), layer.mean(natural))
-    known = np.zeros((2, 2))
-    assert layer.presence(natural, known) is known
-    assert layer.counts(natural) == layer.counts(natural, known) == 0.0
-    assert layer.remark(0) is layer.remark(2) is None
+    rule, known = layer.selection, np.zeros((2, 2))
+    np.testing.assert_array_equal(rule.presence(natural), layer.mean(natural))
+    assert rule.presence(natural, known) is known
+    assert rule.counts(natural) == rule.counts(natural, known) == 0.0
+    assert rule.remark(0) is rule.remark(2) is rule.prior is rule.activity is None
     assert layer.restore(5).n_units_ == 5 and layer.n_units_ == 2
     assert layer.goes_on_from(layer.restore(2)) and not layer.goes_on_from(layer.restore(3))

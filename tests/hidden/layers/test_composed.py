@@ -164,24 +164,6 @@ def test_merging_leaves_dimensions_alone() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("layer", "rows", "size"),
-    [
-        (BernoulliUnits(), 5, 2),
-        (BernoulliUnits(), 2500, 20),
-        (ComposedUnits(), 2500, 20),
-        (BernoulliUnits(), 10**6, 50),
-        (GaussianUnits(), None, 50),
-        (SpikeSlab(), 100, 50),
-        (IBP(), 100, 50),
-        (FactorUnits(), 100, 50),
-    ],
-    ids=str,
-)
-def test_number_of_topics_by_rows(layer: Any, rows: int | None, size: int) -> None:
-    assert layer.usual_size(rows) == size
-
-
 def test_number_of_dimensions_by_scores() -> None:
     X, _ = reviews()
     labels = (np.random.default_rng(0).random((N_ROWS, 34)) < 0.3).astype(int)
@@ -191,7 +173,7 @@ def test_number_of_dimensions_by_scores() -> None:
     assert (
         HarmoniumClassifier(2, hidden=given, driver=Stochastic(max_iter=1)).fit({"words": X}, labels).n_components_ == 5
     )
-    assert ComposedUnits().bind(2).for_outputs(100).n_units_ == 52
+    assert ComposedUnits().bind(2, n_outputs=100).n_units_ == 52
     model.set_params(warm_start=True).fit({"words": X}, labels)  # goes on with as many
     assert model.n_components_ == 2 + 34
     with pytest.raises(ValueError, match="can only go on with the 36 hidden units"):
@@ -214,6 +196,12 @@ def test_groups_that_are_not_independent_are_refused(name: str, group: Any) -> N
     model = Harmonium(2, hidden=ComposedUnits(**{name: group}))
     with pytest.raises(ValueError, match=f"ComposedUnits needs {name} that are independent"):
         model.fit(np.eye(4))
+
+
+def test_topics_and_dimensions_learn_batch_by_batch_where_nothing_is_predicted() -> None:
+    X, _ = reviews()
+    model = Harmonium(2, hidden=ComposedUnits(), random_state=0)
+    assert model.partial_fit(X[:100]).partial_fit(X[100:]).transform(X).shape == (N_ROWS, 32)
 
 
 def test_other_groups_can_be_composed() -> None:

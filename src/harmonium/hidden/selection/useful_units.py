@@ -4,18 +4,18 @@ evidence are removed at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harmonium.hidden.evidence import Evidence
-from harmonium.hidden.merging import merge_units
-from harmonium.hidden.selection import Pruned, Selection, SelectionContext, Use
+from harmonium.hidden.selection.evidence import Evidence
+from harmonium.hidden.selection.merging import merge_units
+from harmonium.hidden.selection.selection import Pruned, Selection, SelectionContext, Use
 from harmonium.params import HEAD_WEIGHTS, HIDDEN, Parameters, copy_parameters, couplings, own_of, units_of
 
 if TYPE_CHECKING:
-    from harmonium.hidden.spike_slab import SpikeSlab
+    from harmonium.hidden.selection.prior import BetaBernoulliPrior
 
 # the cost of weights changes slowly, so it is charged for this many batches at a time, which saves time; a convention
 _CHARGED_EVERY = 5
@@ -29,18 +29,18 @@ _SMALLEST_DIFFERENCE = 0.02
 class UsefulUnits(Selection):
     """Selection of the units of a `SpikeSlab` layer, which follows their use during passes over the data."""
 
-    def __init__(self, layer: SpikeSlab, context: SelectionContext) -> None:
-        self._layer = layer
+    def __init__(self, prior: BetaBernoulliPrior, context: SelectionContext) -> None:
+        self._prior, self._layer = prior, prior.layer
         self._n_items = context.n_items
         self._has_head = context.has_head
         self._is_length_normalized = context.is_length_normalized
-        self._evidence = Evidence(context, float(layer.relevance))
+        self._evidence = Evidence(context, float(prior.layer.relevance))
         self._uncharged = self._batches = 0
 
     def begin(self, parameters: Parameters) -> None:
         """Put all units into the queue."""
         log_odds = parameters[own_of(HIDDEN, "log_odds")]
-        log_odds[:] = self._layer.waiting_log_odds(len(log_odds), self._has_head)
+        log_odds[:] = self._prior.waiting_log_odds(len(log_odds), self._has_head)
 
     def charge(
         self, gradient: Parameters, parameters: Parameters, n_rows: int, last: bool = False, at_once: bool = False
@@ -53,26 +53,26 @@ class UsefulUnits(Selection):
         charged, self._uncharged, self._batches = self._uncharged, 0, 0
         return self._evidence.charge(gradient, parameters, charged)
 
-    def settle(
+    def update(
         self, parameters: Parameters, counts: np.ndarray | float, n_rows: int, n_before: int | None = None
     ) -> None:
         """Take a step of coordinate ascent, a full one if counts are over all items."""
         use = np.asarray(counts, dtype=np.float64) * (self._n_items / max(n_rows, 1))
         share = 1.0 if n_before is None else (1.0 + n_before) ** -_FORGETTING
         evidence = self.evidence(parameters)
-        own = self._layer.settle(self._own(parameters), use, self._n_items, evidence, share, self._has_head)
-        for name, value in own.items():
+        extra = self._prior.updated(self._extra(parameters), use, self._n_items, evidence, share, self._has_head)
+        for name, value in extra.items():
             parameters[own_of(HIDDEN, name)][:] = value
 
-    def _own(self, parameters: Parameters) -> Mapping[str, np.ndarray]:
-        return {name: parameters[own_of(HIDDEN, name)] for name in self._layer.own_names}
+    def _extra(self, parameters: Parameters) -> dict[str, np.ndarray]:
+        return {name: parameters[own_of(HIDDEN, name)] for name in self._prior.parameter_names}
 
     def read(self, parameters: Parameters, presence: Callable[[Parameters], np.ndarray]) -> dict[str, float]:
         """Return how many units stand out, and the bound on the prior terms in nats per item."""
         evidence = self.evidence(parameters)
         counts = presence(parameters).astype(np.float64) * self._n_items
-        in_order = counts[self._layer.rank(counts, evidence)]
-        bound = self._layer.prior_bound(self._own(parameters), in_order, self._n_items)
+        in_order = counts[self._prior.rank(counts, evidence)]
+        bound = self._prior.bound(self._extra(parameters), in_order, self._n_items)
         return {"n_components": float((evidence >= 1).sum()), "prior_bound": bound / self._n_items}
 
     def prune(self, parameters: Parameters, use: Use) -> Pruned:

@@ -119,8 +119,8 @@ def test_files_and_continued_fits_keep_the_bound(tmp_path):
     model = Harmonium(3, hidden=units, driver=Stochastic(max_iter=3), warm_start=True, random_state=0).fit(X)
     model.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
-    assert loaded.energy_.hidden.nonnegative
-    assert loaded.energy_.hidden.activity == 0.1
+    assert loaded.energy_.hidden.groups.nonnegative
+    assert loaded.energy_.hidden.selection.activity == 0.1
     assert loaded.fit(X).partial_fit(X).components_.min() >= 0
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.hidden.selection import Use
-from harmonium.hidden.useful_units import UsefulUnits
+from harmonium.hidden.selection.selection import Use
+from harmonium.hidden.selection.useful_units import UsefulUnits
 from harmonium.params import Parameters
 
 
@@ -30,4 +30,4 @@ class BornUnits(UsefulUnits):
 
     def found(self, parameters: Parameters, use: Use) -> np.ndarray:
         """Return which units differ from item to item."""
-        return ~self._layer.idle(use.deviation)
+        return ~self._layer.groups.idle(use.deviation)

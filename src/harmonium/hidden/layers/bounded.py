@@ -6,10 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from harmonium.hidden.activity import ActivityTarget
 from harmonium.hidden.base import HiddenLayer
-from harmonium.hidden.selection import Selection, SelectionContext
-from harmonium.params import Parameters, weights_of
+from harmonium.hidden.selection.activity import ActivityRule
+from harmonium.hidden.selection.rule import SelectionRule
 from harmonium.validation import Choice, Number
 
 
@@ -30,8 +29,8 @@ class BoundedUnits(HiddenLayer):
     Examples
     --------
     >>> from harmonium import BernoulliUnits
-    >>> BernoulliUnits(weights="nonnegative", activity=0.05).nonnegative
-    True
+    >>> BernoulliUnits(weights="nonnegative", activity=0.05).lower_bound
+    0.0
     """
 
     role = "hidden"  # stated again, as this is a base and no part
@@ -52,35 +51,11 @@ class BoundedUnits(HiddenLayer):
         self.activity = activity
 
     @property
-    def nonnegative(self) -> bool:
-        """Whether weights of views are kept at 0 or above."""
-        return self.weights == "nonnegative"
+    def lower_bound(self) -> float:
+        """Smallest value that weights of views may have."""
+        return 0.0 if self.weights == "nonnegative" else -np.inf
 
     @property
-    def held(self) -> str | None:
-        """What training holds the units to, in words."""
-        if self.nonnegative:
-            return "weights that are never negative"
-        return None if self.activity is None else "an activity"
-
-    def project(self, parameters: Parameters, views: list[str]) -> None:
-        """Move negative weights to zero, if they must not be negative."""
-        if self.nonnegative:
-            for view in views:
-                weights = parameters[weights_of(view)]
-                np.maximum(weights, 0, out=weights)
-
-    def counts(self, natural: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray | float:
-        """Return the sum over rows of the units' means, as shares of the largest value.
-
-        It is 0 if there is no target.
-        """
-        if self.activity is None:
-            return 0.0
-        means = self.mean(natural) if mean is None else mean
-        share: np.ndarray = means.sum(axis=0, dtype=np.float64) / self.support.upper
-        return share
-
-    def selection(self, context: SelectionContext) -> Selection:
-        """Return what moves the biases towards the target, if there is one."""
-        return Selection() if self.activity is None else ActivityTarget(self.activity)
+    def selection(self) -> SelectionRule:
+        """Rule that holds the units to their activity, if there is one."""
+        return SelectionRule(self) if self.activity is None else ActivityRule(self, self.activity)

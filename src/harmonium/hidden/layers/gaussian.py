@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from harmonium.distributions import Distribution, NormalDistribution
 from harmonium.hidden.base import HiddenLayer
 from harmonium.validation import Number
@@ -23,6 +21,7 @@ class GaussianUnits(HiddenLayer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> GaussianUnits(variance=2.0).mean(np.ones((1, 1))).tolist()
     [[2.0]]
     """
@@ -43,21 +42,3 @@ class GaussianUnits(HiddenLayer):
     def conditional_variance(self) -> float:
         """Variance s² of a unit given its natural parameter."""
         return float(self.variance)
-
-    def boltzmann_machine(
-        self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the machine of the features alone, whose couplings are s² WWᵀ."""
-        return machine_of_features(weights, view_bias, bias, float(self.variance))
-
-
-def machine_of_features(
-    weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray, covariance: np.ndarray | float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return bias and couplings of binary features, with normal units of some covariance summed out."""
-    spread = weights @ covariance if isinstance(covariance, np.ndarray) else weights * covariance
-    couplings = spread @ weights.T
-    # as x² = x, the diagonal is a part of the bias
-    features = view_bias + spread @ bias + 0.5 * np.diag(couplings)
-    np.fill_diagonal(couplings, 0)
-    return features, couplings

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from harmonium.distributions import BernoulliDistribution, Distribution
-from harmonium.hidden.bounded import BoundedUnits
+from harmonium.hidden.layers.bounded import BoundedUnits
 
 
 class BernoulliUnits(BoundedUnits):
@@ -25,6 +23,7 @@ class BernoulliUnits(BoundedUnits):
 
     Examples
     --------
+    >>> import numpy as np
     >>> BernoulliUnits().mean(np.zeros((1, 2))).tolist()
     [[0.5, 0.5]]
     """
@@ -33,13 +32,3 @@ class BernoulliUnits(BoundedUnits):
     def distribution(self) -> Distribution:
         """Distribution of a coin flip."""
         return BernoulliDistribution()
-
-    def boltzmann_machine(
-        self, weights: np.ndarray, view_bias: np.ndarray, bias: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the machine of features and units together, whose couplings are W."""
-        n_features, n_units = weights.shape
-        couplings = np.zeros((n_features + n_units,) * 2)
-        couplings[:n_features, n_features:] = weights
-        couplings[n_features:, :n_features] = weights.T
-        return np.concatenate([view_bias, bias]), couplings

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-import numpy as np
-from scipy.special import digamma
-
-from harmonium.hidden import sticks
 from harmonium.hidden.base import NUMBER_OF_UNITS
-from harmonium.hidden.spike_slab import SpikeSlab
+from harmonium.hidden.layers.spike_slab import SpikeSlab
+from harmonium.hidden.selection.prior import IndianBuffetPrior
 
 
 class IBP(SpikeSlab):
@@ -67,7 +64,6 @@ class IBP(SpikeSlab):
         **{name: setting for name, setting in SpikeSlab.settings.items() if name != "n_units"},
         "truncation": NUMBER_OF_UNITS,
     }
-    size_setting = "truncation"
 
     def __init__(
         self,
@@ -81,28 +77,11 @@ class IBP(SpikeSlab):
         super().__init__(alpha, kind, variance, inference, relevance)
         self.truncation = truncation
 
-    def bind(self, n_components: int) -> Self:
+    def bind(self, n_components: int, n_outputs: int = 0) -> Self:
         """Return a fitted copy of the layer, which knows its largest number of units."""
         return self.restore(int(n_components if self.truncation is None else self.truncation))
 
-    def log_odds_of_another(self, n_units: np.ndarray, n_items: int) -> np.ndarray:
-        """Return the prior log-odds of one more unit that any item has.
-
-        Their number is Poisson with mean α (1 + 1/2 + … + 1/n) (Griffiths & Ghahramani 2011).
-        """
-        if self.alpha == "learn":  # the best α makes both as likely
-            return np.zeros(len(n_units))
-        expected = float(self.alpha) * (digamma(n_items + 1) + np.euler_gamma)
-        return np.asarray(np.log(expected) - np.log(n_units + 1.0))
-
-    def _concentration(self, alpha: float) -> float:
-        return alpha
-
-    def _update(self, beta: np.ndarray, counts: np.ndarray, n_items: float, alpha: float) -> np.ndarray:
-        return sticks.stick_update(beta, counts, n_items, alpha)
-
-    def _log_odds(self, beta: np.ndarray) -> np.ndarray:
-        return sticks.stick_log_odds(beta)
-
-    def _bound(self, beta: np.ndarray, counts: np.ndarray, n_items: float, alpha: float) -> float:
-        return sticks.stick_bound(beta, counts, n_items, alpha)
+    @property
+    def selection(self) -> IndianBuffetPrior:
+        """The Indian buffet process."""
+        return IndianBuffetPrior(self)

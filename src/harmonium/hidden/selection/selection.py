@@ -1,7 +1,7 @@
-"""Selection of units: what a layer that selects its units does besides following gradients.
+"""Selection of units during training: what is done about them besides following gradients.
 
-The loops over data ask the layer for a `Selection` and tell it what they see; they need not know which layer it is. The
-class defined here is for layers that use all their units: it does nothing.
+The loops over data start the `Selection` of the layer's rule and tell it what they see; they need not know which layer
+it is. The class defined here is for layers that use all their units: it does nothing.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Selection:
         """
         return 0.0
 
-    def settle(
+    def update(
         self, parameters: Parameters, counts: np.ndarray | float, n_rows: int, n_before: int | None = None
     ) -> None:
         """Update the prior, in place, from how many rows have each unit.
@@ -118,7 +118,7 @@ class Selection:
         parameters : dict of str to ndarray
             Parameters of the model; those of the prior, which belong to the layer, are changed.
         counts : ndarray of shape (units,), or float
-            Sums over rows, as `HiddenLayer.counts` returns them.
+            Sums over rows, as `SelectionRule.counts` returns them.
         n_rows : int
             Number of these rows.
         n_before : int, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from harmonium.distributions import BinomialDistribution, Distribution
-from harmonium.hidden.bounded import BoundedUnits
+from harmonium.hidden.layers.bounded import BoundedUnits
 from harmonium.validation import Whole
 
 

@@ -11,11 +11,6 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from harmonium import IBP, BernoulliUnits, SpikeSlab
-from harmonium.batch import Batch, ViewBatch
-from harmonium.energy import Energy
-from harmonium.inference.exact import exact_log_partition
-from harmonium.inference.symmetry import canonical_signs
-from tests.cases.models import make_family, make_parameters
 
 NATURALS = np.array([[-3.0, -0.7, 0.0], [0.4, 1.1, 2.5]])
 ODDS = np.array([-1.2, 0.3, 0.9])
@@ -108,19 +103,3 @@ def test_samples_of_real_units_have_their_moments() -> None:
     spread = np.sqrt(layer.mean_derivative(NATURALS[1]))
     assert np.all(np.abs(drawn.mean(axis=0) - layer.mean(NATURALS[1])) < error * spread)
     np.testing.assert_allclose(drawn.std(axis=0), spread, rtol=0.03)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_turning_units_over_keeps_the_distribution(seed: int) -> None:
-    energy = Energy({"x": make_family("Bernoulli")}, IBP().bind(3))
-    parameters = make_parameters(energy, seed=seed, scale=1.0)
-    turned_parameters, turned = canonical_signs(energy, parameters, {"x": np.full(3, 0.4)})
-    states = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)], dtype=float)
-    batch = Batch({"x": ViewBatch(states)}, 8)
-    before, after = (
-        -energy.free_energy(p, batch) - exact_log_partition(energy, p) for p in (parameters, turned_parameters)
-    )
-    np.testing.assert_allclose(after, before, atol=1e-10)
-    np.testing.assert_array_equal(turned_parameters["hidden.log_odds"], parameters["hidden.log_odds"])
-    means = [energy.layer(p).mean(energy.hidden_natural(p, batch)) for p in (parameters, turned_parameters)]
-    np.testing.assert_allclose(means[1], np.where(turned, 1 - means[0], means[0]), atol=1e-12)

@@ -24,7 +24,7 @@ from harmonium import (
     merge_duplicates,
 )
 from harmonium.energy import Energy
-from harmonium.hidden.merging import agreeing_units
+from harmonium.hidden.selection.merging import agreeing_units
 from harmonium.params import HIDDEN_BIAS, couplings, record
 from harmonium.report import near_duplicates
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.hidden.selection import SelectionContext
+from harmonium.hidden.selection.selection import SelectionContext
 from harmonium.kernels.reductions import add_scaled, weighted_column_squares
 from harmonium.params import Parameters
 

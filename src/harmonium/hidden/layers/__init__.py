@@ -1,0 +1,1 @@
+"""Hidden layers, one file each."""
