@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy import float32, int32
 from scipy.special import expit
 
 from harmonium.kernels.runtime.jit import inline, jit
+
+# Numbers between the beginnings of two arrays from which compiled loops take them to be apart: those of the widest
+# vectors, four at a time.
+_APART = 64
 
 
 @inline
@@ -90,9 +96,7 @@ def softplus(natural: np.ndarray) -> np.ndarray:
     """
     if natural.dtype != np.float32:
         return np.logaddexp(natural, natural.dtype.type(0))
-    out = np.empty_like(natural)
-    _softplus(natural.ravel(order="K"), out.ravel(order="K"))
-    return out
+    return _of_each(_softplus, natural)
 
 
 def logistic(natural: np.ndarray) -> np.ndarray:
@@ -105,6 +109,19 @@ def logistic(natural: np.ndarray) -> np.ndarray:
     """
     if natural.dtype != np.float32:
         return expit(natural)
-    out = np.empty_like(natural)  # in the memory order of its argument
-    _logistic(natural.ravel(order="K"), out.ravel(order="K"))
+    return _of_each(_logistic, natural)
+
+
+def _of_each(kernel: Callable[[np.ndarray, np.ndarray], None], natural: np.ndarray) -> np.ndarray:
+    """Return the values of a kernel for all elements, in the memory order of the argument."""
+    out = np.empty_like(natural)
+    values, results = natural.ravel(order="K"), out.ravel(order="K")
+    if len(values) >= _APART:
+        kernel(values, results)
+    else:
+        # where arrays lie so near each other that they might overlap, compiled loops go element by element, and divide
+        # more exactly than vectors do: results would depend on where small arrays happen to lie
+        apart = np.empty(_APART + len(values), dtype=np.float32)[_APART:]
+        kernel(values, apart)
+        results[...] = apart
     return out
