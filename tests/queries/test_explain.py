@@ -26,6 +26,7 @@ from harmonium import (
     Stochastic,
     Views,
 )
+from harmonium.estimators.input import known_views
 from harmonium.hidden.base import secant
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
@@ -124,7 +125,7 @@ def test_the_base_is_the_same_for_all_rows_of_a_table() -> None:
     ):
         model.fit(frame, y)
         found = model.explain(frame.head(8))
-        expected = scores(model.fitted_, model.as_views(frame.head(8)))
+        expected = scores(model.fitted_, known_views(model, frame.head(8)))
         factor, shift = model.fitted_.head.outputs_.units()
         for row, why in enumerate(found):
             np.testing.assert_array_equal(why.base, found[0].base)
@@ -138,11 +139,11 @@ def test_the_base_is_the_same_for_all_rows_of_a_table() -> None:
 
 def test_classes_summed_out_exactly_add_up() -> None:
     model = DiscriminativeRBM(4, **FEW).fit(TAGS, KIND)
-    expected = scores(model.fitted_, model.as_views(TAGS[:5]))
+    expected = scores(model.fitted_, known_views(model, TAGS[:5]))
     for row, why in enumerate(model.explain(TAGS[:5])):
         total = why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0)
         np.testing.assert_allclose(total, expected[row], rtol=1e-5, atol=1e-6)
-        assert set(why.features["view"]) == set(model.input_names_)  # the label's own view is not looked at
+        assert set(why.features["view"]) == set(model.fitted_.input_names)  # the label's own view is not looked at
 
 
 def test_the_base_is_the_score_of_the_average_item() -> None:
@@ -225,7 +226,9 @@ def test_nystroem_features_add_up_and_their_gradients_are_right() -> None:
 def check_linear_part(model: HarmoniumClassifier, path: LinearPart) -> None:
     from dataclasses import replace
 
-    fitted = replace(model.fitted_, problem=replace(model.fitted_.problem, head=model.head_.with_linear_part(path)))
+    fitted = replace(
+        model.fitted_, problem=replace(model.fitted_.problem, head=model.fitted_.head.with_linear_part(path))
+    )
     rows = ITEMS[:6]
     expected = scores(fitted, rows)
     for row, why in enumerate(explain(fitted, rows)):

@@ -150,7 +150,9 @@ def test_distances_are_those_between_expected_views() -> None:
         expected = model.reconstruct(views)[name]
         without = model.inverse_transform(model.transform(views)[:1] * 0 + nothing(model))[name]
         # linear up to here, so that differences of data are differences of statistics
-        stretch = np.exp(family.log_volume()) / family.deviation(model.energy_.own(model.parameters_, name))
+        stretch = np.exp(family.log_volume()) / family.deviation(
+            model.fitted_.energy.own(model.fitted_.parameters, name)
+        )
         parts.append((expected - without) * stretch)
     expected = normalize(np.concatenate(parts, axis=1))
     model.output = "directions"
@@ -161,7 +163,7 @@ def test_distances_are_those_between_expected_views() -> None:
 
 def nothing(model: Harmonium) -> np.ndarray:
     """Means of units for an item that is average in all numbers and has no words."""
-    parameters = model.parameters_
+    parameters = model.fitted_.parameters
     return parameters["hidden.bias"] @ parameters["hidden.covariance"]
 
 
