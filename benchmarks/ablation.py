@@ -162,7 +162,7 @@ def measured(task: Task, given: dict[str, Any], seeds: int) -> list[Any]:
         begin = time.perf_counter()
         model = task.estimator(random_state=seed, **given).fit(task.train, task.y)
         seconds.append(time.perf_counter() - begin)
-        held_out.append(float(np.min(model.validation_["error"])))
+        held_out.append(float(np.min(model.fitted_.validation["error"])))
         predicted = model.predict(task.test)
         scores.append(error(task.truth, predicted) if task.classes else r_squared(task.truth, predicted))
     cells = [with_deviation(values) if seeds > 1 else values[0] for values in (held_out, scores)]

@@ -17,6 +17,7 @@ from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import BEFH, DivergenceError, Harmonium, Metropolis
+from harmonium.inspection import posterior_draws
 
 BENCHMARK = Benchmark(
     title="30 coins",
@@ -30,7 +31,10 @@ TOSSED = (np.random.default_rng(0).random((30, 2)) < 0.5).astype(float)
 
 def exact_squares(model: Harmonium) -> np.ndarray:
     """E[W²] of both features by quadrature."""
-    bias, hidden_bias = model.parameters_["view0.bias"].astype(float), float(model.parameters_["hidden.bias"][0])
+    bias, hidden_bias = (
+        model.fitted_.parameters["view0.bias"].astype(float),
+        float(model.fitted_.parameters["hidden.bias"][0]),
+    )
     grid = np.linspace(-6, 6, 121)
     points = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
     everything = np.array(list(itertools.product([0.0, 1.0], repeat=2)))
@@ -39,7 +43,7 @@ def exact_squares(model: Harmonium) -> np.ndarray:
         return x @ bias + 0.5 * np.square(hidden_bias + points @ x.T)
 
     log_posterior = log_density(TOSSED).sum(axis=1) - len(TOSSED) * logsumexp(log_density(everything), axis=1)
-    log_posterior -= (np.square(points) / model.prior_["view0"].variance / 2).sum(axis=1)
+    log_posterior -= (np.square(points) / model.fitted_.posterior.prior["view0"].variance / 2).sum(axis=1)
     weight = np.exp(log_posterior - log_posterior.max())
     return weight @ np.square(points) / weight.sum()
 
@@ -50,8 +54,8 @@ def one_seed(seed: int, driver: Metropolis) -> dict[str, list[float]] | None:
         model = BEFH(1, driver=driver, random_state=seed, n_jobs=1).fit(TOSSED)
     except DivergenceError:
         return None
-    found = np.square(model.posterior_["view0.weights"][..., 0]).mean(axis=(0, 1))
-    prior = [float(value) for value in model.prior_["view0"].variance]
+    found = np.square(posterior_draws(model)["view0.weights"][..., 0]).mean(axis=(0, 1))
+    prior = [float(value) for value in model.fitted_.posterior.prior["view0"].variance]
     exact = model.history_["exact"][-1]
     return {"found": found.tolist(), "truth": exact_squares(model).tolist(), "prior": prior, "exact": [exact] * 2}
 

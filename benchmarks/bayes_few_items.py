@@ -31,6 +31,7 @@ from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import NUMBERS, RIVALS, Preparation, preparations, rows_of, trivial, tuned
+from harmonium.inspection import posterior_draws
 
 BENCHMARK = Benchmark(
     title="Classes from few items",
@@ -81,7 +82,7 @@ def auroc(wrong: np.ndarray, doubt: np.ndarray) -> float:
 
 def votes(model: Any, parts: list[Views], y: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     """Accuracy of what most draws say, and how well the share of other votes tells its errors."""
-    draws = model.posterior_
+    draws = posterior_draws(model)
     encoded = [
         {view: np.asarray(model.families_[view].codec.encode(value), dtype=np.float32) for view, value in views.items()}
         for views in parts

@@ -43,7 +43,7 @@ def documents(n_words: int) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_ar
 def held_out(model: Harmonium, rows: scipy.sparse.csr_array) -> float:
     """Return the mean reconstruction loss of new rows, in nats."""
     batch = Views({"view0": rows}).batch(np.arange(rows.shape[0]), model.families_)
-    return reconstruct(model.fitted_.problem, model.parameters_, batch).total
+    return reconstruct(model.fitted_.problem, model.fitted_.parameters, batch).total
 
 
 def in_shards(rows: scipy.sparse.csr_array, number: int) -> Shards:

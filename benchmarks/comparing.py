@@ -116,7 +116,7 @@ class Comparison:
             begin = time.perf_counter()
             predictions.append(model.predict(test))
             predicting.append(time.perf_counter() - begin)
-            settings.append(f"C {model.C_:.3g}, {model.n_iter_} epochs")
+            settings.append(f"C {model.fitted_.C:.3g}, {model.n_iter_} epochs")
             fitted.append(model)
         setting = "; ".join(dict.fromkeys(settings))
         self.add(name, setting, predictions, float(np.median(fitting)), float(np.median(predicting)))

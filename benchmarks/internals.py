@@ -5,7 +5,7 @@ Fitted estimators do not offer exact posteriors, known truths and single steps o
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.estimators.preparation import prepare
+from harmonium.estimators.problem import prepare
 from harmonium.families.chain_states import chain_states
 from harmonium.inference.ais import LogPartition, annealed_log_partition
 from harmonium.inference.exact import exact_expectations, exact_log_partition

@@ -208,7 +208,7 @@ def run(options: SimpleNamespace) -> Result:
         rival = "linear SVM" if task.classes else "ridge"
         found = tuned(RIVALS[rival], {"words": task.counts}, task.y, {"words": task.unseen})
         wrong = [task.wrong(model.predict({"words": task.unseen})) for model in models]
-        shares = ", ".join(f"{part} {share:.2f}" for part, share in models[0].shares_.items())
+        shares = ", ".join(f"{part} {share:.2f}" for part, share in models[0].fitted_.shares.items())
         nothing = task.wrong(trivial(task.y, len(task.truth), task.classes).predicted)
         own = median(seconds)
         ratio = own / found.seconds

@@ -179,7 +179,7 @@ def run(options: SimpleNamespace) -> Result:
             begin = time.perf_counter()
             models.append(HarmoniumClassifier(random_state=seed).fit(views, y))
             seconds.append(time.perf_counter() - begin)
-        chosen = "; ".join(f"C {model.C_:g}, {model.n_iter_} epochs" for model in models)
+        chosen = "; ".join(f"C {model.fitted_.C:g}, {model.n_iter_} epochs" for model in models)
         predicted, scores = ([ask(other) for ask in asks] for asks in questions(models))
         rows.append(measured("`HarmoniumClassifier()`", chosen, truth, predicted, scores, float(np.median(seconds))))
         result.text(

@@ -81,7 +81,7 @@ def run(options: SimpleNamespace) -> Result:
             begin = time.perf_counter()
             model: Any = kind(options.topics, views=Bernoulli(), head=head, random_state=seed).fit(X, y)
             seconds.append(time.perf_counter() - begin)
-            chosen.append(f"C={model.C_:g}, {model.n_iter_} epochs")
+            chosen.append(f"C={model.fitted_.C:g}, {model.n_iter_} epochs")
             found.append(model.predict(unseen))
         report(name, "; ".join(chosen), found, float(np.median(seconds)))
     result = Result()

@@ -236,7 +236,7 @@ def brief_sampling(truth: np.ndarray, n_exact: int, file: Path) -> tuple[list[li
 def fitted_dwh() -> tuple[Energy, Parameters]:
     data = load_bdgp()
     model = DWH(N_UNITS, {"image": Gaussian(), "text": Bernoulli()}, random_state=0).fit(data.views)
-    return model.energy_, model.parameters_
+    return model.fitted_.energy, model.fitted_.parameters
 
 
 def estimates(energy: Energy, parameters: Parameters) -> tuple[list[LogPartition], list[LogPartition]]:

@@ -161,7 +161,7 @@ def run(options: SimpleNamespace) -> Result:
             scores.append(float(measure(truth, _predicted_elsewhere(model, test))))
             if not classes:
                 widths.append([_covered(model.predict(unseen, interval=level), truth) for level in LEVELS])
-        setting = f"C {model.C_:.3g}, {model.n_iter_} epochs"
+        setting = f"C {model.fitted_.C:.3g}, {model.n_iter_} epochs"
         rows.append([f"`{kind.__name__}()`, raw frame", setting, with_deviation(scores), float(np.median(seconds))])
         print(name, rows[-1], flush=True)
         columns = {"model": None, "chosen": None, "accuracy" if classes else "R²": "{:.4f}", "fit, s": "{:.0f}"}

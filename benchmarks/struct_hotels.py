@@ -103,7 +103,7 @@ def add_rivals(scores: Scores, inputs: Mapping[str, tuple[Any, Any]], y: np.ndar
 def best(variants: list[Callable[[], Any]], X: Any, y: np.ndarray) -> Any:
     """The variant with the smallest error on rows that `fit` held out."""
     models = [variant().fit(X, y) for variant in variants]
-    return min(models, key=lambda model: min(model.validation_["error"]))
+    return min(models, key=lambda model: min(model.fitted_.validation["error"]))
 
 
 def svm_on(model: Any, X: Any, y: np.ndarray, new: Any, truth: np.ndarray) -> float:

@@ -20,6 +20,7 @@ from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from harmonium import BernoulliUnits, Binomial, Chain, Harmonium, Sequences, Stochastic, Views
+from harmonium.inspection import log_partition
 
 BENCHMARK = Benchmark(
     title="Known truth: chains",
@@ -62,7 +63,7 @@ def log_likelihood(energy: Energy, parameters: Parameters, sequences: Sequences)
 def without_links(model: Harmonium, counts: np.ndarray) -> float:
     """The same for a model of counts: sequences with the same counts share their probability."""
     ways = gammaln(LENGTH + 1) - gammaln(counts + 1) - gammaln(LENGTH - counts + 1)
-    return float((model.score_samples([counts]) - ways.sum(axis=1)).mean() - model.log_partition("exact").value)
+    return float((model.score_samples([counts]) - ways.sum(axis=1)).mean() - log_partition(model, "exact").value)
 
 
 def recovered(true: Parameters, found: Parameters) -> tuple[float, float, float]:
@@ -87,8 +88,8 @@ def trial(seed: int, n_items: int, options: SimpleNamespace) -> dict[str, Any]:
     parts: dict[str, Any] = {"hidden": BernoulliUnits(), "driver": driver, "random_state": seed}
     result: dict[str, Any] = {"true model": log_likelihood(energy, parameters, test)}
     chain = Harmonium(UNITS, views={"x": Chain()}, **parts).fit({"x": train})
-    result["links"] = log_likelihood(chain.energy_, chain.parameters_, test)
-    result["recovered"] = recovered(parameters, chain.parameters_)
+    result["links"] = log_likelihood(chain.fitted_.energy, chain.fitted_.parameters, test)
+    result["recovered"] = recovered(parameters, chain.fitted_.parameters)
     flat = Harmonium(UNITS, views=[Binomial(LENGTH)], **parts).fit([train.counts[:, :FEATURES].toarray()])
     result["no links"] = without_links(flat, test.counts[:, :FEATURES].toarray())
     silent = {name: np.zeros_like(value) for name, value in parameters.items()} | {"x.bias": fitted_alone(train)}

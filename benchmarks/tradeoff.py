@@ -120,7 +120,7 @@ class Ways:
                 model = self.supervised(hidden, C, seed, "auto").fit(self.views(), self.task.y)
                 way = self.way(kind, C)
                 way.add(*self.of(model), self.task.y, model.predict({"words": self.task.unseen}))
-                way.held_out.append(min(model.validation_["error"]))
+                way.held_out.append(min(model.fitted_.validation["error"]))
 
     def fresh(self, C: float, seed: int, y: np.ndarray) -> np.ndarray:
         """Return predictions by non-negative units of training rows that they have not seen."""
@@ -178,10 +178,10 @@ class Ways:
 
         levels = np.array_split(np.argsort(self.task.y, kind="stable"), 3)
         sizes = [len(part) for part in np.array_split(np.arange(self.n_topics), 3)]
-        parts = [begun(size, np.sort(rows)).parameters_ for size, rows in zip(sizes, levels, strict=True)]
+        parts = [begun(size, np.sort(rows)).fitted_.parameters for size, rows in zip(sizes, levels, strict=True)]
         model = begun(self.n_topics, slice(None))
         for name in ("words.weights", "hidden.bias"):
-            model.parameters_[name][:] = np.concatenate([part[name] for part in parts], axis=-1)
+            model.fitted_.parameters[name][:] = np.concatenate([part[name] for part in parts], axis=-1)
         return model.set_params(driver=None).fit(self.views())
 
 

@@ -199,7 +199,11 @@ def run_defaults(inner: tuple, outer: tuple) -> tuple:
     begin = time.perf_counter()
     model = HarmoniumClassifier(random_state=0, n_jobs=1).fit(views, y)
     seconds = time.perf_counter() - begin
-    return float(np.mean(model.predict(test) == test_y)), seconds, (f"C {model.C_:.3g}", f"{model.n_iter_} epochs")
+    return (
+        float(np.mean(model.predict(test) == test_y)),
+        seconds,
+        (f"C {model.fitted_.C:.3g}", f"{model.n_iter_} epochs"),
+    )
 
 
 def run_classifier(fit: Callable[..., Predict], grid: Iterable[tuple], inner: tuple, outer: tuple) -> tuple:

@@ -87,11 +87,11 @@ def test_heads_and_drivers_go_by_name() -> None:
     kept: dict[str, Any] = {"n_components": 2, "random_state": 0, "validation_fraction": 0}
     model = HarmoniumClassifier(**kept, head="label_view", driver="lbfgs", objective="mean field")
     model.set_params(driver__max_iter=1)
-    assert type(model.fit(REAL, Y).head_).__name__ == "LabelView" and not hasattr(model, "partial_fit")
+    assert type(model.fit(REAL, Y).fitted_.head).__name__ == "LabelView" and not hasattr(model, "partial_fit")
     assert not hasattr(HarmoniumClassifier(driver="L-BFGS"), "partial_fit")
     assert HarmoniumClassifier(head="multi_label_hinge").__sklearn_tags__().classifier_tags.multi_label
     draws = Langevin(n_draws=1, n_warmup=2, n_chains=1, prior="empirical_bayes", start=None)
-    assert Harmonium(2, driver=draws, hidden="Gaussian", random_state=0).fit(REAL).posterior_
+    assert Harmonium(2, driver=draws, hidden="Gaussian", random_state=0).fit(REAL).fitted_.posterior
     with pytest.raises(ValueError, match="began with, Hinge; got LabelView"):
         HarmoniumClassifier(**{**QUICK, "validation_fraction": 0}, head=Hinge(C=1.0)).partial_fit(REAL, Y).set_params(
             head="label_view"

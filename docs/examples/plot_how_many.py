@@ -27,12 +27,12 @@ for ax, picture in zip(axes, pictures, strict=False):
 
 # %%
 model = Harmonium(hidden=IBP(truncation=30), random_state=0).fit(pictures)
-print(model.n_components_, "units; share of the pictures that use each:", model.unit_usage_.round(2))
+print(model.n_components_, "units; share of the pictures that use each:", model.fitted_.usage.round(2))
 
 # %%
 # Each unit is one bar:
 (view,) = model.families_
-weights = model.loadings(view).to_numpy()
+weights = model.topics(view, n=None, by="weight").to_numpy()
 fig, axes = plt.subplots(1, model.n_components_, figsize=(9, 1.3))
 for ax, column in zip(axes, weights.T, strict=True):
     ax.imshow(column.reshape(6, 6), cmap="RdBu_r", vmin=-abs(weights).max(), vmax=abs(weights).max())

@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 
 from harmonium import BEFH, Langevin
+from harmonium.inspection import diagnostics
 
 wines, grower = load_wine(return_X_y=True, as_frame=True)
 wines, grower = wines.sample(frac=1, random_state=0), grower.sample(frac=1, random_state=0)
@@ -31,4 +32,4 @@ fig.tight_layout()
 
 # %%
 # Did the chains mix? R-hat should be below 1.1.
-print(model.diagnostics(n_pairs=3))
+print(diagnostics(model, n_pairs=3))

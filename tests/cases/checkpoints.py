@@ -119,16 +119,16 @@ def interrupting(owner: Any, method: str, number: int, times: int = 1) -> Iterat
 
 def assert_same_bits(one: Any, two: Any) -> None:
     """Parameters, draws, record and predictions are the same, but not the time it took."""
-    assert one.stopped_ == two.stopped_ and one.n_iter_ == two.n_iter_
-    assert one.parameters_.keys() == two.parameters_.keys()
-    for name, value in one.parameters_.items():
-        np.testing.assert_array_equal(value, two.parameters_[name])
+    assert one.fitted_.training.log.stopped == two.fitted_.training.log.stopped and one.n_iter_ == two.n_iter_
+    assert one.fitted_.parameters.keys() == two.fitted_.parameters.keys()
+    for name, value in one.fitted_.parameters.items():
+        np.testing.assert_array_equal(value, two.fitted_.parameters[name])
     histories = [{name: column for name, column in model.history_.items() if name != "seconds"} for model in (one, two)]
     assert histories[0] == histories[1]
     for first, second in zip(one.fitted_.draws, two.fitted_.draws, strict=True):
         for name, value in first.items():
             np.testing.assert_array_equal(value, second[name])
     if one.fitted_.head is not None:
-        assert one.validation_ == two.validation_ and one.C_ == two.C_
-        for name, value in one.head_.constants().items():
-            np.testing.assert_array_equal(value, two.head_.constants()[name])
+        assert one.fitted_.validation == two.fitted_.validation and one.fitted_.C == two.fitted_.C
+        for name, value in one.fitted_.head.constants().items():
+            np.testing.assert_array_equal(value, two.fitted_.head.constants()[name])

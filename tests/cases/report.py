@@ -46,7 +46,7 @@ def fit_gaussian(matrix, n_components=2, variance=0.3, **settings):
 
 
 def direct_means(model, X):
-    parameters = model.parameters_
+    parameters = model.fitted_.parameters
     colour = model.families_["colour"].codec.encode(X["colour"])
     return expit(
         parameters[HIDDEN_BIAS] + X["words"] @ parameters["words.weights"] + colour @ parameters["colour.weights"]

@@ -76,9 +76,9 @@ def test_info_prints_which_units_are_in_use(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert f"{model.n_components_} of truncation 8 units in use" in result.output
     rows = [line.split("│")[1:3] for line in result.output.splitlines() if "%" in line]
-    order = np.argsort(-model.unit_usage_)
+    order = np.argsort(-model.fitted_.usage)
     assert [int(topic) for topic, _ in rows] == order.tolist()
-    assert [usage.strip() for _, usage in rows] == [f"{share:.0%}" for share in model.unit_usage_[order]]
+    assert [usage.strip() for _, usage in rows] == [f"{share:.0%}" for share in model.fitted_.usage[order]]
 
 
 def test_info_refuses_in_one_sentence(tmp_path: Path) -> None:

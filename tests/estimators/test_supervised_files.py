@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 import harmonium
 from harmonium import DiscriminativeRBM, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
+from harmonium.inspection import canonical_signs
 from harmonium.recipes import TWH
 from tests.cases.supervised import (
     FRESH,
@@ -47,8 +48,8 @@ def test_same_result_on_one_thread_or_two(model: HarmoniumClassifier) -> None:
     data = {"words": words, "colour": np.eye(3)[y] + rng.normal(size=(150, 3))}
     model.set_params(n_components=20, driver=Stochastic(2, 50))
     one, two = (clone(model).set_params(n_jobs=n_jobs).fit(data, y) for n_jobs in (1, 2))
-    for name, value in one.parameters_.items():
-        np.testing.assert_array_equal(two.parameters_[name], value)
+    for name, value in one.fitted_.parameters.items():
+        np.testing.assert_array_equal(two.fitted_.parameters[name], value)
     assert_same_predictions(one, two, data)
 
 
@@ -67,9 +68,10 @@ def test_pickle_keeps_the_model() -> None:
 def test_turning_units_over_changes_no_prediction() -> None:
     model = classifier().fit(X, Y)
     before = model.decision_function(FRESH)
-    weights = {name: value.copy() for name, value in model.parameters_.items()}
-    np.testing.assert_allclose(model.canonical_signs().decision_function(FRESH), before, atol=1e-4)
-    assert any(not np.array_equal(value, weights[name]) for name, value in model.parameters_.items())
+    weights = {name: value.copy() for name, value in model.fitted_.parameters.items()}
+    model = canonical_signs(model)
+    np.testing.assert_allclose(model.decision_function(FRESH), before, atol=1e-4)
+    assert any(not np.array_equal(value, weights[name]) for name, value in model.fitted_.parameters.items())
     np.testing.assert_array_equal(model.classes_[model.predict_proba(FRESH).argmax(axis=1)], model.predict(FRESH))
 
 
@@ -104,7 +106,7 @@ def test_saved_models_predict_bit_for_bit(case: str, tmp_path: Path) -> None:
     assert type(again) is type(model) and repr(again) == repr(model)
     assert_same_predictions(model, again, data)
     np.testing.assert_array_equal(again.coef_, model.coef_)
-    assert again.C_ == model.C_ and getattr(again, "validation_", None) == getattr(model, "validation_", None)
+    assert again.fitted_.C == model.fitted_.C and again.fitted_.validation == model.fitted_.validation
     if hasattr(model, "classes_"):
         for one, two in zip(model.fitted_.meaning.classes, again.fitted_.meaning.classes, strict=True):
             np.testing.assert_array_equal(one, two)

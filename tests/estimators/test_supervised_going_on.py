@@ -28,10 +28,10 @@ def test_partial_fit_learns_from_pieces() -> None:
     for _ in range(8):
         for first in range(0, N_ROWS, 60):
             model.partial_fit(pieces[first : first + 60], Y[first : first + 60])
-    assert model.score(FRESH, Y_FRESH) > 0.9 and model.n_iter_ == 33 and model.C_ == 1.0
+    assert model.score(FRESH, Y_FRESH) > 0.9 and model.n_iter_ == 33 and model.fitted_.C == 1.0
     assert model.partial_fit({"words": X["words"]}, Y).score(FRESH, Y_FRESH) > 0.9  # a view is missing in this piece
     balanced = classifier(head=Hinge(class_weight="balanced"))
-    assert balanced.partial_fit(pieces[:40], Y[:40] % 2, classes=[0, 1, 2]).C_ == 1.6
+    assert balanced.partial_fit(pieces[:40], Y[:40] % 2, classes=[0, 1, 2]).fitted_.C == 1.6
 
 
 def test_partial_fit_of_several_columns_labels_and_numbers() -> None:
@@ -76,14 +76,14 @@ def test_warm_start_goes_on() -> None:
 def test_training_goes_on_with_the_settings_that_the_head_has_now() -> None:
     warm = classifier(head=Hinge(C=0.5), warm_start=True).fit(X, Y)
     same, began = classifier(head=Hinge(C=0.5), warm_start=True).fit(X, Y).fit(X, Y), warm.decision_function(FRESH)
-    assert warm.set_params(head=Hinge(C=0.01, ridge=0.1)).fit(X, Y).C_ == 0.01 and warm.head_.ridge == 0.1
+    assert warm.set_params(head=Hinge(C=0.01, ridge=0.1)).fit(X, Y).fitted_.C == 0.01 and warm.fitted_.head.ridge == 0.1
     assert warm.fitted_.problem.loss_weight == 0.01 * warm.fitted_.baseline_nll
     assert not np.array_equal(warm.decision_function(FRESH), same.decision_function(FRESH))
     assert not np.array_equal(warm.decision_function(FRESH), began)
-    assert warm.set_params(head__C=2.0).partial_fit(X, Y).C_ == 2.0
-    assert warm.set_params(head=None).fit(X, Y).head_.C == 2.0
+    assert warm.set_params(head__C=2.0).partial_fit(X, Y).fitted_.C == 2.0
+    assert warm.set_params(head=None).fit(X, Y).fitted_.head.C == 2.0
     numbers = regressor(warm_start=True).fit(*two_numbers())
-    assert numbers.set_params(head__epsilon=0.7).fit(*two_numbers()).head_.epsilon == 0.7
+    assert numbers.set_params(head__epsilon=0.7).fit(*two_numbers()).fitted_.head.epsilon == 0.7
 
 
 def test_settings_that_the_head_cannot_go_on_with_are_refused() -> None:

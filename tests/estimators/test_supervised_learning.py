@@ -25,6 +25,7 @@ from harmonium import (
     Stochastic,
     Views,
 )
+from harmonium.inspection import annotate_view
 from harmonium.recipes import TWH
 from tests.cases.supervised import (
     FRESH,
@@ -187,7 +188,7 @@ def test_a_view_may_be_called_label_unless_the_label_is_one() -> None:
     fresh = {"words": FRESH["words"], "label": FRESH["colour"]}
     model = classifier(validation_fraction=0.15).fit(data, Y)
     reference = classifier(validation_fraction=0.15).fit(X, Y)
-    assert model.validation_ == reference.validation_
+    assert model.fitted_.validation == reference.fitted_.validation
     np.testing.assert_array_equal(model.predict_proba(fresh), reference.predict_proba(FRESH))
     alone = classifier(validation_fraction=0.15).fit({"label": X["colour"]}, Y)
     assert alone.score({"label": FRESH["colour"]}, Y_FRESH) > 0.75
@@ -210,9 +211,9 @@ def test_topics_by_effect_weigh_features_by_their_deviation() -> None:
     model = Harmonium(2, driver=Stochastic(max_iter=2), random_state=0).fit({"tags": tags, "counts": counts})
     share, rate = tags.mean(axis=0), counts.mean(axis=0)
     for view, deviation in (("tags", np.sqrt(share * (1 - share))), ("counts", np.sqrt(rate))):
-        effects = model.loadings(view).to_numpy() * deviation[:, None]
+        effects = model.topics(view, n=None, by="weight").to_numpy() * deviation[:, None]
         expected = np.argsort(-effects, axis=0).T
-        names = np.asarray(model.feature_names_[view])
+        names = np.asarray(model.fitted_.feature_names[view])
         np.testing.assert_array_equal(model.topics(view, n=4, by="effect").to_numpy(), names[expected])
     with pytest.raises(ValueError, match="by must be"):
         model.topics("tags", by="size")
@@ -222,9 +223,9 @@ def test_annotate_view_ranks_what_predict_view_expects() -> None:
     rng = np.random.default_rng(0)
     tags, colour = (rng.random((60, 5)) < 0.4).astype(float), rng.normal(size=(60, 3))
     model = Harmonium(3, driver=Stochastic(max_iter=3), random_state=0).fit({"tags": tags, "colour": colour})
-    table = model.annotate_view("tags", {"colour": colour}, top=2)
+    table = annotate_view(model, "tags", {"colour": colour}, top=2)
     expected = model.predict_view("tags", {"colour": colour})
     assert len(table) == 120
     np.testing.assert_allclose(table.query("rank == 1")["probability"], expected.max(axis=1))
     with pytest.raises(ValueError, match="top"):
-        model.annotate_view("tags", {"colour": colour}, top=0)
+        annotate_view(model, "tags", {"colour": colour}, top=0)

@@ -44,7 +44,7 @@ def test_weights_of_numbers() -> None:
     high = regressor().fit(data, shifted, sample_weight=np.where(half, 0.1, 10.0)).predict(data)
     assert low.mean() + 10 < high.mean()
     alone = regressor().fit(data, shifted, sample_weight=half.astype(float))
-    np.testing.assert_allclose(alone.head_.outputs_.location, shifted[half].mean())
+    np.testing.assert_allclose(alone.fitted_.head.outputs_.location, shifted[half].mean())
 
 
 @pytest.mark.parametrize("solver", ["joint", "alternate"])

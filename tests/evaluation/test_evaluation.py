@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score, log_loss, mean_absolute_error, r2_score
 
 from harmonium import HarmoniumClassifier, Hinge, Stochastic
+from harmonium.estimators.input import known_views
 from harmonium.evaluation.baselines import linear_predictions, trivial_predictions
 from harmonium.evaluation.held_out import encoded_targets
 from harmonium.evaluation.measures import compare, measures_for
@@ -58,7 +59,7 @@ def test_simpler_models_learn_what_there_is_to_learn() -> None:
     model = HarmoniumClassifier(
         2, views=READER, head=Hinge(C=1.0), driver=Stochastic(max_iter=1), validation_fraction=0.0, random_state=0
     ).fit(FRAME[["text", "price"]], FRAME["class"])
-    meaning, views = model.fitted_.meaning, model.as_views(FRAME[["text", "price"]])
+    meaning, views = model.fitted_.meaning, known_views(model, FRAME[["text", "price"]])
     assert meaning is not None
     truth = encoded_targets(meaning, FRAME["class"])
     shares = linear_predictions(meaning, model.families_, views[:100], truth[:100], views[100:])

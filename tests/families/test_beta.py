@@ -35,6 +35,7 @@ from harmonium.energy import Energy, log_weight
 from harmonium.families.beta import _trigamma
 from harmonium.inference.exact import exact_expectations, exact_log_partition, hidden_states
 from harmonium.inference.gibbs import gibbs_step
+from harmonium.inspection import annotate_view, log_partition
 from harmonium.objectives import Objective
 from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.report import explained_table, feature_examples, topic_table
@@ -330,7 +331,7 @@ def learned() -> Harmonium:
 def test_densities_integrate_to_one() -> None:
     model = quick(hidden=BernoulliUnits(3)).fit({"x": columns_of(np.array([[0.7], [2.0]]))})
     values, log_weights = model.families_["x"].support.grid(width=30, points=2001)
-    log_density = model.score_samples({"x": values[:, None]}) - model.log_partition("exact").value
+    log_density = model.score_samples({"x": values[:, None]}) - log_partition(model, "exact").value
     assert np.exp(log_density + log_weights).sum() == pytest.approx(1, abs=1e-4)
 
 
@@ -340,7 +341,7 @@ def test_a_known_truth_is_recovered(objective: Objective) -> None:
     train, test = drawn(1500, 0), drawn(2000, 1)
     driver = Stochastic(max_iter=60, learning_rate=0.05)
     model = Harmonium(2, views={"x": Beta()}, objective=objective, driver=driver, random_state=0).fit({"x": train})
-    found = model.score_samples({"x": test}).mean() - model.log_partition("exact").value
+    found = model.score_samples({"x": test}).mean() - log_partition(model, "exact").value
     truth = true_log_density(test)
     alone = sum(
         beta.logpdf(test[:, i], *beta.fit(train[:, i], floc=0, fscale=1)[:2]).mean() for i in range(train.shape[1])
@@ -356,8 +357,8 @@ def test_a_known_truth_is_recovered(objective: Objective) -> None:
 
 
 def test_annealing_agrees_with_enumeration(learned: Harmonium) -> None:
-    estimate = learned.log_partition(n_chains=300, n_temperatures=200)
-    assert abs(estimate.value - learned.log_partition("exact").value) < 4 * estimate.standard_error + 0.02
+    estimate = log_partition(learned, n_chains=300, n_temperatures=200)
+    assert abs(estimate.value - log_partition(learned, "exact").value) < 4 * estimate.standard_error + 0.02
 
 
 def test_missing_shares_are_inferred(learned: Harmonium) -> None:
@@ -372,7 +373,7 @@ def test_missing_shares_are_inferred(learned: Harmonium) -> None:
     assert left < 0.25 and left < whole + 0.1
     assert np.isfinite(learned.score_samples({"x": gaps})).all()
     again = quick().fit({"x": np.where(np.random.default_rng(0).random(test.shape) < 0.2, np.nan, test)})
-    assert np.isfinite(again.loadings("x").to_numpy()).all()
+    assert np.isfinite(again.topics("x", n=None, by="weight").to_numpy()).all()
 
 
 def test_one_view_from_another() -> None:
@@ -391,13 +392,13 @@ def test_one_view_from_another() -> None:
     assert np.abs(guess - expected).mean() < 0.05
     assert 0.8 < ((shares >= lower) & (shares <= upper)).mean() < 0.97
     assert Beta().support.contains(model.sample(50, random_state=0)["shares"]).all()
-    labels = model.annotate_view("shares", {"tags": tags[:1]}, top=6)["label"]
+    labels = annotate_view(model, "shares", {"tags": tags[:1]}, top=6)["label"]
     assert sorted(labels) == [f"shares_{i}" for i in range(6)]
 
 
 def test_reports_speak_of_shares(learned: Harmonium) -> None:
     test = {"x": drawn(300, 3)}
-    assert learned.feature_names_["x"][5:7] == ["x_5", "1 - x_0"]
+    assert learned.fitted_.feature_names["x"][5:7] == ["x_5", "1 - x_0"]
     topics = learned.topics("x", n=3)
     assert topics.columns.get_level_values("weight").unique().tolist() == ["share", "rest"]
     for topic in range(2):  # what a topic lifts it does not lower

@@ -232,5 +232,5 @@ def test_links_of_a_known_model_are_recovered() -> None:
     sequences = Sequences.from_counts(counts, np.full(4000, 5), rng)
     model = Harmonium(1, objective=ExactLikelihood(), driver=LBFGS(max_iter=200), random_state=0).fit(sequences)
     hidden = model.transform(sequences).mean(axis=0)
-    found = model.parameters_["view0.bias"] + model.parameters_["view0.weights"] @ hidden
+    found = model.fitted_.parameters["view0.bias"] + model.fitted_.parameters["view0.weights"] @ hidden
     np.testing.assert_allclose(found, truth[0], atol=0.2)

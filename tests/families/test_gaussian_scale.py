@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from harmonium import Gaussian, Harmonium, HarmoniumClassifier, Hinge, load
+from harmonium.estimators.input import known_views
 
 
 def components(n=400, n_noise=500, seed=0):
@@ -43,14 +44,14 @@ def test_columns_are_standardised_where_their_scales_say_nothing():
 def test_the_linear_part_and_files_go_along(tmp_path):
     (views, y), (new, _) = components(), components(seed=1)
     model = HarmoniumClassifier(3, random_state=0).fit(views, y)
-    assert is_on_one_scale(model.families_["components"]) and model.shares_["inputs"] > 0
+    assert is_on_one_scale(model.families_["components"]) and model.fitted_.shares["inputs"] > 0
     head, families = model.fitted_.head, model.fitted_.families
     before = {name: Gaussian().restore(family.n_features_, family.constants()) for name, family in families.items()}
     # the same path for statistics that are standardised column by column
     before["components"].scale_ = views["components"].std(axis=0)
     (part,) = head.input_parts_
     path = part.rescaled(families, before)
-    data = model.as_views(new)
+    data = known_views(model, new)
     batches = [data.batch(np.arange(len(data)), part) for part in (families, before)]
     np.testing.assert_allclose(part.scores(families, batches[0]), path.scores(before, batches[1]), rtol=1e-4, atol=1e-5)
     model.save(tmp_path / "model")

@@ -281,8 +281,8 @@ def test_rows_of_the_typical_total_are_as_without() -> None:
         Harmonium(3, views=Bernoulli(length_normalize=level), driver=Stochastic(max_iter=3), random_state=0).fit(X)
         for level in (True, False)
     ]
-    for name, value in fitted[1].parameters_.items():
-        np.testing.assert_allclose(fitted[0].parameters_[name], value, rtol=1e-5, atol=1e-6)
+    for name, value in fitted[1].fitted_.parameters.items():
+        np.testing.assert_allclose(fitted[0].fitted_.parameters[name], value, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(fitted[0].transform(X), fitted[1].transform(X), rtol=1e-5)
 
 
@@ -412,9 +412,9 @@ def test_level_rows_is_a_setting_of_models_without_head() -> None:
     X, _ = words()
     model = Harmonium(3, views=Poisson(length_normalize=True), driver=Stochastic(max_iter=2), random_state=0).fit(X)
     name = only_view(model)
-    W = model.parameters_[f"{name}.weights"].astype(float)
+    W = model.fitted_.parameters[f"{name}.weights"].astype(float)
     r = np.minimum(np.sqrt(X.sum(axis=1).mean() / np.maximum(X.sum(axis=1), 1)), 4)
-    natural = model.parameters_["hidden.bias"] + r[:, None] * (X @ W)
+    natural = model.fitted_.parameters["hidden.bias"] + r[:, None] * (X @ W)
     np.testing.assert_allclose(model.transform(X), 1 / (1 + np.exp(-natural)), atol=1e-5)
     # a row is judged by its own total, whatever others it comes with
     np.testing.assert_allclose(model.transform(X[:1]), model.transform(X)[:1])

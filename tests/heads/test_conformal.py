@@ -195,4 +195,4 @@ def test_weights_count_wherever_rows_do() -> None:
     model = [regressor().fit(X, loud, sample_weight=np.where(np.arange(120) % 2 == even, 5.0, 0.2)) for even in (0, 1)]
     widths = [np.ptp(m.predict(X[:1], interval=0.8)[1:]) for m in model]
     assert 2 * widths[0] < widths[1]
-    assert model[0].validation_["error"] != model[1].validation_["error"]
+    assert model[0].fitted_.validation["error"] != model[1].fitted_.validation["error"]

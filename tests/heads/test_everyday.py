@@ -18,19 +18,19 @@ def _labels(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 def test_labels_keep_their_linear_part_and_calibration_when_a_fit_goes_on() -> None:
     (X, Y), (fresh, truth) = _labels(0, 200), _labels(1, 300)
     model = HarmoniumClassifier(3, random_state=0, warm_start=True).fit(X, Y)
-    assert model.head_.input_parts_ and model.head_.outputs_.factors.size
+    assert model.fitted_.head.input_parts_ and model.fitted_.head.outputs_.factors.size
     model.fit(X, Y)
-    assert model.head_.input_parts_ and model.head_.outputs_.factors.size
+    assert model.fitted_.head.input_parts_ and model.fitted_.head.outputs_.factors.size
     assert model.score(fresh, truth) > 0.7  # the cuts are those of the first fit
-    assert model.head_.outputs_.n_known[0] > 200  # rows of both calls
+    assert model.fitted_.head.outputs_.n_known[0] > 200  # rows of both calls
 
 
 def test_labels_as_a_view_keep_their_calibration() -> None:
     X, Y = _labels(0, 200)
     head = LabelView()
     model = HarmoniumClassifier(3, head=head, random_state=0, warm_start=True).fit(X, Y)
-    assert model.head_.outputs_.factors.size
-    assert model.fit(X, Y).head_.outputs_.factors.size
+    assert model.fitted_.head.outputs_.factors.size
+    assert model.fit(X, Y).fitted_.head.outputs_.factors.size
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
@@ -70,7 +70,7 @@ def test_weights_that_add_up_to_one_leave_probabilities_alone() -> None:
 
 def test_unknown_labels_do_not_count_where_labels_are_ranked() -> None:
     X, Y = _labels(0, 120)
-    head = HarmoniumClassifier(3, driver=Stochastic(max_iter=2), random_state=0).fit(X, Y).head_
+    head = HarmoniumClassifier(3, driver=Stochastic(max_iter=2), random_state=0).fit(X, Y).fitted_.head
     unknown = np.array([[np.nan, 1.0, 0.0]])
     assert head.error(np.array([[2.0, 1.0, 0.0]]), unknown) == head.error(np.array([[0.5, 1.0, 0.0]]), unknown) == 0
     assert head.error(np.array([[2.0, 0.0, 1.0]]), unknown) == 0.5

@@ -60,7 +60,7 @@ def test_labels_without_examples_are_kept_out(head: Any, fraction: float, tmp_pa
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")
     np.testing.assert_array_equal(again.decision_function(fresh), decision)
-    np.testing.assert_array_equal(again.head_.outputs_.factors, model.head_.outputs_.factors)
+    np.testing.assert_array_equal(again.fitted_.head.outputs_.factors, model.fitted_.head.outputs_.factors)
 
 
 @pytest.mark.parametrize("head", [MultiLabelHinge(C=1.0), LabelView()])
@@ -74,7 +74,7 @@ def test_a_label_that_comes_later_is_no_longer_kept_out(head: Any) -> None:
     decision = model.decision_function(X)[:, [NEVER, ALWAYS]]
     assert (decision.std(axis=0) > 0).all() and np.abs(decision).max() < 20
     assert set(model.annotate(X, top=N_LABELS)["label"]) == set(range(N_LABELS))
-    frequency = model.head_.outputs_.frequency
+    frequency = model.fitted_.head.outputs_.frequency
     np.testing.assert_allclose(frequency[[NEVER, ALWAYS]], [8 / 9 * labels[:, 0].mean(), 1 - 4 / 9])
 
 

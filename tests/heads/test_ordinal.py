@@ -74,7 +74,7 @@ def test_solution_is_that_of_liblinear_on_copies_of_the_rows(margins: Any) -> No
 def test_all_margins_put_thresholds_in_order_by_themselves() -> None:
     X, y = ratings()
     model = HarmoniumClassifier(6, head=Ordinal(C=1.0, solver="alternate"), driver=QUICK, random_state=0).fit(X, y)
-    assert (np.diff(model.parameters_["head.bias"]) < 0).all()  # the higher a level, the higher its threshold
+    assert (np.diff(model.fitted_.parameters["head.bias"]) < 0).all()  # the higher a level, the higher its threshold
 
 
 def test_probabilities_are_differences_of_reaching_levels() -> None:
@@ -152,7 +152,7 @@ def test_files_keep_levels_and_factors(kind: Any, tmp_path: Path) -> None:
     model.save(tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    assert again.head_.outputs_.levels.tolist() == model.head_.outputs_.levels.tolist()
+    assert again.fitted_.head.outputs_.levels.tolist() == model.fitted_.head.outputs_.levels.tolist()
 
 
 @pytest.mark.parametrize(

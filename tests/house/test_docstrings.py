@@ -33,6 +33,7 @@ DOCUMENTED = [
     *(f"harmonium.features.{name}" for name in FEATURES),
     "harmonium.heads",
     "harmonium.hidden",
+    "harmonium.inspection",
     "harmonium.metrics",
     "harmonium.objectives",
     "harmonium.recipes",

@@ -189,3 +189,9 @@ def test_the_fields_words_are_used() -> None:
         if banned.search(line)
     }
     assert not uses
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_an_estimator_can_be_taken_in_at_a_glance(kind: type) -> None:
+    """What is rarely asked is a function in `harmonium.inspection` or `harmonium.report`."""
+    assert len([name for name in dir(kind) if not name.startswith("_")]) <= 40

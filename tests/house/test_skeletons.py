@@ -20,6 +20,7 @@ import pytest
 
 import harmonium
 from harmonium import parts
+from harmonium.inspection import log_partition
 from tests.cases.repository import ROOT
 
 #: how test files find parts: those that do are run on the skeletons
@@ -127,13 +128,13 @@ def descended(skeletons: dict[str, Any], **settings: Any) -> Any:
 
 
 def log_likelihood(model: Any) -> float:
-    return float(model.score_samples(WORDS).mean() - model.log_partition("exact").value)
+    return float(model.score_samples(WORDS).mean() - log_partition(model, "exact").value)
 
 
 def test_a_step_follows_the_gradient(skeletons: dict[str, Any]) -> None:
     """The likelihood rises by the step times the squared gradient, which the parameters have moved along."""
     one, two = (descended(skeletons, max_iter=steps, learning_rate=1e-3).fit(WORDS) for steps in (1, 2))
-    moves = [two.parameters_[name] - value for name, value in one.parameters_.items()]
+    moves = [two.fitted_.parameters[name] - value for name, value in one.fitted_.parameters.items()]
     squares = sum(float(np.square(move, dtype=np.float64).sum()) for move in moves) / 1e-3
     assert log_likelihood(two) - log_likelihood(one) == pytest.approx(squares, rel=0.05)
 
@@ -175,8 +176,8 @@ def test_a_killed_fit_goes_on_to_the_same_bits(skeletons: dict[str, Any], tmp_pa
     assert path.exists()
     resumed, peaceful = descended(skeletons, checkpoint=path).fit(WORDS), descended(skeletons).fit(WORDS)
     assert not path.exists() and resumed.n_iter_ == peaceful.n_iter_ == 12
-    for name, value in peaceful.parameters_.items():
-        np.testing.assert_array_equal(resumed.parameters_[name], value)
+    for name, value in peaceful.fitted_.parameters.items():
+        np.testing.assert_array_equal(resumed.fitted_.parameters[name], value)
 
 
 def test_an_interrupt_keeps_what_was_learned(skeletons: dict[str, Any], tmp_path: Path) -> None:
@@ -191,5 +192,5 @@ def test_an_interrupt_keeps_what_was_learned(skeletons: dict[str, Any], tmp_path
 
     with patch.object(driver, "_move", interrupted), pytest.raises(KeyboardInterrupt), pytest.warns(match="interrupt"):
         model.fit(WORDS)
-    assert model.stopped_ == "interrupted" and 1 <= model.n_iter_ <= 7
+    assert model.fitted_.training.log.stopped == "interrupted" and 1 <= model.n_iter_ <= 7
     assert_survives(model, WORDS, tmp_path / "model.safetensors")

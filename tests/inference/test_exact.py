@@ -321,7 +321,7 @@ def test_variances_that_are_given_stay() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     driver = Stochastic(max_iter=20, learning_rate=0.01)
     model = Harmonium(1, views=Gaussian(), hidden=BernoulliUnits(), objective=ExactLikelihood(), driver=driver).fit(X)
-    assert not model.parameters_["view0.log_variance"].any()
+    assert not model.fitted_.parameters["view0.log_variance"].any()
 
 
 def test_units_that_vary_less_than_the_grid_can_tell_are_refused() -> None:

@@ -27,6 +27,7 @@ from harmonium.hidden import HiddenLayer
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.naive import naive_log_partition
 from harmonium.inference.perfect import ChainsApartError, boltzmann_machine, perfect_sample
+from harmonium.inspection import log_partition, sample_exact
 from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
 from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
@@ -132,28 +133,28 @@ def fitted(views: object = "infer", hidden: HiddenLayer | None = None, width: in
 
 def test_estimators_draw_items() -> None:
     model = fitted()
-    weights = model.parameters_["view0.weights"]
+    weights = model.fitted_.parameters["view0.weights"]
     weights[:] = np.abs(weights) + 0.3
-    drawn = model.sample_exact(7, random_state=3)
+    drawn = sample_exact(model, 7, random_state=3)
     assert drawn.shape == (7, 5) and drawn.dtype == np.float32 and set(np.unique(drawn)) <= {0.0, 1.0}
-    np.testing.assert_array_equal(drawn, model.sample_exact(7, random_state=3))
-    assert model.sample_exact().shape == (1, 5)
+    np.testing.assert_array_equal(drawn, sample_exact(model, 7, random_state=3))
+    assert sample_exact(model).shape == (1, 5)
     X = np.eye(6)
     two = Harmonium(1, hidden=GaussianUnits(), driver=Stochastic(max_iter=1)).fit({"a": X[:, :4], "b": X[:, 4:]})
     for name in ("a.weights", "b.weights"):
-        two.parameters_[name][:] = 0.5
-    assert {name: value.shape for name, value in two.sample_exact(3).items()} == {"a": (3, 4), "b": (3, 2)}
+        two.fitted_.parameters[name][:] = 0.5
+    assert {name: value.shape for name, value in sample_exact(two, 3).items()} == {"a": (3, 4), "b": (3, 2)}
 
 
 def test_models_that_cannot_be_sampled_exactly_are_refused() -> None:
     with pytest.raises(ValueError, match="needs Bernoulli views; 'view0' is Poisson; draw with sample"):
-        fitted(Poisson(), BernoulliUnits()).sample_exact()
+        sample_exact(fitted(Poisson(), BernoulliUnits()))
     with pytest.raises(ValueError, match="needs Bernoulli views; 'view0' is Categorical"):
-        fitted(Categorical()).sample_exact()
+        sample_exact(fitted(Categorical()))
     with pytest.raises(ValueError, match="such as GaussianUnits or BernoulliUnits; got BinomialUnits"):
-        fitted(hidden=BinomialUnits(M=2)).sample_exact()
+        sample_exact(fitted(hidden=BinomialUnits(M=2)))
     with pytest.raises(ValueError, match="n_samples >= 1; got 0"):
-        fitted().sample_exact(0)
+        sample_exact(fitted(), 0)
 
 
 def test_bounds_are_the_same_whichever_value_of_a_feature_is_called_one() -> None:
@@ -207,5 +208,5 @@ def test_naive_estimates_spread_as_their_errors_say() -> None:
 
 def test_estimators_estimate_naively() -> None:
     model = fitted()
-    naive = model.log_partition("naive", n_chains=5000)
-    assert abs(naive.value - model.log_partition("exact").value) < 4 * naive.standard_error + 1e-4
+    naive = log_partition(model, "naive", n_chains=5000)
+    assert abs(naive.value - log_partition(model, "exact").value) < 4 * naive.standard_error + 1e-4

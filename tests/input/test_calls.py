@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from harmonium import Harmonium, InvalidViewError
+from harmonium.inspection import log_partition
 from tests.cases.bad_input import N_ROWS, assert_unchanged, binary, quick, real, refuse, snapshot
 
 
@@ -58,7 +59,7 @@ def test_other_methods_refuse(fitted: Harmonium) -> None:
     refuse(lambda: fitted.topics(), ValueError, "With several views one has to be named")
     refuse(lambda: fitted.inverse_transform(real(5)), ValueError, "X must have 3 columns, one per topic; got 5")
     refuse(lambda: fitted.sample(0), ValueError, "n_samples >= 1; got 0")
-    refuse(lambda: fitted.log_partition(method="guess"), ValueError, "method must be 'ais', 'exact' or 'naive'")  # type: ignore[arg-type]
+    refuse(lambda: log_partition(fitted, method="guess"), ValueError, "method must be 'ais', 'exact' or 'naive'")  # type: ignore[arg-type]
 
 
 def test_width_of_one_matrix_is_checked_by_scikit_learn() -> None:

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 
 from harmonium import Columns, Harmonium, HarmoniumClassifier, Hinge, Ordinal, Stochastic, TableViews, Views
+from harmonium.estimators.input import known_views
 from harmonium.exceptions import InvalidViewError
 
 RNG = np.random.default_rng(0)
@@ -27,7 +28,7 @@ def classifier(**settings: Any) -> HarmoniumClassifier:
 def test_raw_columns_do_not_pass_by_the_table_that_scales_them() -> None:
     model = Harmonium(2, views=TableViews(), **QUICK).fit(FRAME)
     assert np.isfinite(model.transform(FRAME[["price"]])).all()
-    assert np.isfinite(model.transform(model.as_views(FRAME))).all()
+    assert np.isfinite(model.transform(known_views(model, FRAME))).all()
     with pytest.raises(InvalidViewError, match="columns that are there"):
         model.transform({"numbers": FRAME[["price"]]})
 
@@ -103,12 +104,12 @@ def test_other_weights_of_views_do_not_go_on_in_silence() -> None:
     model.fit(X)
     with pytest.raises(ValueError, match="view_weights it began with"):
         model.set_params(view_weights={"a": 9.0}).fit(X)
-    assert model.view_weights_ == {"a": 2.0, "b": 1.0}
+    assert model.fitted_.view_weights == {"a": 2.0, "b": 1.0}
 
 
 def test_columns_of_a_matrix_are_none_of_a_view() -> None:
     X = RNG.normal(size=(30, 5))
     model = Harmonium(2, views={"w": Columns(slice(0, 2)), "rest": slice(2, 5)}, **QUICK)
-    assert model.fit(X).input_names_ == ["w", "rest"]
+    assert model.fit(X).fitted_.input_names == ["w", "rest"]
     with pytest.raises(InvalidViewError, match="those of one matrix"):
         model.fit({"w": X, "rest": X})

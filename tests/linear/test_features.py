@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
 from harmonium import Gaussian, HarmoniumClassifier, HarmoniumRegressor, Hinge, MultiLabelHinge, Stochastic, Views, load
+from harmonium.inspection import score_parts
 from harmonium.linear.nb_weights import multiplied, naive_bayes_weights
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
@@ -124,9 +125,9 @@ def test_what_no_line_separates_is_found_by_a_kernel_and_files_keep_it(tmp_path:
     unseen, truth = rings(500, 2)
     model = HarmoniumClassifier(2, driver=Stochastic(max_iter=3), random_state=0).fit(X, y)
     assert model.score(unseen, truth) > 0.95 > 0.7 > LinearSVC().fit(X, y).score(unseen, truth)
-    (path,) = model.head_.input_parts_
+    (path,) = model.fitted_.head.input_parts_
     assert path.scalers["view0"].nystroem is not None
-    parts = model.score_parts(unseen)
+    parts = score_parts(model, unseen)
     np.testing.assert_allclose(
         np.sum(list(parts.values()), axis=0)[:, 1] * 2, model.decision_function(unseen), atol=1e-6
     )
@@ -138,12 +139,12 @@ def test_a_kernel_can_be_refused() -> None:
     X, y = rings(300, 1)
     head = Hinge(C=1.0, linear_part="linear")
     model = HarmoniumClassifier(2, head=head, driver=Stochastic(max_iter=1), random_state=0).fit(X, y)
-    assert all(part.scalers["view0"].nystroem is None for part in model.head_.input_parts_)
+    assert all(part.scalers["view0"].nystroem is None for part in model.fitted_.head.input_parts_)
 
 
 def test_where_a_line_will_do_there_is_no_kernel() -> None:
     model = HarmoniumRegressor(2, driver=Stochastic(max_iter=3), random_state=0).fit(NUMBERS, NUMBERS.sum(axis=1))
-    (path,) = model.head_.input_parts_
+    (path,) = model.fitted_.head.input_parts_
     assert path.scalers["view0"].nystroem is None
 
 
@@ -159,7 +160,7 @@ def test_labels_may_have_a_kernel() -> None:
 def test_files_that_do_not_fit_together_are_refused() -> None:
     X, y = rings(200, 5)
     model = HarmoniumClassifier(2, head=Hinge(C=1.0), driver=Stochastic(max_iter=1), random_state=0).fit(X, y)
-    kept = model.head_.constants()
+    kept = model.fitted_.head.constants()
     assert LinearPart.restored(kept, 2) is not None
     for name, broken in [
         ("landmarks", kept["direct/view0/landmarks"][:, :1]),

@@ -23,6 +23,7 @@ from harmonium import (
     Views,
     load,
 )
+from harmonium.inspection import score_parts
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 from harmonium.linear.search import linear_search
@@ -104,8 +105,8 @@ def test_two_classes_share_one_score() -> None:
 def test_of_equal_models_the_one_with_the_smallest_weights_is_taken(model: HarmoniumClassifier) -> None:
     rows = np.arange(N_ROWS)
     folds = [(rows[100:], rows[:100]), (rows[:100], rows[100:])]
-    targets = model.head_.targets(_labels())
-    found = linear_search(model.head_, model.fitted_.families, Data(Views(X), targets), folds)
+    targets = model.fitted_.head.targets(_labels())
+    found = linear_search(model.fitted_.head, model.fitted_.families, Data(Views(X), targets), folds)
     best = found.best()
     lowest = min(one.error for one in found.tried)
     assert lowest <= best.error < lowest + 0.03
@@ -137,12 +138,12 @@ def test_a_linear_truth_is_found_directly_and_files_keep_it(tmp_path: Path) -> N
 
 
 def test_parts_add_up_and_tell_where_decisions_come_from(model: HarmoniumClassifier) -> None:
-    parts = model.score_parts(X)
+    parts = score_parts(model, X)
     np.testing.assert_allclose(np.sum(list(parts.values()), axis=0), model.decision_function(X), atol=1e-6)
     table = decision_table(model, X)
     assert len(table) == N_ROWS and table["share of topics"].between(0, 1).all()
     alone = classifier(head=Hinge(C=1.0, linear_part=False)).fit(X, Y)
-    assert set(alone.score_parts(X)) == {"topics", "bias"}
+    assert set(score_parts(alone, X)) == {"topics", "bias"}
     assert (decision_table(alone, X)["share of topics"] == 1).all()
     tags = classifier(head=MultiLabelHinge(C=1.0)).fit(X, np.eye(3)[Y])
     assert decision_table(tags, X)["share of topics"].between(0, 1).all()
@@ -154,10 +155,10 @@ def test_parts_add_up_and_tell_where_decisions_come_from(model: HarmoniumClassif
 
 
 def test_a_view_that_is_lacking_counts_as_a_typical_one(model: HarmoniumClassifier) -> None:
-    (path,) = model.head_.input_parts_
-    parts = model.score_parts({"colour": COLOUR})
+    (path,) = model.fitted_.head.input_parts_
+    parts = score_parts(model, {"colour": COLOUR})
     np.testing.assert_allclose(parts["words"], np.tile(path.typical["words"], (N_ROWS, 1)))
-    np.testing.assert_allclose(path.typical["words"], model.score_parts(X)["words"].mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(path.typical["words"], score_parts(model, X)["words"].mean(axis=0), atol=1e-6)
     assert model.score({"colour": COLOUR}, Y) > 0.6
 
 
@@ -176,7 +177,7 @@ def test_rows_that_lack_a_view_are_predicted_as_they_were_judged(dense: bool) ->
     )
     model = classifier(head=Hinge(linear_part="linear")).fit(views, Y)
     problem, rows = model.fitted_.problem, np.arange(N_ROWS)
-    data = Data(views, model.head_.targets(_labels()))
+    data = Data(views, model.fitted_.head.targets(_labels()))
     search = linear_search(
         problem.head, problem.energy.families, data, [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])]
     )

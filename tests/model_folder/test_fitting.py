@@ -22,7 +22,7 @@ from harmonium import (
 )
 from harmonium.cli.model_names import MODELS, make_model
 from harmonium.cli.target_column import read_target
-from harmonium.estimators.labels import read_classes
+from harmonium.estimators.input.labels import read_classes
 from harmonium.evaluation.split import split_rows
 from harmonium.model_folder import fit as folder_fit
 from harmonium.notices import notice

@@ -120,7 +120,7 @@ def test_a_streamed_fit_knows_what_one_in_memory_knows(streamed: tuple[ModelFold
     found, expected, _ = streamed
     assert found.model.fitted_.table.reads_like(expected.model.fitted_.table)
     assert found.model.views_.equals(expected.model.views_)
-    assert found.model.feature_names_ == expected.model.feature_names_
+    assert found.model.fitted_.feature_names == expected.model.fitted_.feature_names
     pd.testing.assert_frame_equal(found.items, expected.items)
     assert found.notes["streamed"] == {"rows": N, "kept": N} and "streamed" not in expected.notes
     assert found.scores["n_rows"] == expected.scores["n_rows"]

@@ -135,7 +135,7 @@ def test_folders_with_something_wrong_are_refused(saved: Path, tmp_path: Path) -
     load_model(folder)
     # the tensors of another model, though of the same shapes
     other = load_model(saved)
-    other.parameters_["hidden.bias"] += 1
+    other.fitted_.parameters["hidden.bias"] += 1
     other.save(tmp_path / "other")
     (tensors,), (others,) = folder.glob("tensors-*"), (tmp_path / "other").glob("tensors-*")
     shutil.copy(others, tensors)

@@ -25,6 +25,7 @@ from harmonium import (
     Stochastic,
     Views,
 )
+from harmonium.estimators.input import known_views
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 from harmonium.linear.skip import LinearPart
@@ -122,7 +123,7 @@ def test_the_base_is_the_same_for_all_rows_of_a_table() -> None:
     ):
         model.fit(frame, y)
         found = model.explain(frame.head(8))
-        expected = scores(model.fitted_, model.as_views(frame.head(8)))
+        expected = scores(model.fitted_, known_views(model, frame.head(8)))
         factor, shift = model.fitted_.head.outputs_.units()
         for row, why in enumerate(found):
             np.testing.assert_array_equal(why.base, found[0].base)
@@ -136,11 +137,11 @@ def test_the_base_is_the_same_for_all_rows_of_a_table() -> None:
 
 def test_classes_summed_out_exactly_add_up() -> None:
     model = DiscriminativeRBM(4, **FEW).fit(TAGS, KIND)
-    expected = scores(model.fitted_, model.as_views(TAGS[:5]))
+    expected = scores(model.fitted_, known_views(model, TAGS[:5]))
     for row, why in enumerate(model.explain(TAGS[:5])):
         total = why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0)
         np.testing.assert_allclose(total, expected[row], rtol=1e-5, atol=1e-6)
-        assert set(why.features["view"]) == set(model.input_names_)  # the label's own view is not looked at
+        assert set(why.features["view"]) == set(model.fitted_.input_names)  # the label's own view is not looked at
 
 
 def test_the_base_is_the_score_of_the_average_item() -> None:
@@ -199,7 +200,7 @@ def check_parts(model: HarmoniumClassifier, *parts: LinearPart) -> None:
     from dataclasses import replace
 
     fitted = replace(
-        model.fitted_, problem=replace(model.fitted_.problem, head=model.head_.updated(input_parts_=parts))
+        model.fitted_, problem=replace(model.fitted_.problem, head=model.fitted_.head.updated(input_parts_=parts))
     )
     rows = ITEMS[:6]
     expected = scores(fitted, rows)

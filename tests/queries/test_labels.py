@@ -73,8 +73,8 @@ def test_labels_of_texts_have_no_function_words() -> None:
     assert set(model.topics(n=6).to_numpy().ravel()) <= content
     assert {word for label in topic_labels(model) for word in label.split(", ")} <= content
     assert {word for line in topic_table(model, n_features=6)["text"] for word in line.split(", ")} <= content
-    assert "when" in model.feature_names_["text"]  # the model knows it
-    assert model.ranking(by="effect").loc["when"].any()
+    assert "when" in model.fitted_.feature_names["text"]  # the model knows it
+    assert model.topics(n=None, by="effect").loc["when"].any()
 
 
 def test_features_that_are_no_words_are_never_dropped() -> None:
@@ -88,7 +88,7 @@ def test_features_that_are_no_words_are_never_dropped() -> None:
         }
     )
     model = Harmonium(2, views="poisson", **FEW).fit(counts)
-    assert model.ranking().all(axis=None)
+    assert model.topics(n=None).all(axis=None)
     tags = pd.DataFrame({"tags": np.where(kind == 1, "de|es", "en|it")})
     model = Harmonium(2, views=TableViews({"tags": "tags"}), **FEW).fit(tags)
     assert set(" ".join(topic_labels(model)).replace(",", "").split()) <= {"de", "es", "en", "it"}

@@ -28,6 +28,7 @@ from harmonium import (
 )
 from harmonium.batch import Batch
 from harmonium.energy import Energy
+from harmonium.estimators.input import known_views
 from harmonium.objectives.problem import Problem
 from harmonium.params import weights_of
 from harmonium.queries.search import linearised, search_coordinates
@@ -115,7 +116,7 @@ def test_coordinates_are_those_of_the_joint_normal_distribution() -> None:
     whitening = (directions / np.sqrt(values)) @ directions.T
     for names in (("a",), ("a", "c"), ("a", "b", "c")):
         at = np.concatenate([np.arange(4) + 4 * list(views).index(name) for name in names])
-        batch = model.as_views(of(views, names)).batch(slice(0, 200), fitted.families)
+        batch = known_views(model, of(views, names)).batch(slice(0, 200), fitted.families)
         statistic = np.hstack([np.asarray(batch.views[name].statistic) - fitted.reference[name] for name in names])
         expected = statistic @ np.linalg.solve(covariance[np.ix_(at, at)], covariance[np.ix_(at, [12, 13])]) @ whitening
         np.testing.assert_allclose(model.search_coordinates(of(views, names)), expected, atol=1e-5)
@@ -186,7 +187,7 @@ def test_sparse_views_frames_and_views_give_the_same(model: Harmonium) -> None:
     np.testing.assert_allclose(
         model.search_coordinates({**views, "words": sp.csr_array(views["words"])}), expected, atol=1e-5
     )
-    read = model.as_views(views)
+    read = known_views(model, views)
     assert isinstance(read, Views)
     np.testing.assert_array_equal(model.search_coordinates(read), expected)
     np.testing.assert_array_equal(search_coordinates(model.fitted_, read), expected)

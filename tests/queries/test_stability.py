@@ -70,11 +70,11 @@ def test_a_planted_topic_is_stable_beside_others_that_are_not() -> None:
 
 
 def test_the_same_seed_gives_the_same_and_the_model_stays_as_it_is(model: HarmoniumRegressor) -> None:
-    words, before = planted()[0], {name: value.copy() for name, value in model.parameters_.items()}
+    words, before = planted()[0], {name: value.copy() for name, value in model.fitted_.parameters.items()}
     first, again = (bootstrap_stability(model, words, 2, random_state=3) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     for name, value in before.items():
-        np.testing.assert_array_equal(model.parameters_[name], value)
+        np.testing.assert_array_equal(model.fitted_.parameters[name], value)
 
 
 def test_models_that_predict_nothing_are_fitted_again_and_those_whose_loss_moves_topics_refused() -> None:

@@ -150,7 +150,7 @@ def test_distances_are_those_between_expected_views() -> None:
         expected = model.reconstruct(views)[name]
         without = model.inverse_transform(model.transform(views)[:1] * 0 + nothing(model))[name]
         # linear up to here, so that differences of data are differences of statistics
-        deviation = family.distribution(model.energy_.own(model.parameters_, name)).deviation
+        deviation = family.distribution(model.fitted_.energy.own(model.fitted_.parameters, name)).deviation
         stretch = np.exp(family.codec.log_volume) / deviation
         parts.append((expected - without) * stretch)
     expected = normalize(np.concatenate(parts, axis=1))
@@ -162,7 +162,7 @@ def test_distances_are_those_between_expected_views() -> None:
 
 def nothing(model: Harmonium) -> np.ndarray:
     """Means of units for an item that is average in all numbers and has no words."""
-    parameters = model.parameters_
+    parameters = model.fitted_.parameters
     return parameters["hidden.bias"] @ parameters["hidden.covariance"]
 
 

@@ -24,6 +24,7 @@ from harmonium import (
     recipes,
 )
 from harmonium.inference.exact import exact_log_partition
+from harmonium.inspection import canonical_signs, modes
 from harmonium.params import HIDDEN_BIAS, weights_of
 
 
@@ -128,34 +129,34 @@ def test_coordinates_are_the_product_with_the_weights(rap) -> None:
 def test_canonical_signs_change_nothing_but_the_signs(rap) -> None:
     """Turning units over leaves p(x) alone, and w·x̄ > 0 afterwards for all of them."""
     model, counts = rap
-    before = model.score_samples(counts) - exact_log_partition(model.energy_, model.parameters_)
+    before = model.score_samples(counts) - exact_log_partition(model.fitted_.energy, model.fitted_.parameters)
     # turn two units over by hand, so that there is something to turn back
-    parameters = {name: value.copy() for name, value in model.parameters_.items()}
+    parameters = {name: value.copy() for name, value in model.fitted_.parameters.items()}
     for unit in (0, 2):
         weights = parameters[weights_of("view0")]
         parameters["view0.bias"] += 2 * weights[:, unit]
         weights[:, unit] *= -1
         parameters[HIDDEN_BIAS][unit] *= -1
     model.fitted_ = replace(model.fitted_, training=replace(model.fitted_.training, parameters=parameters))
-    turned = model.score_samples(counts) - exact_log_partition(model.energy_, parameters)
+    turned = model.score_samples(counts) - exact_log_partition(model.fitted_.energy, parameters)
     np.testing.assert_allclose(turned, before, atol=2e-3)
-    model.canonical_signs()
-    after = model.score_samples(counts) - exact_log_partition(model.energy_, model.parameters_)
+    model = canonical_signs(model)
+    after = model.score_samples(counts) - exact_log_partition(model.fitted_.energy, model.fitted_.parameters)
     np.testing.assert_allclose(after, before, atol=2e-3)
-    assert (counts.mean(axis=0) @ model.parameters_[weights_of("view0")] > 0).all()
+    assert (counts.mean(axis=0) @ model.fitted_.parameters[weights_of("view0")] > 0).all()
 
 
 def test_modes_are_prototypes(rap) -> None:
     model, counts = rap
-    views, hidden = model.modes(counts)
+    views, hidden = modes(model, counts)
     assert views.shape == counts.shape and hidden.shape == (400, 3)
     assert np.array_equal(views, np.floor(views)) and hidden.max() <= 2
     # modes are fixed points: climbing from them goes nowhere
-    again, _ = model.modes(views)
+    again, _ = modes(model, views)
     np.testing.assert_array_equal(again, views)
 
 
 def test_signs_of_gaussian_units_are_refused() -> None:
     model = recipes.EFH(2, driver=Stochastic(max_iter=2)).fit(np.random.default_rng(0).normal(size=(20, 5)))
     with pytest.raises(ValueError, match="Signs are free for BernoulliUnits"):
-        model.canonical_signs()
+        model = canonical_signs(model)

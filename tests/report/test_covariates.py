@@ -119,8 +119,8 @@ def test_shares_of_factors_are_shares_of_variance(fitted: tuple) -> None:
     latent = model.transform(views).astype(float)
     for name, view in views.items():
         scaled = (view - np.nanmean(view, axis=0)) / np.nanstd(view, axis=0)
-        weights = model.parameters_[f"{name}.weights"].astype(float)
-        bias = model.parameters_[f"{name}.bias"].astype(float) + weights @ latent.mean(axis=0)
+        weights = model.fitted_.parameters[f"{name}.weights"].astype(float)
+        bias = model.fitted_.parameters[f"{name}.bias"].astype(float) + weights @ latent.mean(axis=0)
         for topic, chosen in ((0, [0]), (1, [1]), ("all", [0, 1])):
             rest = scaled - bias - (latent - latent.mean(axis=0))[:, chosen] @ weights[:, chosen].T
             share = 1 - np.nansum(rest**2) / np.nansum((scaled - bias) ** 2)
@@ -168,7 +168,7 @@ def test_results_go_into_mudata() -> None:
     plain = Harmonium(2, hidden="factor", driver=Spectral(selects=False), random_state=0).fit(views)
     np.testing.assert_allclose(latent.loc[names], plain.transform(views), atol=1e-4)
     for name, modality in data.mod.items():
-        np.testing.assert_array_equal(modality.varm["harmonium"], model.loadings(name))
+        np.testing.assert_array_equal(modality.varm["harmonium"], model.topics(name, n=None, by="weight"))
     assert data.uns["harmonium"]["explained"].columns.tolist() == ["0", "1", "all"]
 
 
@@ -180,7 +180,7 @@ def test_results_go_into_anndata_and_to_its_file(tmp_path: object) -> None:
     data.write_h5ad(f"{tmp_path}/data.h5ad")
     again = anndata.read_h5ad(f"{tmp_path}/data.h5ad")
     np.testing.assert_array_equal(again.obsm["X_factors"], model.transform(data))
-    np.testing.assert_array_equal(again.varm["factors"], model.loadings())
+    np.testing.assert_array_equal(again.varm["factors"], model.topics(n=None, by="weight"))
     with pytest.raises(TypeError, match="annotate writes into AnnData or MuData; got dict"):
         annotate(model, views)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="the 80 observations of the data; got 5 rows"):

@@ -70,7 +70,7 @@ def test_displays_draw_where_they_are_told(case):
 
 def test_topics_display_holds_what_it_draws(case):
     display = TopicsDisplay.from_estimator(case.model, case.X, case.y, view="words", topics=[2, 0], n_features=4)
-    expected = case.model.ranking("words")[2].nlargest(4)
+    expected = case.model.topics("words", n=None)[2].nlargest(4)
     first = display.features[display.features["topic"] == 2]
     assert first["feature"].tolist() == expected.index.tolist()
     np.testing.assert_array_equal(first["value"], expected)
@@ -79,14 +79,14 @@ def test_topics_display_holds_what_it_draws(case):
     assert [bar.get_width() for bar in display.ax_[0, 1].patches] == pytest.approx(profile.tolist())
     assert "topic 2" in display.ax_[0, 0].get_title()
     largest = TopicsDisplay.from_estimator(case.model, view="words").features["topic"].unique()
-    norms = np.linalg.norm(case.model.ranking("words"), axis=0)
+    norms = np.linalg.norm(case.model.topics("words", n=None), axis=0)
     assert largest.tolist() == np.argsort(-norms).tolist()
 
 
 def test_topics_display_of_unbounded_units_shows_the_largest_absolute_weights():
     model = fit_gaussian(np.random.default_rng(0).normal(size=(30, 6)))
     shown = TopicsDisplay.from_estimator(model, topics=[1], n_features=3, by="weight").features
-    assert set(shown["feature"]) == set(model.loadings()[1].abs().nlargest(3).index)
+    assert set(shown["feature"]) == set(model.topics(n=None, by="weight")[1].abs().nlargest(3).index)
     assert shown["value"].is_monotonic_decreasing
 
 

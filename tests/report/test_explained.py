@@ -37,7 +37,7 @@ def case():
 
 
 def test_losses_by_row_are_those_that_training_watches(case):
-    problem, parameters = case.model.fitted_.problem, case.model.parameters_
+    problem, parameters = case.model.fitted_.problem, case.model.fitted_.parameters
     batch = Views(case.X).batch(np.arange(N_ROWS), case.model.families_)
     hidden_mean = problem.energy.hidden.mean(problem.energy.hidden_natural(parameters, batch))
     losses = view_losses(problem, parameters, batch, hidden_mean)
@@ -78,8 +78,8 @@ def test_explained_share_of_a_gaussian_view_is_r_squared():
     matrix[rng.random(matrix.shape) < 0.1] = np.nan
     model = fit_gaussian(matrix, variance="learn")
     latent = latent_means(model, [matrix]).astype(float)
-    weights, bias = model.parameters_["view0.weights"], model.parameters_["view0.bias"]
-    variance = np.exp(model.parameters_["view0.log_variance"])
+    weights, bias = model.fitted_.parameters["view0.weights"], model.fitted_.parameters["view0.bias"]
+    variance = np.exp(model.fitted_.parameters["view0.log_variance"])
     values = model.families_["view0"].codec.encode(matrix)
 
     def squares(hidden):
@@ -100,7 +100,7 @@ def test_topics_of_different_features_add_up():
     factors = rng.normal(size=(200, 2))
     matrix = np.repeat(factors, 3, axis=1) + rng.normal(size=(200, 6)) * 0.3
     model = fit_gaussian(matrix)
-    model.parameters_["view0.weights"][:] = np.repeat(np.eye(2), 3, axis=0)
+    model.fitted_.parameters["view0.weights"][:] = np.repeat(np.eye(2), 3, axis=0)
     shares = explained_table(model, [matrix]).loc["view0"]
     assert shares[0] + shares[1] == pytest.approx(shares["all"])
     # all of what a topic explains lies in its own half of the features
@@ -111,7 +111,9 @@ def test_explained_share_of_a_binary_view(case):
     average = np.tile(latent_means(case.model, case.X).mean(axis=0, dtype=float), (N_ROWS, 1))
 
     def loss(hidden):
-        natural = case.model.parameters_["words.bias"] + hidden @ case.model.parameters_["words.weights"].T
+        natural = (
+            case.model.fitted_.parameters["words.bias"] + hidden @ case.model.fitted_.parameters["words.weights"].T
+        )
         return -np.log(np.where(case.X["words"] == 1, expit(natural), expit(-natural))).sum()
 
     expected = 1 - loss(latent_means(case.model, case.X)) / loss(average)
@@ -162,6 +164,6 @@ def test_views_that_are_not_there_or_never_vary_explain_nothing(case):
     assert explained_table(labelled, case.X).index.tolist() == ["words", "colour"]
     constant = np.ones((10, 2))
     model = Harmonium(2, views=[Gaussian()], driver=Stochastic(max_iter=1)).fit([np.eye(10)[:, :2]])
-    model.parameters_["view0.weights"][:] = 0
-    model.parameters_["view0.bias"][:] = model.families_["view0"].codec.encode(constant)[0]
+    model.fitted_.parameters["view0.weights"][:] = 0
+    model.fitted_.parameters["view0.bias"][:] = model.families_["view0"].codec.encode(constant)[0]
     assert explained_table(model, [constant]).isna().all(axis=None)

@@ -18,7 +18,7 @@ def with_weights(weights, bias, X):
     """A model of given weights, that is fitted to nothing."""
     weights, bias = np.asarray(weights, dtype=np.float32), np.asarray(bias, dtype=np.float32)
     model = Harmonium(len(bias), driver=Stochastic(max_iter=1), random_state=0).fit(X)
-    parameters = copy_parameters(model.parameters_) | {"words.weights": weights, HIDDEN_BIAS: bias}
+    parameters = copy_parameters(model.fitted_.parameters) | {"words.weights": weights, HIDDEN_BIAS: bias}
     fitted: FittedModel = model.fitted_
     fitted.training.parameters.update(parameters)
     return model

@@ -35,7 +35,7 @@ def test_topic_table_by_hand(case):
     by_class /= by_class.sum(axis=0)
     for topic in range(3):
         share = np.asarray(case.X["words"]).mean(axis=0)
-        effects = case.model.parameters_["words.weights"][:, topic] * np.sqrt(share * (1 - share))
+        effects = case.model.fitted_.parameters["words.weights"][:, topic] * np.sqrt(share * (1 - share))
         assert table["words"][topic] == ", ".join(f"words_{i}" for i in np.argsort(-effects)[:4])
         assert table["items"][topic] == ", ".join(names[i] for i in np.argsort(-means[:, topic])[:2])
         order = np.argsort(-by_class[:, topic])
@@ -55,7 +55,7 @@ def test_topic_table_shows_negative_weights_of_unbounded_units():
     model = fit_gaussian(matrix)
     table = topic_table(model, n_features=2, by="weight")
     assert table.columns.tolist() == ["view0", "view0 (negative)"]
-    weights = model.parameters_["view0.weights"]
+    weights = model.fitted_.parameters["view0.weights"]
     for topic in range(2):
         smallest = np.argsort(weights[:, topic])[:2]
         assert table["view0 (negative)"][topic] == ", ".join(f"view0_{i}" for i in smallest)
@@ -83,7 +83,7 @@ def test_class_table(case):
 
 def test_feature_table(case):
     table = feature_table(case.model, ["words_7", "words_0"], view="words")
-    np.testing.assert_array_equal(table, case.model.parameters_["words.weights"][[7, 0], :3])
+    np.testing.assert_array_equal(table, case.model.fitted_.parameters["words.weights"][[7, 0], :3])
     assert table.index.tolist() == ["words_7", "words_0"]
     assert feature_table(case.model, "colour_1", "colour").shape == (1, 3)
 

@@ -24,9 +24,9 @@ def case():
 
 def direct_presence(model, X):
     """E[z] and E[z h] of real units, by the formula."""
-    parameters = model.parameters_
+    parameters = model.fitted_.parameters
     natural = model.families_["view0"].codec.encode(X[0]) @ parameters["view0.weights"] + parameters[HIDDEN_BIAS]
-    presence = expit(model.energy_.layer(parameters).log_odds_ + natural**2 / 2)
+    presence = expit(model.fitted_.energy.layer(parameters).log_odds_ + natural**2 / 2)
     return presence, presence * natural
 
 
@@ -41,7 +41,7 @@ def test_usage_table_of_units_that_items_may_lack(selected):
     expected = np.stack([presence.mean(axis=0), mean.mean(axis=0), *by_class, by_class.std(axis=0)], axis=1)
     np.testing.assert_allclose(table.iloc[:, :-1].astype(float), expected[order], rtol=1e-3, atol=1e-5)
     assert table["closest class"].tolist() == by_class.argmax(axis=0)[order].tolist()
-    np.testing.assert_allclose(table["usage"], model.unit_usage_[order], rtol=1e-4)
+    np.testing.assert_allclose(table["usage"], model.fitted_.usage[order], rtol=1e-4)
     assert (table["mean"].abs() < table["usage"]).any()
 
 
@@ -141,7 +141,7 @@ def test_feature_examples_look_only_at_items_that_have_the_view(case):
         best = rows[np.argsort(-means[rows, topic])[:6]]
         one_hot = np.eye(3)[code[:, 0]]
         more = one_hot[best].mean(axis=0) - one_hot[rows].mean(axis=0)
-        assert table["features"][topic] == model.feature_names_["code"][int(np.argmax(more))]
+        assert table["features"][topic] == model.fitted_.feature_names["code"][int(np.argmax(more))]
     forms = [case.X["words"], scipy.sparse.csr_array(case.X["words"])]
     both = [Views({"words": words, "colour": case.X["colour"]}, present={"words": present}) for words in forms]
     model = Harmonium(2, driver=Stochastic(max_iter=10), random_state=0).fit(both[0])

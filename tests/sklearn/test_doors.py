@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from harmonium import Bernoulli, Columns, Gaussian, HarmoniumClassifier, Hinge, Stochastic, Views
+from harmonium.estimators.input import known_views
 from tests.cases.bad_input import quick, refuse
 
 RNG = np.random.default_rng(0)
@@ -51,7 +52,7 @@ def test_column_transformers_feed_estimators(form: str) -> None:
     assert [type(family) for family in pipeline[-1].families_.values()] == [Gaussian, Bernoulli]
     assert pipeline.score(TABLE, SICK) > 0.8
     if form == "pandas":
-        assert pipeline[-1].feature_names_["numbers"] == ["numbers__age", "numbers__height"]
+        assert pipeline[-1].fitted_.feature_names["numbers"] == ["numbers__age", "numbers__height"]
 
 
 def test_frames_in_and_out_keep_rows_and_names() -> None:
@@ -86,7 +87,7 @@ def test_cross_validation_takes_views_for_a_dict() -> None:
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):  # of scikit-learn, which counts the views
         cross_val_score(classifier(), X, SICK, cv=3)
     model = classifier().fit(X, SICK)
-    for views in (Views(X), model.as_views(X)):
+    for views in (Views(X), known_views(model, X)):
         scores = cross_val_score(classifier(), views, SICK, cv=3)
         assert scores.shape == (3,) and scores.mean() > 0.7
 

@@ -179,11 +179,11 @@ def test_names_going_in_and_out(colour: np.ndarray) -> None:
     model = quick().fit(pd.DataFrame(colour, columns=list("abcd")))
     assert list(model.feature_names_in_) == list("abcd")
     assert list(model.get_feature_names_out()) == ["topic_0", "topic_1", "topic_2"]
-    assert list(model.loadings().index) == list("abcd")
+    assert list(model.topics(n=None, by="weight").index) == list("abcd")
     assert set(np.ravel(model.topics(n=2))) <= set("abcd")
     model.fit({"other": colour})
     assert not hasattr(model, "feature_names_in_")
-    assert list(model.feature_names_) == ["other"]
+    assert list(model.fitted_.feature_names) == ["other"]
 
 
 # ---- reproducibility -------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def test_partial_fit_learns_from_pieces(words: scipy.sparse.csr_array, colour: n
     before = model.components_.copy()
     model.partial_fit({"words": words})  # colour is missing in this piece
     assert not np.array_equal(model.components_, before)
-    assert list(model.feature_names_) == ["words", "colour"]
+    assert list(model.fitted_.feature_names) == ["words", "colour"]
 
 
 def test_partial_fit_goes_on_after_fit(colour: np.ndarray) -> None:

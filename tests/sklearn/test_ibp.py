@@ -64,7 +64,7 @@ def test_search_over_alpha() -> None:
 def test_pickle_keeps_the_model(selected: Harmonium) -> None:
     again = pickle.loads(pickle.dumps(selected))
     np.testing.assert_array_equal(again.transform(X), selected.transform(X))
-    np.testing.assert_array_equal(again.unit_usage_, selected.unit_usage_)
+    np.testing.assert_array_equal(again.fitted_.usage, selected.fitted_.usage)
 
 
 @pytest.mark.parametrize("head", [None, Hinge(C=1.0)], ids=["views", "head"])
@@ -77,6 +77,6 @@ def test_same_result_on_one_thread_or_two(head: Hinge | None) -> None:
         else:
             model = HarmoniumClassifier(head=head, **settings_).fit(X, classes_of(HAS))
         results.append(model)
-    for name, value in results[0].parameters_.items():
-        np.testing.assert_array_equal(results[1].parameters_[name], value)
-    np.testing.assert_array_equal(results[0].unit_usage_, results[1].unit_usage_)
+    for name, value in results[0].fitted_.parameters.items():
+        np.testing.assert_array_equal(results[1].fitted_.parameters[name], value)
+    np.testing.assert_array_equal(results[0].fitted_.usage, results[1].fitted_.usage)

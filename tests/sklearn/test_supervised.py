@@ -77,7 +77,7 @@ def test_clone_and_nested_parameters() -> None:
     assert_same_predictions(copy.fit(X, Y), model)
     copy.set_params(head__C=0.1, head__solver="alternate", driver__max_iter=2)
     assert (copy.head.C, copy.head.solver, copy.driver.max_iter) == (0.1, "alternate", 2)
-    assert model.head.C == 1.0 and model.head is not model.head_  # the user's part stays as it is
+    assert model.head.C == 1.0 and model.head is not model.fitted_.head  # the user's part stays as it is
 
 
 def test_stock_search_over_the_weight_of_the_head() -> None:
@@ -100,5 +100,5 @@ def test_output_containers_and_names() -> None:
     assert list(regressor().fit(frame, Y).get_feature_names_out())[-1] == "dimension_29"
     # a label that is a view is no input
     label = classifier(head=LabelView()).fit(frame, Y)
-    assert label.n_features_in_ == 3 and label.input_names_ == ["view0"] and label.coef_.shape == (3, 5)
+    assert label.n_features_in_ == 3 and label.fitted_.input_names == ["view0"] and label.coef_.shape == (3, 5)
     assert label.transform(frame).shape == (N_ROWS, 5)

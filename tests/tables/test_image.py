@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from harmonium import Harmonium, InvalidViewError, ModelFolder, Sequences, Stochastic, TableViews, Thumbnails, load
+from harmonium.estimators.input import known_views
 from harmonium.tables import Image
 
 FEW = Stochastic(max_iter=2)
@@ -28,7 +29,7 @@ def test_pictures_become_colours_and_shapes_that_files_keep(tmp_path: Path) -> N
     reader = TableViews({"photo": Image(n_words=5)})
     model = Harmonium(2, views=reader, driver=FEW, random_state=0).fit(frame)
     assert list(model.families_) == ["photo_colours", "photo_shapes"]
-    views = model.as_views(frame)
+    views = known_views(model, frame)
     shares = views.source("photo_colours").matrix
     np.testing.assert_allclose(np.nansum(shares, axis=1), np.where(np.arange(30) == 3, 0, 1), atol=1e-6)
     assert (views.source("photo_shapes").rows < 0).tolist() == [row == 3 for row in range(30)]
@@ -50,7 +51,7 @@ def test_paragraphs_become_sequences_that_files_keep(tmp_path: Path) -> None:
     texts = [["Clean room.", "Quiet room."], ["Rude staff.", "Staff again."], None] * 10
     frame = pd.DataFrame({"review": pd.Series(texts, dtype=object)})
     model = Harmonium(2, views=TableViews({"review": "sequence"}), driver=FEW, random_state=0).fit(frame)
-    views = model.as_views(frame)
+    views = known_views(model, frame)
     words = ["clean", "quiet", "room", "rude", "staff"]  # "again" is a stop word
     expected = Sequences.from_texts(texts[:2], vocabulary=words)
     np.testing.assert_array_equal(views.source("review").matrix[:2].toarray(), expected.counts.toarray())

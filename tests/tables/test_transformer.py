@@ -53,7 +53,9 @@ def test_what_was_decided_is_shown(model: HarmoniumRegressor) -> None:
     assert shown.loc["place", "features"] == 3 and shown.loc["place", "family"] == "Categorical"
     assert shown.loc["awards", "family"] == "Poisson" and shown.loc["tasted", "view"] == "numbers, categories"
     assert "points" not in shown.index
-    assert "place=Mosel" in model.feature_names_["categories"] and "dark" in model.feature_names_["review"]
+    assert (
+        "place=Mosel" in model.fitted_.feature_names["categories"] and "dark" in model.fitted_.feature_names["review"]
+    )
     assert sum(shown["features"]) == model.components_.shape[1]
 
 
@@ -163,9 +165,9 @@ def test_frames_of_numbers_stay_matrices() -> None:
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc"))
     frame["y"] = frame["a"] * 2
     model = quick_regressor().fit(frame, "y")
-    assert model.input_names_ == ["view0"] and list(model.feature_names_in_) == ["a", "b", "c"]
+    assert model.fitted_.input_names == ["view0"] and list(model.feature_names_in_) == ["a", "b", "c"]
     np.testing.assert_array_equal(model.predict(frame), model.predict(frame.drop(columns="y")))
-    assert quick_regressor(views=TableViews()).fit(frame, "y").input_names_ == ["numbers"]
+    assert quick_regressor(views=TableViews()).fit(frame, "y").fitted_.input_names == ["numbers"]
 
 
 def test_several_targets_by_name(wines: pd.DataFrame) -> None:

@@ -20,6 +20,7 @@ from harmonium import (
     LabelView,
     Stochastic,
 )
+from harmonium.inspection import canonical_signs
 from harmonium.objectives.problem import Problem
 from harmonium.training import FittedModel
 from tests.cases.supervised import X, Y, classifier, regressor, two_numbers
@@ -59,12 +60,14 @@ def test_what_succeeds_replaces_the_fitted_model_and_leaves_the_old_one_alone(ma
         lambda: model.fit(X, Y),
         lambda: model.partial_fit(X, Y),
         lambda: model.set_params(warm_start=True).fit(X, Y),
-        lambda: model.canonical_signs(),
     ):
         old, copy = model.fitted_, deepcopy(model.fitted_)
         call()
         assert model.fitted_ is not old
         assert_same_state(old, copy)
+    old, copy = model.fitted_, deepcopy(model.fitted_)
+    assert canonical_signs(model).fitted_ is not old and model.fitted_ is old
+    assert_same_state(old, copy)
 
 
 @pytest.mark.parametrize("make", [unsupervised, classifier])
@@ -114,9 +117,9 @@ def test_a_label_that_is_a_view_has_names_of_its_own() -> None:
         (classifier(head=LabelView()).fit(X, Y), ["label_0=0", "label_0=1", "label_0=2"]),
         (regressor(head=LabelView()).fit(data, y), ["label_0", "label_1"]),
     ):
-        assert model.feature_names_["label"] == expected
-        assert list(model.loadings("label").index) == expected
-        assert model.input_names_ == ["words", "colour"]
+        assert model.fitted_.feature_names["label"] == expected
+        assert list(model.topics("label", n=None, by="weight").index) == expected
+        assert model.fitted_.input_names == ["words", "colour"]
 
 
 @pytest.mark.parametrize("hidden", [FactorUnits(), IBP(truncation=4)])

@@ -32,7 +32,7 @@ def cells() -> anndata.AnnData:
 
 def test_within_a_dict_anndata_is_a_view_with_names() -> None:
     model = quick().fit({"rna": cells(), "protein": real(2)})
-    assert model.feature_names_ == {"rna": GENES, "protein": ["protein_0", "protein_1"]}
+    assert model.fitted_.feature_names == {"rna": GENES, "protein": ["protein_0", "protein_1"]}
     assert list(quick().fit([cells(), real(2)]).families_) == ["view0", "view1"]
 
 

@@ -34,12 +34,12 @@ def counts(vectorizer: CountVectorizer) -> scipy.sparse.csr_matrix:
 def test_topics_are_of_words_and_files_keep_them(vectorizer: CountVectorizer, tmp_path: Path) -> None:
     X = Views({"words": counts(vectorizer), "colour": real(n_rows=20)}, feature_names={"words": vectorizer})
     model = quick().fit(X)
-    assert model.feature_names_ == {"words": WORDS, "colour": ["colour_0", "colour_1", "colour_2"]}
+    assert model.fitted_.feature_names == {"words": WORDS, "colour": ["colour_0", "colour_1", "colour_2"]}
     assert set(model.topics("words", n=6).iloc[0]) == set(WORDS)
-    assert list(model.loadings("words").index) == WORDS
+    assert list(model.topics("words", n=None, by="weight").index) == WORDS
     model.save(tmp_path / "model")
     loaded = harmonium.load(tmp_path / "model")
-    assert loaded.feature_names_ == model.feature_names_
+    assert loaded.fitted_.feature_names == model.fitted_.feature_names
     # new rows need not bring the names, but others are refused
     assert loaded.transform({"words": counts(vectorizer)}).shape == (20, 3)
     other = Views({"words": counts(vectorizer)}, feature_names={"words": WORDS[::-1]})
@@ -52,14 +52,14 @@ def test_forms_of_names(form: str, vectorizer: CountVectorizer) -> None:
     names = vectorizer if names is None else names
     assert Views({"words": counts(vectorizer)}, feature_names={"words": names}).source("words").columns == WORDS
     model = quick(views={"words": Columns(slice(None), Poisson(), names)}).fit(counts(vectorizer))
-    assert model.feature_names_ == {"words": WORDS}
+    assert model.fitted_.feature_names == {"words": WORDS}
 
 
 def test_columns_of_a_matrix_are_named(vectorizer: CountVectorizer, tmp_path: Path) -> None:
     X = scipy.sparse.hstack([counts(vectorizer), real(n_rows=20)], format="csr")
     spec = {"words": Columns(slice(0, 6), feature_names=vectorizer), "colour": slice(6, None)}
     model = quick(views=spec).fit(X)
-    assert model.feature_names_["words"] == WORDS and len(model.feature_names_["colour"]) == 3
+    assert model.fitted_.feature_names["words"] == WORDS and len(model.fitted_.feature_names["colour"]) == 3
     assert clone(model).get_params()["views"]["words"].feature_names == WORDS
     model.save(tmp_path / "model")
     loaded = harmonium.load(tmp_path / "model")
@@ -72,7 +72,7 @@ def test_a_column_transformer_knows_its_names() -> None:
     transformer = make_column_transformer((CountVectorizer(), "text"), (StandardScaler(), ["age"]))
     X = transformer.fit_transform(table)
     model = quick().fit(Views({"all": X}, feature_names={"all": transformer}))
-    assert model.feature_names_["all"][0] == "countvectorizer__and"
+    assert model.fitted_.feature_names["all"][0] == "countvectorizer__and"
 
 
 def test_names_that_make_no_sense_are_refused(vectorizer: CountVectorizer) -> None:

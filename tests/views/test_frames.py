@@ -66,7 +66,7 @@ def test_lazy_frames_are_read_once_and_one_notice_tells_so() -> None:
         with pytest.warns(HarmoniumWarning, match=f"View '{called}' is a lazy frame") as notices:
             model = quick(n_components=2).fit(X)
         assert len(notices) == 1 and notices[0].filename == __file__
-        assert model.feature_names_[name] == ["age", "height"]
+        assert model.fitted_.feature_names[name] == ["age", "height"]
 
 
 @pytest.mark.parametrize("series", [TABLE["age"], pl.Series("age", [30, None, 41])], ids=["pandas", "polars"])

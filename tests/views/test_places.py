@@ -181,4 +181,4 @@ def test_tables_of_any_types_are_read_or_refused(
             return
     lacking = np.isnan(values).all(axis=1).sum()
     assert any(f"{lacking} of 8 rows lack every view" in str(notice.message) for notice in caught) == bool(lacking)
-    assert model.feature_names_ == {"view0": names}
+    assert model.fitted_.feature_names == {"view0": names}

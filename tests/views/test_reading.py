@@ -158,7 +158,7 @@ def test_forms_of_one_matrix_agree(form: str, expected: np.ndarray) -> None:
     if form != "sparse":
         np.testing.assert_allclose(model.transform(make()), expected, atol=1e-5)
     if "names" in form:
-        assert model.feature_names_ == {"words": WORD_NAMES, "colour": COLOUR_NAMES}
+        assert model.fitted_.feature_names == {"words": WORD_NAMES, "colour": COLOUR_NAMES}
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint8, np.float16, np.float32, np.float64])
@@ -180,7 +180,7 @@ def test_anndata_brings_its_names() -> None:
     data = anndata.AnnData(scipy.sparse.csr_matrix(counts()), var=pd.DataFrame(index=[f"gene{i}" for i in range(8)]))
     model = quick().fit(data)
     assert {name: type(family) for name, family in model.families_.items()} == {"X": Poisson}
-    assert list(model.loadings().index) == [f"gene{i}" for i in range(8)]
+    assert list(model.topics(n=None, by="weight").index) == [f"gene{i}" for i in range(8)]
     np.testing.assert_allclose(model.transform(data[5:9]), model.transform(data)[5:9], rtol=1e-6)
 
 

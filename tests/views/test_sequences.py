@@ -37,6 +37,7 @@ from harmonium import (
 from harmonium.exceptions import InvalidViewError
 from harmonium.features.paragraphs import paragraph_words, split_paragraphs
 from harmonium.features.sentences import denied
+from harmonium.inspection import log_partition, modes
 from harmonium.report import (
     TopicsDisplay,
     explained_table,
@@ -309,7 +310,7 @@ def test_topics_reports_samples_and_files(tmp_path: Any) -> None:
     drawn = model.sample(5, n_steps=3, random_state=0)
     assert isinstance(drawn, Sequences) and drawn.feature_names == words
     assert (drawn.lengths == float(model.families_["text"].typical_size_)).all()
-    prototypes, hidden = model.modes({"text": sequences})
+    prototypes, hidden = modes(model, {"text": sequences})
     np.testing.assert_array_equal(prototypes.lengths, sequences.lengths)
     assert hidden.shape == (80, 3)
     assert model.reconstruct({"text": sequences}).shape == (80, 16)
@@ -319,7 +320,7 @@ def test_topics_reports_samples_and_files(tmp_path: Any) -> None:
     assert again.topics("text", 4).equals(topics)
     unsupervised = structDWH(3, driver=FAST, random_state=0).fit(sequences)
     assert topic_table(unsupervised).shape == (3, 4)
-    assert np.isfinite(unsupervised.log_partition(n_temperatures=50).value)
+    assert np.isfinite(log_partition(unsupervised, n_temperatures=50).value)
 
 
 # ---- text --------------------------------------------------------------------------------------------------------

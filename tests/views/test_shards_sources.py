@@ -158,7 +158,7 @@ def test_annotated_data_on_disk(form, tmp_path):
     expected = in_shards({"X": WORDS, "colours": COLOURS}, kinds, cuts)
     assert np.array_equal(learned(shards), learned(expected))
     model = Harmonium(2, driver=Stochastic(max_iter=1), random_state=0).fit(shards)
-    assert model.feature_names_["X"][:2] == ["gene0", "gene1"]
+    assert model.fitted_.feature_names["X"][:2] == ["gene0", "gene1"]
     with pytest.raises(InvalidViewError, match="got AnnData in memory"):
         Shards.from_anndata(cells)
     with pytest.raises(InvalidViewError, match="there is no 'layers/raw'"):

@@ -21,7 +21,7 @@ def after_one_step(view_weights: Any) -> dict[str, np.ndarray]:
     """Parameters after a single step along a gradient that involves no random numbers."""
     driver = Stochastic(1, N_ROWS, 0.01, optimizer=Momentum(0.0), schedule="constant", weight_decay=0.0)
     model = Harmonium(4, objective=MeanFieldCD(), driver=driver, view_weights=view_weights, random_state=0)
-    return model.fit(X).parameters_
+    return model.fit(X).fitted_.parameters
 
 
 @pytest.mark.parametrize("form", [dict, list])
@@ -53,7 +53,7 @@ def test_any_weights_can_be_trained_with(weight: float) -> None:
 def test_all_views_weigh_the_same_where_nothing_is_predicted() -> None:
     for given in ("auto", None):
         model = Harmonium(2, view_weights=given, driver=Stochastic(1), random_state=0).fit(X)
-        assert model.view_weights_ == {"told": 1.0, "noise": 1.0}
+        assert model.fitted_.view_weights == {"told": 1.0, "noise": 1.0}
 
 
 def test_noise_weighs_less_and_predictions_gain(tmp_path: Path) -> None:
@@ -61,18 +61,18 @@ def test_noise_weighs_less_and_predictions_gain(tmp_path: Path) -> None:
         HarmoniumClassifier(10, head=Hinge(linear_part=False), view_weights=given, random_state=0).fit(X, Y)
         for given in (None, "auto")
     )
-    assert even.view_weights_ == {"told": 1.0, "noise": 1.0}
-    assert chosen.view_weights_["told"] == 1.0 and chosen.view_weights_["noise"] <= 0.25
-    assert min(chosen.validation_["error"]) < min(even.validation_["error"])
+    assert even.fitted_.view_weights == {"told": 1.0, "noise": 1.0}
+    assert chosen.fitted_.view_weights["told"] == 1.0 and chosen.fitted_.view_weights["noise"] <= 0.25
+    assert min(chosen.fitted_.validation["error"]) < min(even.fitted_.validation["error"])
     chosen.save(tmp_path / "model")
     again = load(tmp_path / "model")
-    assert again.view_weights_ == chosen.view_weights_ and again.view_weights == "auto"
-    assert again.partial_fit(X, Y).view_weights_ == chosen.view_weights_
+    assert again.fitted_.view_weights == chosen.fitted_.view_weights and again.view_weights == "auto"
+    assert again.partial_fit(X, Y).fitted_.view_weights == chosen.fitted_.view_weights
 
 
 def test_weights_that_are_given_are_not_chosen() -> None:
     model = HarmoniumClassifier(3, view_weights={"noise": 2}, driver=Stochastic(2), random_state=0).fit(X, Y)
-    assert model.view_weights_ == {"told": 1.0, "noise": 2.0}
+    assert model.fitted_.view_weights == {"told": 1.0, "noise": 2.0}
 
 
 @pytest.mark.parametrize(

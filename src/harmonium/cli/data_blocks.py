@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from harmonium.cli.errors import OptionError
+from harmonium.estimators.input import known_views
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import TableFile, is_streamable, read_data
 from harmonium.files.pictures import pictures_of
@@ -102,9 +103,9 @@ def new_row(model: Any, data: Path, row: int, pictures: Path | None) -> Any:
     """Return one row of a file as views; no later ones are read."""
     first = 0
     for block in new_blocks(model, data, pictures):
-        n_rows = len(block) if isinstance(block, pd.DataFrame) else len(model.as_views(block))
+        n_rows = len(block) if isinstance(block, pd.DataFrame) else len(known_views(model, block))
         if row < first + n_rows:
-            return model.as_views(block)[row - first : row - first + 1]
+            return known_views(model, block)[row - first : row - first + 1]
         first += n_rows
     raise OptionError(f"--row must be a number below {first:,}, the rows of {data}; got {row}; the first is 0.")
 

@@ -85,7 +85,8 @@ def run_demo(output: Path, seed: int, quick: bool, console: Console) -> None:
     from harmonium.cli.demo_pictures import draw_map, draw_topics
 
     # a weight matters as much as its pixel varies: there is hardly any ink at the edge
-    draw_topics(model.loadings("pixels").to_numpy() * train["pixels"].std(axis=0)[:, None], output / "topics.png")
+    weights = model.topics("pixels", n=None, by="weight").to_numpy()
+    draw_topics(weights * train["pixels"].std(axis=0)[:, None], output / "topics.png")
     shown = slice(None, None, _QUICK_STRIDE if quick else 1)
     draw_map(model.transform(digits.views)[shown], labels[shown], output / "map.png", seed)
     console.print(f"Pictures are in {output / 'topics.png'} and {output / 'map.png'}.", soft_wrap=True, markup=False)

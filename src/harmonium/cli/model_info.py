@@ -43,7 +43,7 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     """
     model = load_model(path)
     _check_views(path, model)
-    layer = escape(repr(model.energy_.hidden))
+    layer = escape(repr(model.fitted_.energy.hidden))
     console.print(
         f"[bold]{type(model).__name__}[/bold] with {model.n_topics_} topics of {layer}, {model.n_iter_} epochs"
     )
@@ -54,11 +54,11 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     if model.fitted_.account is not None:
         console.print(model.fitted_.account, markup=False, highlight=False)
     # only models whose layer selects units know how much each is used
-    usage = getattr(model, "unit_usage_", None)
+    usage = model.fitted_.usage
     order = range(model.n_topics_) if usage is None else np.argsort(-usage, kind="stable")
     if usage is not None:
-        more = "; there may be more to find" if model.truncation_reached_ else ""
-        layer, size = model.energy_.hidden, model.n_components
+        more = "; there may be more to find" if model.fitted_.truncation_reached else ""
+        layer, size = model.fitted_.energy.hidden, model.n_components
         truncation = layer.bind(usual_size(layer, None) if size == "auto" else size).n_units_  # some may be gone
         console.print(f"{model.n_topics_} of truncation {truncation} units in use{more}")
     views = Table(title="Views", title_justify="left")
@@ -70,7 +70,7 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     if is_model_folder(path):
         _print_items(path, console)
     for name in model.families_:
-        if name not in model.feature_names_:
+        if name not in model.fitted_.feature_names:
             console.print(f"View {name!r} was saved without names of its features.", markup=False)
             continue
         shown = Table(title=f"Top features of view {escape(name)}", title_justify="left")

@@ -19,6 +19,7 @@ from harmonium.cli.console import echo, put_json, shown
 from harmonium.cli.errors import OptionError
 from harmonium.cli.model_names import check_model_name, make_model
 from harmonium.cli.target_column import Target, read_target
+from harmonium.estimators.harmonium import driver_for
 from harmonium.files import Loaded, endings, is_large, is_streamable, read_data
 from harmonium.files.pictures import pictures_of
 from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
@@ -88,7 +89,7 @@ def run_fit(options: FitOptions, as_json: bool, quiet: bool) -> None:
     read = {} if data.views is None else {"views": data.views}
     model = make_model(options.model, task, options.topics, options.seed, verbose=verbose, **read)
     if options.epochs is not None:
-        if "max_iter" not in model.driver_for(None).get_params():
+        if "max_iter" not in driver_for(model, None).get_params():
             raise OptionError(
                 f"--epochs is a number of passes over the data; {options.model} takes none; leave it out."
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,20 +13,20 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
-from harmonium.estimators.labels import in_order_of, read_classes
-from harmonium.estimators.map_blocks import map_blocks
-from harmonium.estimators.preparation import unchanged_if_refused
+from harmonium.estimators.input.labels import read_classes
+from harmonium.estimators.input.map_blocks import map_blocks
+from harmonium.estimators.input.read_input import Input, ReadTarget, read_input
 from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
-from harmonium.estimators.target_columns import split_target
 from harmonium.estimators.waiting import NO_ROWS, WaitingRows
 from harmonium.heads import Head, Hinge, MultiLabelHinge
+from harmonium.kernels.runtime.threads import compute
 from harmonium.parts import as_part
 from harmonium.persist import saveable
 from harmonium.raw_target import plain
 from harmonium.targets import KINDS, Kind, Labels
 from harmonium.training import FittedModel
-from harmonium.validation import check_whole
+from harmonium.validation import check_settings, check_whole
 from harmonium.views import Views
 
 
@@ -90,52 +91,30 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         The classes in sorted order, as everywhere in scikit-learn; for an indicator matrix, the numbers of its columns.
     output_names_ : ndarray of str
         Names of the columns of y. Only if y was a data frame, or a Series with a name.
-    head_ : Head
-        The head in use, with all that it has learned beside its weights.
-    C_ : float
-        Weight of the prediction loss in use.
-    validation_ : dict of str to list of float
-        C, epoch and held-out error of everything that was tried. Only if rows were held out.
     coef_ : ndarray of shape (n_outputs, n_components_)
         Weights of the topics in the scores. With ``output="mean"``, the part of the scores that comes through topics
-        ("topics" of `score_parts`) differs between two rows by the difference of their topics, as `transform` returns
-        them, times these. The default head may have a linear part as well: what it adds is no part of that, and where
-        it decides alone these are zero. For a label that is a view, the weights of that view.
-    view_weights_ : dict of str to float
-        How much each view weighed while the model was trained.
+        ("topics" of `harmonium.inspection.score_parts`) differs between two rows by the difference of their topics, as
+        `transform` returns them, times these. The default head may have a linear part as well: what it adds is no part
+        of that, and where it decides alone these are zero. For a label that is a view, the weights of that view.
     families_ : dict of str to Family
         Family of each view.
     views_ : DataFrame
         What each view is or, for a model of a table, what each column is.
-    feature_names_ : dict of str to list of str
-        Names of the features of each view.
-    input_names_ : list of str
-        Names of the views that X has: all but a label that is a view.
     n_topics_ : int
         Number of topics, which come before the dimensions.
-    shares_ : dict of str to float
-        What scores are mixed of: shares of "topics", "dimensions" and "inputs". Empty if no rows were held out.
     n_components_ : int
         Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
     components_ : ndarray of shape (n_components_, n_features)
         Weights, all views side by side.
-    parameters_ : dict of str to ndarray
-        All parameters by name, such as "words.weights" and "head.weights".
-    energy_ : Energy
-        Structure of the fitted model: families and hidden layer.
     history_ : dict of str to list of float
         Record of every epoch of the final training.
     n_iter_ : int
         Number of epochs of the final training.
-    stopped_ : str
-        Why training ended.
-    unit_usage_ : ndarray of shape (n_components_,)
-        Share of the training rows that have each unit. Only for layers that select units.
-    truncation_reached_ : bool
-        Whether all units that were allowed are needed, so that more of them might be. Only for layers that select
-        units.
     fitted_ : FittedModel
-        All that was learned, which the other attributes are read from.
+        All that was learned, which the other attributes are read from: ``parameters``, ``energy``, ``feature_names``,
+        ``input_names``, ``view_weights``, ``posterior``, and ``head``, ``C``, ``shares`` and ``validation`` of what is
+        predicted; ``training.stopped`` says why training ended. Layers that select units have their ``usage``, and
+        ``truncation_reached`` if more of them might be needed.
     n_features_in_ : int
         Number of columns of X, summed over views.
     feature_names_in_ : ndarray of str
@@ -198,9 +177,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         HarmoniumClassifier
             The fitted estimator.
         """
-        X, y = split_target(X, y, is_fit=True)
-        y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
-        return self._fit(X, read_classes(y, sample_weight))
+        return self._fit(X, y, sample_weight)
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -227,30 +204,31 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         HarmoniumClassifier
             The estimator, as far as it has learned.
         """
-        before: FittedModel | None = getattr(self, "fitted_", None)
+        check_settings(self, self.settings)
+        before = self._before()
         if before is None:
             known = None if classes is None else _listed(classes)
         else:
             self._check_named(classes)
             known = self._meaning.classes
-        X, y = split_target(X, y, is_fit=True)
-        y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
-        labels = read_classes(y, sample_weight, known)
-        with unchanged_if_refused(self):
-            scores, waiting = None if before is None else self._scores(X), self._waiting
-            self._partial_fit(X, labels)
+        reader = partial(read_classes, known=known)
+        with compute(self.n_jobs):
+            given = read_input(self, X, y, sample_weight, model=before, read_target=reader)
+            scores, rows = None if before is None else self._scores(given.views), self._waiting
+            model = self._updated(given, before)
             if scores is not None:
-                self._calibrate(waiting.and_more(scores, self.head_.targets(labels)))
+                assert model.head is not None and given.labels is not None
+                # rows that the model had not learned from calibrate it, if they are enough; else they wait
+                rows = rows.and_more(scores, model.head.targets(given.labels))
+                if rows.are_enough:
+                    head = model.head.updated(outputs_=model.head.outputs_.calibrated(rows.scores, rows.targets))
+                    model, rows = replace(model, problem=replace(model.problem, head=head)), NO_ROWS
+            self._keep(model, given, before)
+            self._waiting = rows
         return self
 
-    def _calibrate(self, rows: WaitingRows) -> None:
-        """Calibrate on rows that the model had not learned from, if they are enough; else let them wait."""
-        if not rows.are_enough:
-            self._waiting = rows
-            return
-        head = self.head_.updated(outputs_=self.head_.outputs_.calibrated(rows.scores, rows.targets))
-        problem = replace(self.fitted_.problem, head=head)
-        self.fitted_ = replace(self.fitted_, problem=problem)
+    def _target_reader(self) -> ReadTarget:
+        return read_classes
 
     def _check_named(self, classes: Any) -> None:
         """Refuse other classes than those of the first call."""
@@ -291,14 +269,19 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
                 )
         return super()._bound_head(labels, before)
 
-    def _keep(self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None) -> None:
+    def _described(
+        self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None
+    ) -> FittedModel:
         if before is not None:  # labels that no row had before may have some now
             assert model.head is not None
             assert labels is not None
             head = model.head.updated(outputs_=model.head.outputs_.with_more(labels.targets))
             model = replace(model, problem=replace(model.problem, head=head))
+        return super()._described(model, views, labels, before)
+
+    def _keep(self, model: FittedModel, given: Input, before: FittedModel | None) -> None:
         self.__dict__.pop("_waiting", None)  # they have scores of another model, unless `partial_fit` puts them back
-        super()._keep(model, views, labels, before)
+        super()._keep(model, given, before)
 
     # ---- using ---------------------------------------------------------------------------------------------------
     @property
@@ -327,7 +310,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             n_labels), positive where a label is predicted: how far its log-odds are above the cut that the
             ``measure`` of `MultiLabelHinge` asks for.
         """
-        return self._one(self.head_.outputs_.decisions(self._scores(X)))
+        return self._one(self._head.outputs_.decisions(self._scores(X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, or its labels.
@@ -348,7 +331,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         if lazy is not None:
             return lazy
         scores, meaning = self._scores(X), self._meaning
-        found = self.head_.outputs_.predict(scores)
+        found = self._head.outputs_.predict(scores)
         if meaning.kind == "label":
             return found
         columns = [classes[found[:, column]] for column, classes in enumerate(meaning.classes)]
@@ -378,7 +361,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             Probabilities of shape (n_rows, n_classes), or (n_rows, n_labels).
         """
         lazy = map_blocks(self, "predict_proba", X)
-        return self._one(self.head_.outputs_.probabilities(self._scores(X))) if lazy is None else lazy
+        return self._one(self._head.outputs_.probabilities(self._scores(X))) if lazy is None else lazy
 
     def _one(self, by_column: Any) -> Any:
         """Return what belongs to the only column, if y had one dimension."""
@@ -424,7 +407,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         if names is None:
             is_named = self._meaning.kind == "label" and self._meaning.names is not None
             names = self.output_names_ if is_named else self.classes_
-        return ranked(probabilities, np.asarray(names), top, self.head_.outputs_.never)
+        return ranked(probabilities, np.asarray(names), top, self._head.outputs_.never)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

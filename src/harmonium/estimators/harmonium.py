@@ -13,24 +13,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
-from harmonium.estimators.density import Density, generator, is_seeded
-from harmonium.estimators.draws import PosteriorDraws
-from harmonium.estimators.encoding import Encoding, with_index
-from harmonium.estimators.inspection import Inspection
-from harmonium.estimators.map_blocks import map_blocks
-from harmonium.estimators.preparation import (
-    check_known,
-    check_same_families,
-    check_supports,
-    feature_names,
-    known_views,
-    labelled,
-    prepare,
-    read,
-    unchanged_if_refused,
-    with_some_view,
-)
-from harmonium.estimators.target_columns import split_target_by_name
+from harmonium.estimators.input.known import check_known, check_supports, feature_names, known_views
+from harmonium.estimators.input.map_blocks import map_blocks
+from harmonium.estimators.input.read_input import Input, ReadTarget, read_input
+from harmonium.estimators.mixins.attributes import Attributes
+from harmonium.estimators.mixins.density import Density, generator, is_seeded
+from harmonium.estimators.mixins.encoding import Encoding, with_index
+from harmonium.estimators.problem import check_same_families, labelled, prepare, with_some_view
 from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.hidden.n_units import usual_size
@@ -39,7 +28,7 @@ from harmonium.notices import notice
 from harmonium.objectives import Objective, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.parts import IsPart, Part, WithParts, as_part
-from harmonium.persist import load_model, save_model, saveable
+from harmonium.persist import save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.targets import Kind, Labels
@@ -73,20 +62,35 @@ def trains_by_batches(estimator: Harmonium) -> bool:
     return True
 
 
-def _without_columns(X: Any, y: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return X without the columns that y names, and their names; anything else that y holds is not used."""
-    if y is None:
-        return X, ()
-    rest, _, names = split_target_by_name(X, y)
-    return rest, names
+def driver_for(estimator: Harmonium, n_rows: int | None) -> Driver:
+    """Return the driver that an estimator is given, or the default for a number of rows.
+
+    Parameters
+    ----------
+    estimator : Harmonium
+        An estimator, fitted or not.
+    n_rows : int or None
+        Number of training rows; None stands for many.
+
+    Returns
+    -------
+    Driver
+        What a fit to as many rows is trained by.
+
+    Examples
+    --------
+    >>> driver_for(Harmonium(), 1000)
+    Stochastic()
+    """
+    given = as_part(Driver, estimator.driver)
+    return default_driver(estimator._layer(), bool(estimator.kinds), n_rows) if given is None else given
 
 
 @saveable
 class Harmonium(
     Encoding,
     Density,
-    Inspection,
-    PosteriorDraws,
+    Attributes,
     TransformerMixin,
     WithParts,
 ):
@@ -137,38 +141,19 @@ class Harmonium(
         Family of each view.
     views_ : DataFrame
         What each view is or, for a model of a table, what each column is.
-    feature_names_ : dict of str to list of str
-        Names of the features of each view.
-    input_names_ : list of str
-        Names of the views that X has.
-    view_weights_ : dict of str to float
-        How much each view weighed while the model was trained.
     n_components_ : int
         Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`, `FactorUnits`), of those that were
         kept.
     components_ : ndarray of shape (n_components_, n_features)
         Weights, all views side by side.
-    parameters_ : dict of str to ndarray
-        All parameters by name, such as "words.weights" and "hidden.bias".
-    energy_ : Energy
-        Structure of the fitted model: families and hidden layer.
     history_ : dict of str to list of float
         Record of every epoch.
     n_iter_ : int
         Number of epochs done.
-    stopped_ : str
-        Why training ended.
-    unit_usage_ : ndarray of shape (n_components_,)
-        Share of the training rows that have each unit. Only for layers that select units.
-    truncation_reached_ : bool
-        Whether all units that were allowed are needed, so that more of them might be. Only for layers that select
-        units.
-    posterior_ : dict of str to ndarray
-        Draws of every parameter. Only for the drivers `Langevin` and `Metropolis`.
-    prior_ : dict of str to Normal
-        Prior of the weights of each view. Only for the drivers `Langevin` and `Metropolis`.
     fitted_ : FittedModel
-        All that was learned, which the other attributes are read from.
+        All that was learned, which the other attributes are read from: ``parameters``, ``energy``, ``feature_names``,
+        ``input_names``, ``view_weights``, ``posterior``; ``training.stopped`` says why training ended. Layers that
+        select units have their ``usage``, and ``truncation_reached`` if more of them might be needed.
     n_features_in_ : int
         Number of columns of X, summed over views.
     feature_names_in_ : ndarray of str
@@ -182,9 +167,9 @@ class Harmonium(
 
     Notes
     -----
-    Ctrl-C ends `fit` with the best model so far, which predicts, transforms and saves as any other; ``stopped_`` is
-    "interrupted", and with ``warm_start=True`` the next `fit` goes on from there. All drivers have a ``checkpoint``,
-    from which a fit that was killed goes on to the same result.
+    Ctrl-C ends `fit` with the best model so far, which predicts, transforms and saves as any other;
+    ``fitted_.training.log.stopped`` is "interrupted", and with ``warm_start=True`` the next `fit` goes on from there.
+    All drivers have a ``checkpoint``, from which a fit that was killed goes on to the same result.
 
     Examples
     --------
@@ -269,8 +254,7 @@ class Harmonium(
         Harmonium
             The fitted estimator.
         """
-        X, left_out = _without_columns(X, y)
-        return self._fit(X, left_out=left_out)
+        return self._fit(X, y)
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -292,21 +276,20 @@ class Harmonium(
         Harmonium
             The estimator, as far as it has learned.
         """
-        X, left_out = _without_columns(X, y)
-        return self._partial_fit(X, left_out=left_out)
+        return self._partial_fit(X, y)
 
-    def _fit(self, X: Any, labels: Labels | None = None, left_out: tuple[str, ...] = ()) -> Self:
+    def _fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         check_settings(self, self.settings)
-        plan = self._plan()
         before = self._before() if self.warm_start else None
-        with unchanged_if_refused(self), compute(self.n_jobs):
-            views = read(self, X, reset=before is None)
-            layer = self._layer(len(views), before)
-            problem, data = self._problem(views, labels, layer, before)
+        with compute(self.n_jobs):
+            given = read_input(self, X, y, sample_weight, model=before, read_target=self._target_reader())
+            layer = self._layer(len(given.views), before)
+            problem, data = self._problem(given.views, given.labels, layer, before)
             if self.n_components == "auto" and before is None:
                 problem = counted(problem, data)
-            if self.driver is None:
-                plan = replace(plan, driver=self.driver_for(len(data))).where_data_are(X, layer)
+            plan = self._plan(len(data))
+            if self.driver is None and given.is_lazy:
+                plan = plan.where_rows_are(layer)
             plan.check_model(problem.predicting)
             rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             with reporting(self.verbose) as reporter:
@@ -314,39 +297,39 @@ class Harmonium(
                     model = fit(problem, data, plan, rng, reporter, seeded)
                 else:
                     model = resume(before, layer, data, plan, rng, reporter, seeded)
-            self._keep(model, data.views, labels, before)
-            self._remember(left_out, before)
+            self._keep(self._described(model, data.views, given.labels, before), given, before)
         try:
-            for remark in self.fitted_.remarks:
+            for remark in model.remarks:
                 notice(remark)
         finally:
-            if self.fitted_.training.interrupted:
+            if model.training.interrupted:
                 # the caller is to stop too: the next fold of a search must not begin, even if warnings are errors
                 raise KeyboardInterrupt
         return self
 
-    def _partial_fit(self, X: Any, labels: Labels | None = None, left_out: tuple[str, ...] = ()) -> Self:
+    def _partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         check_settings(self, self.settings)
-        plan = self._plan()
         before = self._before()
-        with unchanged_if_refused(self), compute(self.n_jobs):
-            views = read(self, X, reset=before is None)
-            layer = self._layer(len(views), before)
-            problem, data = self._problem(views, labels, layer, before)
-            plan.check_model(problem)
-            # a copy: a pass that diverges must leave the model as it was
-            rng = deepcopy(before.training.stream) if before is not None else None
-            rng = generator(self.random_state) if rng is None else rng
-            self._keep(update(before or start(problem, data, rng), data, plan, rng), data.views, labels, before)
-            self._remember(left_out, before)
+        with compute(self.n_jobs):
+            given = read_input(self, X, y, sample_weight, model=before, read_target=self._target_reader())
+            self._keep(self._updated(given, before), given, before)
         return self
 
-    def _remember(self, left_out: tuple[str, ...], before: FittedModel | None) -> None:
-        """Remember the columns that the user left out by name, so that frames may go on having them."""
-        names = left_out if before is None else tuple(dict.fromkeys((*self._left_out, *left_out)))
-        self.__dict__.pop("_left_out", None)
-        if names:
-            self._left_out = names
+    def _updated(self, given: Input, before: FittedModel | None) -> FittedModel:
+        """Return the model after a pass over some more rows."""
+        layer = self._layer(len(given.views), before)
+        problem, data = self._problem(given.views, given.labels, layer, before)
+        plan = self._plan()
+        plan.check_model(problem)
+        # a copy: a pass that diverges must leave the model as it was
+        rng = deepcopy(before.training.stream) if before is not None else None
+        rng = generator(self.random_state) if rng is None else rng
+        model = update(before or start(problem, data, rng), data, plan, rng)
+        return self._described(model, data.views, given.labels, before)
+
+    def _target_reader(self) -> ReadTarget | None:
+        """Return what reads y; None if nothing is predicted."""
+        return None
 
     def _before(self) -> FittedModel | None:
         """Return the model that training goes on from, if there is one."""
@@ -381,24 +364,38 @@ class Harmonium(
         check_supports(data.views, before.families, layer)
         return before.problem, data
 
-    def _keep(self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None) -> None:
+    def _described(
+        self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None
+    ) -> FittedModel:
+        """Return the model with what is known of the data; what training began with stays."""
         names = feature_names(views, model.families)
-        if before is not None:  # what training began with stays
-            names |= before.feature_names
-        else:
-            if labels is not None:
-                assert model.head is not None
-                added = model.head.added_views
-                names |= {name: view.feature_names(name, labels.meaning) for name, view in added.items()}
-                model = replace(model, meaning=labels.meaning)
-            missing = {name: views.source(name).missing_share for name in views.names}
-            model = replace(model, missing=missing, table=views.table)
-        self.fitted_ = replace(model, feature_names=names)
+        if before is not None:
+            return replace(model, feature_names=names | before.feature_names)
+        meaning = None if labels is None else labels.meaning
+        if meaning is not None and model.head is not None:
+            added = model.head.added_views
+            names |= {name: view.feature_names(name, meaning) for name, view in added.items()}
+        missing = {name: views.source(name).missing_share for name in views.names}
+        return replace(model, feature_names=names, meaning=meaning, missing=missing, table=views.table)
+
+    def _keep(self, model: FittedModel, given: Input, before: FittedModel | None) -> None:
+        """Keep a model, and what the next call must know of its input: nothing is written before this."""
+        # frames may go on having the columns that the user left out by name
+        left_out = given.target_columns if given.labels is None else ()
+        if before is None:
+            self.n_features_in_ = given.n_features
+            for name in ("feature_names_in_", "_left_out"):
+                self.__dict__.pop(name, None)
+            if given.feature_names is not None:
+                self.feature_names_in_ = given.feature_names
+        if left_out:
+            self._left_out = tuple(dict.fromkeys((*self._left_out, *left_out)))
+        self.fitted_ = model
 
     # ---- parts ---------------------------------------------------------------------------------------------------
-    def _plan(self) -> Plan:
-        """Return how to fit: the objective and the driver, or their defaults."""
-        return Plan(self._part("objective"), self._part("driver"), merges_topics=self.n_components == "auto")
+    def _plan(self, n_rows: int | None = None) -> Plan:
+        """Return how to fit a number of rows: the objective and the driver, or their defaults."""
+        return Plan(self._part("objective"), driver_for(self, n_rows), merges_topics=self.n_components == "auto")
 
     def _layer(self, n_rows: int | None = None, before: FittedModel | None = None) -> HiddenLayer:
         """Return the hidden layer for a number of rows, or for training that goes on."""
@@ -416,33 +413,12 @@ class Harmonium(
 
     def _default_part(self, name: str) -> Part:
         if name == "driver":
-            return self.driver_for(None)
+            return driver_for(self, None)
         return BernoulliUnits() if name == "hidden" else SampledCD()
 
     def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
         """Return the head that predicts such labels."""
         raise NotImplementedError
-
-    def driver_for(self, n_rows: int | None) -> Driver:
-        """Return the driver that is given, or the default for a number of rows.
-
-        Parameters
-        ----------
-        n_rows : int or None
-            Number of training rows; None stands for many.
-
-        Returns
-        -------
-        Driver
-            What a fit to as many rows is trained by.
-
-        Examples
-        --------
-        >>> Harmonium().driver_for(1000)
-        Stochastic()
-        """
-        given = as_part(Driver, self.driver)
-        return default_driver(self._layer(), bool(self.kinds), n_rows) if given is None else given
 
     # ---- using ---------------------------------------------------------------------------------------------------
     # scikit-learn wraps only methods of the class itself for set_output
@@ -509,22 +485,6 @@ class Harmonium(
             there is replaced in one step, once everything is written.
         """
         save_model(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Any:
-        """Load a saved model; loading never runs code.
-
-        Parameters
-        ----------
-        path : str or path
-            What `save` was given.
-
-        Returns
-        -------
-        estimator
-            The fitted estimator, of the class that was saved.
-        """
-        return load_model(path)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

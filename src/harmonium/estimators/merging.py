@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
+from harmonium.estimators.input import known_views
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries.merging import merged
 from harmonium.validation import check_real
@@ -60,7 +61,7 @@ def merge_duplicates(model: Model, X: Any, threshold: float = 0.9) -> Model:
     """
     check_model(model)
     check_real("merge_duplicates", "threshold", threshold, remedy="0.9 is usual")
-    views = model.as_views(X)
+    views = known_views(model, X)
     if len(views) < 2:
         raise ValueError(
             f"X must have at least two items to see which topics agree; got {len(views)}; pass those that the model "

@@ -10,10 +10,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
-from harmonium.estimators.labels import in_order_of, read_numbers
-from harmonium.estimators.map_blocks import map_blocks
+from harmonium.estimators.input.labels import read_numbers
+from harmonium.estimators.input.map_blocks import map_blocks
+from harmonium.estimators.input.read_input import ReadTarget
 from harmonium.estimators.supervised import Supervised
-from harmonium.estimators.target_columns import split_target
 from harmonium.heads import EpsilonInsensitive, Head
 from harmonium.persist import saveable
 from harmonium.targets import Kind, Labels
@@ -89,55 +89,33 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
 
     Attributes
     ----------
-    head_ : Head
-        The head in use, with all that it has learned beside its weights.
-    C_ : float
-        Weight of the prediction loss in use.
-    validation_ : dict of str to list of float
-        C, epoch and held-out error of everything that was tried. Only if rows were held out.
     coef_ : ndarray of shape (n_outputs, n_components_)
         Weights of the topics in the predictions, in units of y for one unit of a topic. With ``output="mean"``, the
         part of the predictions that comes through topics differs between two rows by the difference of their topics, as
-        `transform` returns them, times these. The default head may have a linear part as well: what it
-        adds is no part of that, and where it decides alone these are zero. `score_parts` tells how much comes from
+        `transform` returns them, times these. The default head may have a linear part as well: what it adds is no part
+        of that, and where it decides alone these are zero. `harmonium.inspection.score_parts` tells how much comes from
         where, in scores. For a label that is a view, the weights of that view.
     output_names_ : ndarray of str
         Names of the columns of y. Only if y was a data frame, or a Series with a name.
-    view_weights_ : dict of str to float
-        How much each view weighed while the model was trained.
     families_ : dict of str to Family
         Family of each view.
     views_ : DataFrame
         What each view is or, for a model of a table, what each column is.
-    feature_names_ : dict of str to list of str
-        Names of the features of each view.
-    input_names_ : list of str
-        Names of the views that X has: all but a label that is a view.
     n_topics_ : int
         Number of topics, which come before the dimensions.
-    shares_ : dict of str to float
-        What scores are mixed of: shares of "topics", "dimensions" and "inputs". Empty if no rows were held out.
     n_components_ : int
         Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
     components_ : ndarray of shape (n_components_, n_features)
         Weights, all views side by side.
-    parameters_ : dict of str to ndarray
-        All parameters by name, such as "words.weights" and "head.weights".
-    energy_ : Energy
-        Structure of the fitted model: families and hidden layer.
     history_ : dict of str to list of float
         Record of every epoch of the final training.
     n_iter_ : int
         Number of epochs of the final training.
-    stopped_ : str
-        Why training ended.
-    unit_usage_ : ndarray of shape (n_components_,)
-        Share of the training rows that have each unit. Only for layers that select units.
-    truncation_reached_ : bool
-        Whether all units that were allowed are needed, so that more of them might be. Only for layers that select
-        units.
     fitted_ : FittedModel
-        All that was learned, which the other attributes are read from.
+        All that was learned, which the other attributes are read from: ``parameters``, ``energy``, ``feature_names``,
+        ``input_names``, ``view_weights``, ``posterior``, and ``head``, ``C``, ``shares`` and ``validation`` of what is
+        predicted; ``training.stopped`` says why training ended. Layers that select units have their ``usage``, and
+        ``truncation_reached`` if more of them might be needed.
     n_features_in_ : int
         Number of columns of X, summed over views.
     feature_names_in_ : ndarray of str
@@ -196,8 +174,7 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         HarmoniumRegressor
             The fitted estimator.
         """
-        X, y = split_target(X, y, is_fit=True)
-        return self._fit(X, self._numbers(X, y, sample_weight))
+        return self._fit(X, y, sample_weight)
 
     @available_if(trains_by_batches)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -219,11 +196,10 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         HarmoniumRegressor
             The estimator, as far as it has learned.
         """
-        X, y = split_target(X, y, is_fit=True)
-        return self._partial_fit(X, self._numbers(X, y, sample_weight))
+        return self._partial_fit(X, y, sample_weight)
 
-    def _numbers(self, X: Any, y: Any, sample_weight: Any) -> Labels:
-        return read_numbers(in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight))
+    def _target_reader(self) -> ReadTarget:
+        return read_numbers
 
     def _default_head(self, kind: Kind) -> Head:
         return EpsilonInsensitive()
@@ -236,13 +212,15 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
                 f"{labels.meaning.n_columns}; fit with warm_start=False."
             )
 
-    def _keep(self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None) -> None:
+    def _described(
+        self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None
+    ) -> FittedModel:
         assert model.head is not None
         if before is not None:
             assert labels is not None
             head = model.head.updated(outputs_=model.head.outputs_.with_more(labels.targets))
             model = replace(model, problem=replace(model.problem, head=head))
-        super()._keep(model, views, labels, before)
+        return super()._described(model, views, labels, before)
 
     def predict(self, X: Any, interval: float | None = None) -> Any:
         """Return the expected numbers, in the units of y, and their intervals.
@@ -277,15 +255,15 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         if lazy is not None:
             return lazy
         if interval is None:
-            return self._shaped(self.head_.outputs_.predict(self._scores(X)))
+            return self._shaped(self._head.outputs_.predict(self._scores(X)))
         INTERVAL.check("predict", "interval", interval)
-        half = self.head_.outputs_.half_widths(interval)
+        half = self._head.outputs_.half_widths(interval)
         if not np.isfinite(half).all():
             raise ValueError(
                 f"predict needs an interval that held-out rows can tell; got {interval:g}, for which too few of them "
                 "were held out; ask for a smaller one, or fit more rows."
             )
-        values = self.head_.outputs_.predict(self._scores(X))
+        values = self._head.outputs_.predict(self._scores(X))
         return NumberInterval(*(self._shaped(part) for part in (values, values - half, values + half)))
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import clone
 
 from harmonium.estimators.checking import check_model
-from harmonium.estimators.density import generator
-from harmonium.estimators.harmonium import Harmonium
-from harmonium.estimators.preparation import with_some_view
+from harmonium.estimators.harmonium import Harmonium, driver_for
+from harmonium.estimators.input import known_views
+from harmonium.estimators.mixins.density import generator
+from harmonium.estimators.problem import with_some_view
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import stability
 from harmonium.validation import RandomState, check_whole
@@ -63,8 +64,8 @@ def bootstrap_stability(model: Harmonium, X: Any, n_resamples: int = 5, random_s
     check_model(model)
     check_whole("bootstrap_stability", "n_resamples", n_resamples, remedy="5 is usual")
     RandomState().check("bootstrap_stability", "random_state", random_state)
-    views, _ = with_some_view(model.as_views(X), None)
-    driver = clone(model.driver_for(len(views)))
+    views, _ = with_some_view(known_views(model, X), None)
+    driver = clone(driver_for(model, len(views)))
     if "checkpoint" in driver.get_params():
         driver.set_params(checkpoint=None)
     plan = replace(model._plan(), driver=driver)

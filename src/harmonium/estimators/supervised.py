@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils import Tags
 
 from harmonium.estimators.harmonium import Harmonium
-from harmonium.estimators.labels import check_length, check_names, in_order_of, without_unknown
-from harmonium.estimators.preparation import known_views
-from harmonium.estimators.target_columns import split_target
+from harmonium.estimators.input.known import known_views
+from harmonium.estimators.input.labels import check_length, check_names, in_order_of, without_unknown
+from harmonium.estimators.input.read_input import split_target
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.runtime.threads import compute
@@ -22,7 +22,7 @@ from harmonium.parts import IsPart, Part, as_part
 from harmonium.queries.explain import explain
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import Output
-from harmonium.queries.prediction import score_parts, scores
+from harmonium.queries.prediction import scores
 from harmonium.targets import KINDS, Kind, Labels, TargetSpec
 from harmonium.training import Driver, FittedModel
 from harmonium.training.plan import Plan
@@ -80,9 +80,9 @@ class Supervised(Beside):
         self.validation_fraction = validation_fraction
 
     # ---- fitting -------------------------------------------------------------------------------------------------
-    def _plan(self) -> Plan:
-        chooses = isinstance(self.view_weights, str)
-        return replace(super()._plan(), validation_fraction=self.validation_fraction, chooses_view_weights=chooses)
+    def _plan(self, n_rows: int | None = None) -> Plan:
+        plan, chooses = super()._plan(n_rows), isinstance(self.view_weights, str)
+        return replace(plan, validation_fraction=self.validation_fraction, chooses_view_weights=chooses)
 
     def _default_head(self, kind: Kind) -> Head:
         """Return the head for targets of a kind."""
@@ -119,7 +119,7 @@ class Supervised(Beside):
         check_length(labels, len(views))
         problem, data = super()._problem(views, labels, layer, before)
         assert problem.head is not None
-        weighs = not problem.head.added_views or self._plan().objective.weighs_labels
+        weighs = not problem.head.added_views or self._part("objective").weighs_labels
         weights = labels.targets.weight
         if not weighs and len(np.unique(weights[weights > 0])) > 1:
             notice(
@@ -153,24 +153,6 @@ class Supervised(Beside):
         views = known_views(self, X)
         with compute(self.n_jobs):
             return scores(self.fitted_, views)
-
-    def score_parts(self, X: Any) -> dict[str, np.ndarray]:
-        """Return what the scores of each row are the sum of.
-
-        Parameters
-        ----------
-        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Any subset of the views that the model was fitted on.
-
-        Returns
-        -------
-        dict of str to ndarray of shape (n_rows, n_outputs)
-            "topics", "bias" and, if the head has a linear part, the name of each view.
-            `harmonium.report.decision_table` makes shares of them.
-        """
-        views = known_views(self, X)
-        with compute(self.n_jobs):
-            return score_parts(self.fitted_, views)
 
     def explain(self, X: Any) -> list[Explanation]:
         """Return which topics and features move the scores of each row, by how much.
@@ -226,6 +208,13 @@ class Supervised(Beside):
         return self.fitted_.meaning
 
     @property
+    def _head(self) -> Head:
+        """The head in use."""
+        check_fitted(self)
+        assert self.fitted_.head is not None
+        return self.fitted_.head
+
+    @property
     def output_names_(self) -> np.ndarray:
         """Names of the columns of y.
 
@@ -240,52 +229,14 @@ class Supervised(Beside):
         return np.array(names)
 
     @property
-    def head_(self) -> Head:
-        """The head in use, with all that it has learned beside its weights."""
-        check_fitted(self)
-        assert self.fitted_.head is not None
-        return self.fitted_.head
-
-    @property
-    def C_(self) -> float:
-        """Weight of the prediction loss in use."""
-        check_fitted(self)
-        assert self.fitted_.C is not None
-        return self.fitted_.C
-
-    @property
-    def validation_(self) -> dict[str, list[float]]:
-        """C, epoch and held-out error of every epoch that was tried.
-
-        Only if rows were held out.
-        """
-        check_fitted(self)
-        if self.fitted_.validation is None:
-            raise AttributeError(
-                "Only a fit that holds rows out to choose epochs has a record of it; this one held none out; "
-                "pass a validation_fraction such as 0.15."
-            )
-        return self.fitted_.validation
-
-    @property
-    def shares_(self) -> dict[str, float]:
-        """What scores are mixed of: shares of "topics", "dimensions" and "inputs".
-
-        Held-out rows have chosen them: as much of the topics as does no harm. Empty if no rows were held out.
-        ``fitted_.account`` says it in a sentence.
-        """
-        check_fitted(self)
-        return dict(self.fitted_.shares)
-
-    @property
     def coef_(self) -> np.ndarray:
         """Weights of topics and dimensions in the scores, of shape (outputs, units).
 
         They say nothing of a linear part, which the default head may have, and are zero where it decides alone;
-        ``shares_`` and `score_parts` tell how much comes from where. For a label that is a view, the weights of that
-        view.
+        ``fitted_.shares`` and `harmonium.inspection.score_parts` tell how much comes from where. For a label that is a
+        view, the weights of that view.
         """
-        return self.head_.coefficients(self.fitted_.parameters)
+        return self._head.coefficients(self.fitted_.parameters)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from harmonium.estimators.input import known_views
 from harmonium.evaluation.baselines import linear_predictions, trivial_predictions
 from harmonium.evaluation.measures import compare
 from harmonium.evaluation.split import target_frame
@@ -212,6 +213,6 @@ def predicted_outputs(model: Any, X: Any) -> np.ndarray:
         Numbers, or probabilities of classes or labels.
     """
     if model.fitted_.meaning.kind == "number":
-        return np.asarray(model.predict(X), dtype=np.float64).reshape(len(model.as_views(X)), -1)
+        return np.asarray(model.predict(X), dtype=np.float64).reshape(len(known_views(model, X)), -1)
     probabilities = model.predict_proba(X)
     return np.hstack(probabilities) if isinstance(probabilities, list) else np.asarray(probabilities, dtype=np.float64)

@@ -146,7 +146,9 @@ def _computations(handlers: Handlers) -> list[Endpoint]:
     items = fields.items(handlers.columns)
     top = fields.whole("top", 1, _MOST_FOUND, 5, description="Number of annotations of each item.")
     view = fields.one_of(
-        "view", handlers.folder.model.input_names_, description="View to annotate with; by default the target, or tags."
+        "view",
+        handlers.folder.model.fitted_.input_names,
+        description="View to annotate with; by default the target, or tags.",
     )
     n = fields.whole("n", 1, _MOST_FOUND, 10, description="Number of items to find.")
     query = fields.query(handlers.columns, _MOST_LETTERS)

@@ -19,8 +19,10 @@ import scipy.sparse
 from sklearn.base import clone
 
 from harmonium.estimators import Harmonium, bootstrap_stability
-from harmonium.estimators.labels import in_order_of
-from harmonium.estimators.target_columns import split_target
+from harmonium.estimators.harmonium import driver_for
+from harmonium.estimators.input import known_views
+from harmonium.estimators.input.labels import in_order_of
+from harmonium.estimators.input.read_input import split_target
 from harmonium.evaluation import evaluate, split_rows
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
 from harmonium.model_folder.columns import packed_columns
@@ -31,7 +33,7 @@ from harmonium.tables.transformer import frame_of
 from harmonium.validation import check_real, check_whole
 from harmonium.views import Shards, Views
 from harmonium.views.frames import is_frame
-from harmonium.views.reading import is_collection, read_collection
+from harmonium.views.reading import read_collection
 from harmonium.views.sharding.joining import join_views
 
 # Rows that are held out of tables that do not fit into memory, and that the linear model to compare with learns from
@@ -141,7 +143,7 @@ def fit_folder(
             fitted = work.fitted("trial", model, _taken(rows, train), _taken(targets, train))
             announce("Comparing with a linear and a trivial model")
             most = None if kept is None else _MOST_COMPARED
-            held_out = evaluate(fitted, fitted.as_views(rows), targets, train, test, seed, most)
+            held_out = evaluate(fitted, known_views(fitted, rows), targets, train, test, seed, most)
             held_out.scores["refitted"] = refit
     if fitted is None or refit:
         announce(f"Fitting on all {_n_rows(rows):,} rows")
@@ -216,7 +218,7 @@ class _Unfinished:
             except ModelFileError:
                 done.unlink()
         self._path.mkdir(exist_ok=True)
-        fresh, driver = clone(model), clone(model.driver_for(_n_rows(X)))
+        fresh, driver = clone(model), clone(driver_for(model, _n_rows(X)))
         if "checkpoint" in driver.get_params():  # a driver in closed form takes no epochs that could be gone on from
             driver.set_params(checkpoint=str(self._path / f"{name}-{key}.checkpoint"))
         fresh.set_params(driver=driver)
@@ -289,8 +291,9 @@ def _as_rows(X: Any) -> Any:
         return X.views()
     if is_frame(X):
         return X if isinstance(X, pd.DataFrame) else frame_of(X).to_pandas()
-    if is_collection(X):
-        return read_collection(X)
+    views = read_collection(X)
+    if views is not None:
+        return views
     return scipy.sparse.csr_array(X) if scipy.sparse.issparse(X) else np.asarray(X)
 
 

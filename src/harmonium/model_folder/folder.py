@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.estimators.input import known_views
 from harmonium.evaluation.held_out import HeldOut
 from harmonium.model_folder.contents import Contents, read_contents, write_contents
 from harmonium.model_folder.folder_summary import folder_summary
@@ -155,7 +156,7 @@ class ModelFolder:
                 f"stability must hold a number for each of the {model.n_topics_} topics; got shape "
                 f"{np.shape(stability)}; pass what bootstrap_stability returns."
             )
-        views = model.as_views(X)
+        views = known_views(model, X)
         shown = _shown(X, items, views.index, len(views))
         search_coordinates = model.search_coordinates(views)
         contents = Contents(
@@ -275,7 +276,7 @@ class ModelFolder:
             tags, half of the score is the cosine of these themselves, weighed by how rare they are.
         """
         check_whole("search", "n", n, remedy="10 is usual")
-        views = self.model.as_views(query_views(self.model, query))
+        views = known_views(self.model, query_views(self.model, query))
         words = self._contents.words
         weights = None if words is None or not set(words.views) <= set(views.names) else words.query_weights(views)
         return self.index.query(self.model.search_coordinates(views), weights, n)

@@ -29,7 +29,7 @@ def folder_summary(folder: ModelFolder, n_features: int, n_items: int) -> dict[s
                 "columns": int(family.codec.n_columns),
                 "features": int(family.n_features_),
                 "missing": json_value(model.fitted_.missing.get(name)),
-                "weight": json_value(model.view_weights_.get(name)),
+                "weight": json_value(model.fitted_.view_weights.get(name)),
             }
             for name, family in model.families_.items()
         ],
@@ -55,11 +55,11 @@ def model_summary(model: Any) -> dict[str, Any]:
     """
     return {
         "estimator": type(model).__name__,
-        "hidden": repr(model.energy_.hidden),
+        "hidden": repr(model.fitted_.energy.hidden),
         "head": None if model.fitted_.head is None else repr(model.fitted_.head),
         "n_topics": int(model.n_topics_),
         "n_epochs": int(model.n_iter_),
-        "stopped": model.stopped_,
+        "stopped": model.fitted_.training.log.stopped,
         "seed": json_value(model.random_state),
         "remarks": [*([] if model.fitted_.account is None else [model.fitted_.account]), *model.fitted_.remarks],
     }
@@ -100,7 +100,9 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
         moves each score for one standard deviation of it.
     """
     model, coordinates = folder.model, folder.coordinates.astype(np.float64)
-    features = {view: model.topics(view, n=n_features) for view in model.families_ if view in model.feature_names_}
+    features = {
+        view: model.topics(view, n=n_features) for view in model.families_ if view in model.fitted_.feature_names
+    }
     labels = topic_labels(model.fitted_)
     spread = coordinates.std(axis=0)
     effects = None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.inspection import annotate_view
 from harmonium.queries.topics import naming_view
 
 # Probability of the intervals of predicted numbers: a convention.
@@ -64,7 +65,7 @@ def _labels(model: Any, X: Any) -> pd.DataFrame:
 def _numbers(model: Any, X: Any) -> pd.DataFrame:
     meaning = model.fitted_.meaning
     try:
-        half = model.head_.outputs_.half_widths(_INTERVAL)
+        half = model.fitted_.head.outputs_.half_widths(_INTERVAL)
     except ValueError:  # no rows were held out, or the head predicts levels
         half = np.full(meaning.n_columns, np.inf)
     values = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, meaning.n_columns)
@@ -114,7 +115,7 @@ def annotation_table(model: Any, X: Any, view: str | None, top: int) -> pd.DataF
                 f"its views: {', '.join(map(repr, model.fitted_.input_names))}."
             )
         view = naming_view(model.fitted_)
-    return model.annotate_view(view, X, top=top)
+    return annotate_view(model, view, X, top=top)
 
 
 def label_names(model: Any) -> np.ndarray:

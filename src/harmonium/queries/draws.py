@@ -16,7 +16,7 @@ def posterior_of(model: FittedModel) -> Posterior:
     if model.posterior is None:
         raise AttributeError(
             "Only models fitted with driver=Langevin() or Metropolis() have draws of their weights; this one has a "
-            "single set of them, parameters_; fit it again with such a driver."
+            "single set of them, fitted_.parameters; fit it again with such a driver."
         )
     return model.posterior
 

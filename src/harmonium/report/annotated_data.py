@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium
+from harmonium.estimators.input import known_views
 from harmonium.report.tables.explained import explained_table
 from harmonium.report.tables.latent import check_model, latent_means
 from harmonium.views.annotated import has_modalities, is_annotated, names_of_variables
@@ -42,7 +43,7 @@ def annotate(model: Harmonium, data: Any, X: Any = None, key: str = "harmonium")
     if not is_annotated(data):
         raise TypeError(f"annotate writes into AnnData or MuData; got {type(data).__name__}; pass one of them.")
     X = data if X is None else X
-    views = model.as_views(X)
+    views = known_views(model, X)
     if len(views) != data.n_obs:
         raise ValueError(
             f"X must hold the {data.n_obs} observations of the data; got {len(views)} rows; pass the same observations."
@@ -73,13 +74,16 @@ def annotate(model: Harmonium, data: Any, X: Any = None, key: str = "harmonium")
 def _weights(model: Harmonium, data: Any, key: str) -> list[tuple[Any, str, np.ndarray]]:
     """Return what belongs into the ``varm`` of which AnnData, and its name."""
     if has_modalities(data):
-        holders = {name: data.mod[name] for name in model.input_names_ if name in data.mod}
+        holders = {name: data.mod[name] for name in model.fitted_.input_names if name in data.mod}
     else:
-        holders = dict.fromkeys(model.input_names_, data)
+        holders = dict.fromkeys(model.fitted_.input_names, data)
     named = {
-        name: holder for name, holder in holders.items() if model.feature_names_[name] == names_of_variables(holder)
+        name: holder
+        for name, holder in holders.items()
+        if model.fitted_.feature_names[name] == names_of_variables(holder)
     }
     several = not has_modalities(data) and len(named) > 1
     return [
-        (holder, f"{key}_{name}" if several else key, model.loadings(name).to_numpy()) for name, holder in named.items()
+        (holder, f"{key}_{name}" if several else key, model.topics(name, n=None, by="weight").to_numpy())
+        for name, holder in named.items()
     ]

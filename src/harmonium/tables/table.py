@@ -68,21 +68,29 @@ class Table:
     Examples
     --------
     >>> frame = nw.from_native(pd.DataFrame({"price": [3.0, 5.5, 4.0], "place": ["Rome", "Oslo", "Rome"]}))
-    >>> table = Table.learn(frame, {"place": "category"})
-    >>> table.read(frame).names, table.features
+    >>> table, views = Table.learn(columns_of(frame), roles={"place": "category"})
+    >>> views.names, table.features
     (['numbers', 'categories'], {'numbers': ['price'], 'categories': ['place=Rome']})
     """
 
     columns: tuple[TableColumn, ...]
 
     @classmethod
-    def learn(cls, frame: nw.DataFrame, roles: Mapping[str, Any] | None = None, remainder: str = "infer") -> Table:
-        """Return what can be learned of a frame.
+    def learn(
+        cls,
+        columns: list[Column],
+        index: pd.Index | None = None,
+        roles: Mapping[str, Any] | None = None,
+        remainder: str = "infer",
+    ) -> tuple[Table, Views]:
+        """Return what can be learned of a frame, and its views.
 
         Parameters
         ----------
-        frame : narwhals.DataFrame
-            Training data.
+        columns : list of Column
+            Columns of the training data.
+        index : Index, optional
+            Names of the rows.
         roles : mapping of str to str or Reader, optional
             Roles of some columns.
         remainder : {"infer", "drop"}, default="infer"
@@ -90,10 +98,12 @@ class Table:
 
         Returns
         -------
-        Table
+        table : Table
             What has been learned.
+        views : Views
+            The views, which know the table.
         """
-        names = [str(name) for name in frame.columns]
+        names = [column.name for column in columns]
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InvalidViewError(
@@ -106,18 +116,21 @@ class Table:
                     f"roles may only name columns of the table ({_listed(names)}); got {name!r}; correct the name."
                 )
         learned: list[TableColumn] = []
+        blocks: dict[str, list[Block]] = {}
         taken = {*RESERVED, NUMBERS, CATEGORIES, FLAGS, COUNTS}
-        for name, column in _columns(frame):
-            reader = _bound(column, asked.get(name, remainder))
-            view = name.replace(".", "_")
+        for column in columns:
+            reader = _bound(column, asked.get(column.name, remainder))
+            view = column.name.replace(".", "_")
             while view in taken:
                 view += "_"
             taken.add(view)
-            missing = float(lacking_rows(column, reader.read(column)).mean())
-            learned.append(TableColumn(name, reader, view, missing))
+            read = reader.read(column)
+            learned.append(TableColumn(column.name, reader, view, float(lacking_rows(column, read).mean())))
+            for block in read:
+                blocks.setdefault(block.view or view, []).append(block)
         table = cls(tuple(learned))
         table._tell_left_out([name for name in names if asked.get(name, remainder) == "infer"])
-        return table
+        return table, _views(blocks, index, table)
 
     def _tell_left_out(self, inferred: list[str]) -> None:
         """Tell which columns are left out though nobody asked for it, or refuse if that leaves none."""
@@ -146,7 +159,7 @@ class Table:
         Views
             The views, which know the table.
         """
-        there = dict(_columns(frame))
+        there = {column.name: column for column in columns_of(frame)}
         self._tell_differences(there)
         blocks: dict[str, list[Block]] = {}
         strange: list[str] = []
@@ -273,8 +286,9 @@ def _bound(column: Column, role: Any) -> Reader:
         return Drop().with_fitted(reason_="nothing in it repeats")
 
 
-def _columns(frame: nw.DataFrame) -> list[tuple[str, Column]]:
-    return [(str(series.name), Column(str(series.name), series)) for series in frame.iter_columns()]
+def columns_of(frame: nw.DataFrame) -> list[Column]:
+    """Return the columns of a frame, each of which remembers what was read from it."""
+    return [Column(str(series.name), series) for series in frame.iter_columns()]
 
 
 def _empty(name: str, n_rows: int) -> Column:

@@ -14,11 +14,12 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.parts import Part
 from harmonium.tables.column import Column
 from harmonium.tables.overview import Overview
-from harmonium.tables.table import Table, reader_of
+from harmonium.tables.table import Table, columns_of, reader_of
 from harmonium.validation import Choice, Setting, check_fitted, shown
 from harmonium.views import Views
 from harmonium.views.container import is_matrix
 from harmonium.views.frames import as_frame, is_frame
+from harmonium.views.index import row_names
 from harmonium.views.reading import FamiliesOfViews
 
 
@@ -142,11 +143,7 @@ class TableViews(TransformerMixin, _TableReader):
         TableViews
             The fitted transformer.
         """
-        self.check()
-        frame = frame_of(X)
-        self.table_ = Table.learn(frame, self.roles, self.remainder)
-        self.feature_names_in_ = np.array([str(name) for name in frame.columns], dtype=object)
-        self.n_features_in_ = len(frame.columns)
+        self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Views:
@@ -165,7 +162,30 @@ class TableViews(TransformerMixin, _TableReader):
             The views, which estimators take.
         """
         frame = frame_of(X)
-        return self.fit(frame.to_native()).table_.read(frame, is_new=False)
+        return self.learn(frame, columns_of(frame))
+
+    def learn(self, frame: nw.DataFrame, columns: list[Column]) -> Views:
+        """Learn what each column of a frame stands for, and return the views.
+
+        Each column is looked at once.
+
+        Parameters
+        ----------
+        frame : narwhals.DataFrame
+            The frame.
+        columns : list of Column
+            Its columns.
+
+        Returns
+        -------
+        Views
+            What `fit_transform` returns.
+        """
+        self.check()
+        self.table_, views = Table.learn(columns, row_names(frame), self.roles, self.remainder)
+        self.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
+        self.n_features_in_ = len(columns)
+        return views
 
     def transform(self, X: Any) -> Views:
         """Return the views of a frame.
@@ -204,7 +224,7 @@ class FamiliesOrTable(FamiliesOfViews):
             super().check(owner, name, value)
 
 
-def table_reader(views: Any, frame: nw.DataFrame) -> TableViews | None:
+def table_reader(views: Any, frame: nw.DataFrame, columns: list[Column]) -> TableViews | None:
     """Return what reads a frame as a table; None if it is to be one matrix of numbers.
 
     ``views`` is the parameter of the estimator: a `TableViews`, or "infer", which reads frames as tables if some column
@@ -214,7 +234,7 @@ def table_reader(views: Any, frame: nw.DataFrame) -> TableViews | None:
         return views
     if not (isinstance(views, str) and views == "infer") or is_matrix(frame):
         return None
-    kinds = {Column(str(series.name), series).kind for series in frame.iter_columns()}
+    kinds = {column.kind for column in columns}
     return None if kinds <= {"number", "bool", "nothing"} else TableViews()  # Python objects may be numbers
 
 

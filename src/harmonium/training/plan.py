@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from harmonium.training.result import FittedModel
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 from harmonium.views.sharding.lazy import current_client
-from harmonium.views.shards import as_shards
 
 
 @dataclass(frozen=True)
@@ -55,12 +53,11 @@ class Plan:
                 f"{type(self.driver).__name__}; leave them out, or pass Stochastic()."
             )
 
-    def where_data_are(self, X: Any, layer: HiddenLayer) -> Plan:
-        """Return the plan with the cluster's driver, if X are dask collections and a client is in reach."""
-        shards = as_shards(X)
-        if shards is None or not shards.is_lazy or current_client() is None:
-            return self
-        return replace(self, driver=on_cluster(self.driver, layer, self.objective))
+    def where_rows_are(self, layer: HiddenLayer) -> Plan:
+        """Return the plan with the driver of the cluster, which holds the rows, if a client is in reach."""
+        return (
+            self if current_client() is None else replace(self, driver=on_cluster(self.driver, layer, self.objective))
+        )
 
     def weighs_views_of(self, problem: Problem) -> bool:
         """Return whether weights of views are to be chosen, and can be."""

@@ -139,6 +139,11 @@ class FittedModel:
         return [self.parameters] if self.posterior is None else self.posterior.draws()
 
     @property
+    def view_weights(self) -> dict[str, float]:
+        """How much each view that users pass weighed while the model was trained."""
+        return {name: float(self.problem.view_weights.get(name, 1.0)) for name in self.input_names}
+
+    @property
     def input_names(self) -> list[str]:
         """Names of the views that users pass: all but those that the head adds."""
         added = {} if self.head is None else self.head.added_views

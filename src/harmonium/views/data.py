@@ -51,9 +51,9 @@ class Data:
         return self.batch(rows[np.linspace(0, len(rows) - 1, min(n_rows, len(rows))).astype(int)], families)
 
     def blocks(self, families: Mapping[str, Family], rows: np.ndarray | None = None) -> Iterator[Batch]:
-        """Yield statistics and targets of all items, or of ``rows``, in order and block by block."""
+        """Return statistics and targets of all items, or of ``rows``, in order and block by block."""
         rows = np.arange(len(self)) if rows is None else rows
-        yield from self.batches(np.array_split(rows, -(-len(rows) // _BLOCK_ROWS)), families)
+        return self.batches(np.array_split(rows, -(-len(rows) // _BLOCK_ROWS)), families)
 
     def batches(self, pieces: Sequence[np.ndarray], families: Mapping[str, Family]) -> Iterator[Batch]:
         """Yield statistics and targets of one piece after the other, each given by the numbers of its items."""
@@ -62,8 +62,8 @@ class Data:
             yield batch
 
     def in_order(self, rows: np.ndarray, size: int, families: Mapping[str, Family]) -> Iterator[Batch]:
-        """Yield statistics and targets of rows in order, ``size`` at a time."""
-        yield from self.batches([rows[first : first + size] for first in range(0, len(rows), size)], families)
+        """Return statistics and targets of rows in order, ``size`` at a time."""
+        return self.batches([rows[first : first + size] for first in range(0, len(rows), size)], families)
 
     def shuffled(self, rows: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Return rows in an order for one epoch, in pieces of some size."""

@@ -1,4 +1,4 @@
-"""The one door for data frames: whatever library holds a table, it comes out as an eager narwhals frame."""
+"""Data frames of any library as eager frames of narwhals."""
 
 from __future__ import annotations
 

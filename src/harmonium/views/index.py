@@ -7,13 +7,11 @@ by position.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
-import scipy.sparse
 
 from harmonium.views.annotated import is_annotated, names_of_observations
 
@@ -63,32 +61,6 @@ def is_shuffled_count(names: pd.Index) -> bool:
     (True, False)
     """
     return names.dtype.kind in "iu" and np.array_equal(np.sort(names), np.arange(len(names)))
-
-
-def names_of_items(X: Any) -> pd.Index | None:
-    """Return the names of the items in anything that is accepted as X; None if they go by position.
-
-    Of several views, those of the first that names its rows; of AnnData and MuData the names of the observations.
-
-    Parameters
-    ----------
-    X : object
-        What a user passed as X.
-
-    Returns
-    -------
-    Index or None
-        The names.
-
-    Examples
-    --------
-    >>> names_of_items({"words": np.eye(2), "colour": pd.DataFrame(np.eye(2), index=["a", "b"])}).tolist()
-    ['a', 'b']
-    """
-    if isinstance(X, Mapping | list | tuple) and not scipy.sparse.issparse(X):
-        views = X.values() if isinstance(X, Mapping) else X
-        return next((names for names in map(row_names, views) if names is not None), None)
-    return row_names(X)
 
 
 def rows_in_order(

@@ -1,4 +1,4 @@
-"""The only reader of user input: from whatever was passed as X to `Views`."""
+"""Views from collections of matrices, and from the columns of one matrix."""
 
 from __future__ import annotations
 
@@ -134,28 +134,26 @@ def _is_columns(entry: Any) -> bool:
     return isinstance(entry, slice | range | list | tuple | np.ndarray | pd.Index)
 
 
-def is_collection(X: Any) -> bool:
-    """Tell whether X consists of several views (as opposed to one matrix)."""
-    if scipy.sparse.issparse(X):  # one kind of which is a dict
-        return False
-    if isinstance(X, Views | Sequences | Mapping) or is_annotated(X):
-        return True
-    return isinstance(X, list | tuple) and any(_is_two_dimensional(view) for view in X)
+def read_collection(X: Any) -> Views | None:
+    """Return the views of a dict, a list, `Views`, `Sequences`, AnnData (its X) or MuData (a view per modality).
 
-
-def _is_two_dimensional(view: Any) -> bool:
-    return scipy.sparse.issparse(view) or getattr(view, "ndim", 0) == 2 or is_frame(view) or is_annotated(view)
-
-
-def read_collection(X: Any) -> Views:
-    """Return the views of a dict, a list, `Views`, `Sequences`, AnnData (its X) or MuData (a view per modality)."""
+    None if X does not consist of views, and may be one matrix.
+    """
     if isinstance(X, Views):
         return X
     if isinstance(X, Sequences):
         return Views({SINGLE: X})
-    if isinstance(X, Mapping | list | tuple):
+    if scipy.sparse.issparse(X):  # one kind of which is a dict
+        return None
+    if isinstance(X, Mapping) or (isinstance(X, list | tuple) and any(map(_is_two_dimensional, X))):
         return Views(X)
+    if not is_annotated(X):
+        return None
     return _read_mudata(in_memory(X)) if has_modalities(X) else Views.from_anndata(X)
+
+
+def _is_two_dimensional(view: Any) -> bool:
+    return scipy.sparse.issparse(view) or getattr(view, "ndim", 0) == 2 or is_frame(view) or is_annotated(view)
 
 
 def _read_mudata(data: Any) -> Views:

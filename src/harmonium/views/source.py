@@ -79,7 +79,7 @@ class Source:
     @property
     def _sparse(self) -> Any:
         """The data as sparse rows, if they are there as such."""
-        return self.matrix if self.is_sparse else self.nonzeros
+        return self.matrix if scipy.sparse.issparse(self.matrix) else self.nonzeros
 
     def cells_of_row(self, family: Family) -> float:
         """Return how many cells of an average row a batch stores."""

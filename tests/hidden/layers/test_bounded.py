@@ -45,8 +45,8 @@ def planted(n_items=600, n_topics=4, width=8, seed=0):
 def test_weights_are_never_negative(family, units):
     X, _ = planted(200)
     model = Harmonium(4, views={"x": family}, hidden=units, driver=Stochastic(max_iter=3), random_state=0).fit({"x": X})
-    assert model.parameters_["x.weights"].min() >= 0
-    assert model.parameters_["x.weights"].max() > 0
+    assert model.fitted_.parameters["x.weights"].min() >= 0
+    assert model.fitted_.parameters["x.weights"].max() > 0
     assert np.isfinite(model.transform({"x": X})).all()
 
 
@@ -56,7 +56,7 @@ def test_planted_topics_are_found(sparse):
     X = scipy.sparse.csr_array(X) if sparse else X
     units = BernoulliUnits(weights="nonnegative")
     model = Harmonium(4, hidden=units, driver=Stochastic(max_iter=20, learning_rate=0.02), random_state=0).fit(X)
-    of_topics = {frozenset(column.nlargest(8).index) for _, column in model.loadings().items()}
+    of_topics = {frozenset(column.nlargest(8).index) for _, column in model.topics(n=None, by="weight").items()}
     assert of_topics == {frozenset(f"view0_{j}" for j in range(8 * k, 8 * k + 8)) for k in range(4)}
     latent = model.transform(X)
     assert all(latent[topic == k].mean(axis=0).max() > 5 * latent[topic != k].mean(axis=0).min() for k in range(4))
@@ -79,8 +79,8 @@ def test_heads_stay_signed():
     X, topic = planted(300)
     units = BernoulliUnits(weights="nonnegative")
     head = HarmoniumClassifier(4, hidden=units, head=Hinge(linear_part=False), random_state=0).fit(X, topic > 1)
-    assert head.parameters_["view0.weights"].min() >= 0
-    assert head.parameters_["head.weights"].min() < 0 < head.parameters_["head.weights"].max()
+    assert head.fitted_.parameters["view0.weights"].min() >= 0
+    assert head.fitted_.parameters["head.weights"].min() < 0 < head.fitted_.parameters["head.weights"].max()
     assert head.score(X, topic > 1) > 0.9
 
 
@@ -119,8 +119,8 @@ def test_files_and_continued_fits_keep_the_bound(tmp_path):
     model = Harmonium(3, hidden=units, driver=Stochastic(max_iter=3), warm_start=True, random_state=0).fit(X)
     model.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
-    assert loaded.energy_.hidden.groups.nonnegative
-    assert loaded.energy_.hidden.selection.activity == 0.1
+    assert loaded.fitted_.energy.hidden.groups.nonnegative
+    assert loaded.fitted_.energy.hidden.selection.activity == 0.1
     assert loaded.fit(X).partial_fit(X).components_.min() >= 0
 
 
@@ -168,7 +168,7 @@ def test_a_first_batch_of_one_row_leaves_units_that_respond():
     X, _ = planted(200)
     units = BernoulliUnits(weights="nonnegative")
     model = Harmonium(3, views=Bernoulli(length_normalize=False), hidden=units, random_state=0).partial_fit(X[:1])
-    assert np.abs(model.parameters_["hidden.bias"]).max() < 5
+    assert np.abs(model.fitted_.parameters["hidden.bias"]).max() < 5
     for _ in range(5):
         model.partial_fit(X)
     assert model.transform(X).std(axis=0).max() > 0.01

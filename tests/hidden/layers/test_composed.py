@@ -28,6 +28,7 @@ from harmonium import (
     merge_duplicates,
 )
 from harmonium.energy import Energy
+from harmonium.inspection import score_parts
 from harmonium.metrics import topic_stability
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS
@@ -89,9 +90,13 @@ def test_dimensions_are_those_of_a_model_without_topics() -> None:
     X, y = reviews()
     plain = HarmoniumRegressor(hidden=BernoulliUnits(30), random_state=0).fit({"words": X}, y)
     both = HarmoniumRegressor(N_THEMES, random_state=0).fit({"words": X}, y)
-    np.testing.assert_array_equal(both.parameters_["words.weights"][:, N_THEMES:], plain.parameters_["words.weights"])
-    np.testing.assert_array_equal(both.parameters_[HIDDEN_BIAS][N_THEMES:], plain.parameters_[HIDDEN_BIAS])
-    assert both.parameters_["words.weights"][:, :N_THEMES].min() >= 0
+    np.testing.assert_array_equal(
+        both.fitted_.parameters["words.weights"][:, N_THEMES:], plain.fitted_.parameters["words.weights"]
+    )
+    np.testing.assert_array_equal(
+        both.fitted_.parameters[HIDDEN_BIAS][N_THEMES:], plain.fitted_.parameters[HIDDEN_BIAS]
+    )
+    assert both.fitted_.parameters["words.weights"][:, :N_THEMES].min() >= 0
 
 
 def test_topics_are_the_themes_and_not_the_tone(fitted: Any) -> None:
@@ -111,10 +116,10 @@ def test_other_seeds_find_the_same_topics() -> None:
 def test_predictions_add_up_and_are_kept_in_files(fitted: Any, tmp_path: Any) -> None:
     X, y = reviews(1)
     assert fitted.score({"words": X}, y) > 0.5
-    assert set(fitted.shares_) == {"topics", "dimensions", "inputs"}
-    assert sum(fitted.shares_.values()) == pytest.approx(1)
-    parts = fitted.score_parts({"words": X})
-    scores = sum(parts.values()) * fitted.head_.outputs_.scale + fitted.head_.outputs_.location
+    assert set(fitted.fitted_.shares) == {"topics", "dimensions", "inputs"}
+    assert sum(fitted.fitted_.shares.values()) == pytest.approx(1)
+    parts = score_parts(fitted, {"words": X})
+    scores = sum(parts.values()) * fitted.fitted_.head.outputs_.scale + fitted.fitted_.head.outputs_.location
     np.testing.assert_allclose(scores.ravel(), fitted.predict({"words": X}), rtol=1e-5, atol=1e-5)
     why = fitted.explain({"words": X[:1]})[0]
     total = why.base + why.topics.sum(axis=0) + why.directly.sum(axis=0)
@@ -124,7 +129,7 @@ def test_predictions_add_up_and_are_kept_in_files(fitted: Any, tmp_path: Any) ->
     fitted.save(tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.predict({"words": X}), fitted.predict({"words": X}))
-    assert again.shares_ == fitted.shares_ and again.n_topics_ == N_THEMES
+    assert again.fitted_.shares == fitted.fitted_.shares and again.n_topics_ == N_THEMES
     assert again.fitted_.account == fitted.fitted_.account
 
 
@@ -132,7 +137,7 @@ def test_topics_have_a_say_where_they_predict_and_it_is_told() -> None:
     X, _ = reviews()
     y = np.arange(N_ROWS) % N_THEMES
     model = HarmoniumClassifier(N_THEMES, random_state=0).fit({"words": X}, y)
-    assert model.shares_["topics"] > 0 and np.abs(model.coef_[:, :N_THEMES]).max() > 0
+    assert model.fitted_.shares["topics"] > 0 and np.abs(model.coef_[:, :N_THEMES]).max() > 0
     assert model.fitted_.account.startswith("Predictions come") and "from topics" in model.fitted_.account
     silent = replace(model.fitted_, shares={"dimensions": 0.4, "inputs": 0.6, "topics": 0.0})
     assert silent.account == (
@@ -145,8 +150,8 @@ def test_topics_have_a_say_where_they_predict_and_it_is_told() -> None:
 def test_warm_starts_and_batches_go_on_with_both_groups() -> None:
     X, y = reviews()
     model = HarmoniumRegressor(N_THEMES, driver=Stochastic(max_iter=3), warm_start=True, random_state=0)
-    first = model.fit({"words": X}, y).parameters_["words.weights"].copy()
-    second = model.fit({"words": X}, y).parameters_["words.weights"]
+    first = model.fit({"words": X}, y).fitted_.parameters["words.weights"].copy()
+    second = model.fit({"words": X}, y).fitted_.parameters["words.weights"]
     assert np.abs(first - second).max(axis=0).min() > 0 and second[:, :N_THEMES].min() >= 0
     streamed = HarmoniumRegressor(random_state=0)
     for rows in (slice(0, 100), slice(100, 240)):
@@ -160,7 +165,7 @@ def test_merging_leaves_dimensions_alone() -> None:
     smaller = merge_duplicates(model, {"words": X}, threshold=0.6)
     assert smaller.n_topics_ < 12 and smaller.n_components_ == smaller.n_topics_ + 30
     np.testing.assert_array_equal(
-        smaller.parameters_["words.weights"][:, -30:], model.parameters_["words.weights"][:, -30:]
+        smaller.fitted_.parameters["words.weights"][:, -30:], model.fitted_.parameters["words.weights"][:, -30:]
     )
 
 
@@ -210,6 +215,6 @@ def test_other_groups_can_be_composed() -> None:
     model = Harmonium(hidden=layer, driver=Stochastic(max_iter=3), random_state=0).fit(X)
     latent = model.transform(X)
     assert latent.shape == (N_ROWS, 5) and latent[:, :2].min() >= 0 and latent[:, 2:].min() < 0
-    parameters = {name: value.copy() for name, value in model.parameters_.items()}
-    project(model.energy_, parameters)
-    assert all(np.array_equal(value, model.parameters_[name]) for name, value in parameters.items())
+    parameters = {name: value.copy() for name, value in model.fitted_.parameters.items()}
+    project(model.fitted_.energy, parameters)
+    assert all(np.array_equal(value, model.fitted_.parameters[name]) for name, value in parameters.items())

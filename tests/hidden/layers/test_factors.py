@@ -23,6 +23,7 @@ from harmonium import (
 )
 from harmonium.datasets import load_cll
 from harmonium.energy import Energy
+from harmonium.estimators.input import known_views
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.mean_field import fill_missing, mean_views
 from harmonium.inference.symmetry import in_coordinates
@@ -47,7 +48,7 @@ def factor_data(n_rows: int = 500, noise: float = 0.7, seed: int = 1) -> tuple[n
 
 def model_covariance(model: Harmonium) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of p(x) of a model of standardised normal features, from its parameters alone."""
-    parameters = {name: value.astype(np.float64) for name, value in model.parameters_.items()}
+    parameters = {name: value.astype(np.float64) for name, value in model.fitted_.parameters.items()}
     weights, covariance = parameters["view0.weights"], parameters["hidden.covariance"]
     precision = np.diag(np.exp(-parameters["view0.log_variance"])) - weights @ covariance @ weights.T
     linear = parameters["view0.bias"] + weights @ covariance @ parameters["hidden.bias"]
@@ -127,7 +128,7 @@ def test_factors_have_the_canonical_form(rotation: str | None) -> None:
     np.testing.assert_allclose(found.std(axis=0), 1, rtol=1e-3)
     if rotation != "promax":
         np.testing.assert_allclose(np.corrcoef(found.T), np.eye(found.shape[1]), atol=1e-3)
-    loadings = model.parameters_["view0.weights"] * X.std(axis=0)[:, None]
+    loadings = model.fitted_.parameters["view0.weights"] * X.std(axis=0)[:, None]
     explained = np.square(loadings).sum(axis=0)
     assert (np.diff(explained) <= 0).all()
     assert (np.take_along_axis(loadings, np.abs(loadings).argmax(axis=0)[None], axis=0) > 0).all()
@@ -144,7 +145,7 @@ def test_what_is_simple_is_judged_as_the_setting_says(equal: str) -> None:
     parts = []
     for number, view in enumerate(views):
         deviation = view.std(axis=0)
-        loadings = model.parameters_[f"view{number}.weights"]  # of standardised features
+        loadings = model.fitted_.parameters[f"view{number}.weights"]  # of standardised features
         balanced = deviation / np.sqrt(np.square(deviation).sum())
         parts.append(loadings * balanced[:, None] if equal == "views" else loadings)
     np.testing.assert_allclose(np.abs(varimax(np.concatenate(parts))), np.eye(3), atol=2e-3)
@@ -187,8 +188,8 @@ def test_without_shrinkage_the_model_is_the_closed_form_of_largest_likelihood() 
     np.testing.assert_allclose(covariance, closed, atol=2e-3)
     np.testing.assert_allclose(mean, 0, atol=1e-3)
     oracle = multivariate_normal(np.zeros(24), closed).logpdf(standard)
-    batch = model.as_views(standard).batch(np.arange(400), model.families_)
-    shifted = -model.energy_.free_energy(model.parameters_, batch)
+    batch = known_views(model, standard).batch(np.arange(400), model.families_)
+    shifted = -model.fitted_.energy.free_energy(model.fitted_.parameters, batch)
     np.testing.assert_allclose(shifted - shifted.mean(), oracle - oracle.mean(), atol=2e-2)
 
 
@@ -198,7 +199,7 @@ def test_learned_variances_come_near_factor_analysis() -> None:
     model = Harmonium(3, views=Gaussian("learn"), hidden=FactorUnits(), driver=driver, random_state=0).fit(X)
     theirs = FactorAnalysis(3).fit((X - X.mean(axis=0)) / X.std(axis=0))
     np.testing.assert_allclose(model_covariance(model)[1], theirs.get_covariance(), atol=0.06)
-    ratio = np.exp(model.parameters_["view0.log_variance"]) / theirs.noise_variance_
+    ratio = np.exp(model.fitted_.parameters["view0.log_variance"]) / theirs.noise_variance_
     np.testing.assert_allclose(ratio, 1, atol=0.15)
 
 
@@ -368,7 +369,7 @@ def _expected_tags(model: Harmonium, rows: dict[str, np.ndarray]) -> np.ndarray:
     """Return E[tags | numbers] over all states of the tags, with the factors integrated out."""
     parameters = {name: value.astype(np.float64) for name, value in model.fitted_.parameters.items()}
     states = (np.arange(2**10)[:, None] >> np.arange(10)) & 1
-    batch = model.as_views(rows).batch(slice(None), {"numbers": model.families_["numbers"]})
+    batch = known_views(model, rows).batch(slice(None), {"numbers": model.families_["numbers"]})
     told = parameters[HIDDEN_BIAS] + batch.views["numbers"].statistic @ parameters[weights_of("numbers")]
     units = told[:, None, :] + states @ parameters[weights_of("tags")]
     covariance = parameters[own_of("hidden", "covariance")]

@@ -25,12 +25,12 @@ def test_saved_models_are_the_same_and_go_on(selected: Harmonium, tmp_path: Path
     again = harmonium.load(tmp_path / ending)
     np.testing.assert_array_equal(again.transform(X), selected.transform(X))
     np.testing.assert_array_equal(again.score_samples(X), selected.score_samples(X))
-    np.testing.assert_array_equal(again.unit_usage_, selected.unit_usage_)
-    assert again.unit_usage_.dtype == selected.unit_usage_.dtype
-    assert again.truncation_reached_ is selected.truncation_reached_ is False
+    np.testing.assert_array_equal(again.fitted_.usage, selected.fitted_.usage)
+    assert again.fitted_.usage.dtype == selected.fitted_.usage.dtype
+    assert again.fitted_.truncation_reached is selected.fitted_.truncation_reached is False
     assert again.history_ == selected.history_ and repr(again) == repr(selected)
-    for name, value in selected.parameters_.items():
-        np.testing.assert_array_equal(again.parameters_[name], value)
+    for name, value in selected.fitted_.parameters.items():
+        np.testing.assert_array_equal(again.fitted_.parameters[name], value)
     training = again.fitted_.training
     assert (training.n_items, training.n_settled) == (
         300,
@@ -46,7 +46,7 @@ def test_models_of_partial_fit_and_with_heads_are_saved_too(tmp_path: Path) -> N
     model = quick().partial_fit(X)
     model.save(tmp_path / "model.safetensors")
     again = harmonium.load(tmp_path / "model.safetensors")
-    assert not hasattr(again, "unit_usage_") and again.n_components_ == 8
+    assert again.fitted_.usage is None and again.n_components_ == 8
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
     classifier = HarmoniumClassifier(
         hidden=IBP(truncation=8), head=Hinge(C=1.0), driver=FEW, validation_fraction=0, random_state=0
@@ -54,7 +54,7 @@ def test_models_of_partial_fit_and_with_heads_are_saved_too(tmp_path: Path) -> N
     classifier.save(tmp_path / "classifier.safetensors")
     again = harmonium.load(tmp_path / "classifier.safetensors")
     np.testing.assert_array_equal(again.decision_function(X), classifier.decision_function(X))
-    np.testing.assert_array_equal(again.unit_usage_, classifier.unit_usage_)
+    np.testing.assert_array_equal(again.fitted_.usage, classifier.fitted_.usage)
 
 
 def tensor(name: str, value: np.ndarray) -> Any:

@@ -22,7 +22,7 @@ def test_partial_fit_again_and_again_keeps_all_units() -> None:
     for _ in range(30):
         for rows in (slice(0, 100), slice(100, 200), slice(200, 300)):
             model.partial_fit(X[rows])
-    assert model.n_components_ == 8 and not hasattr(model, "unit_usage_")
+    assert model.n_components_ == 8 and model.fitted_.usage is None
     assert_found(model, HAS, X)
     # units nothing speaks for are the same for every row
     assert (model.transform(X).std(axis=0) > 0.1).sum() <= 5
@@ -39,11 +39,11 @@ def test_partial_fit_goes_on_after_fit(selected: Harmonium) -> None:
 
 def test_lbfgs_counts_its_steps_so_that_batches_can_follow() -> None:
     model = quick(objective=MeanFieldCD(), driver=LBFGS(max_iter=30)).fit(X)
-    odds = model.parameters_["hidden.log_odds"].copy()
+    odds = model.fitted_.parameters["hidden.log_odds"].copy()
     assert model.fitted_.training.n_settled >= 1
     model.set_params(driver=Stochastic(batch_size=300, learning_rate=1e-9)).partial_fit(X)
     # the units are not sent to the queue of those that know nothing yet
-    np.testing.assert_allclose(model.parameters_["hidden.log_odds"], odds, atol=0.5)
+    np.testing.assert_allclose(model.fitted_.parameters["hidden.log_odds"], odds, atol=0.5)
 
 
 def test_warm_start_goes_on_with_the_units_that_are_left(selected: Harmonium) -> None:
@@ -51,7 +51,7 @@ def test_warm_start_goes_on_with_the_units_that_are_left(selected: Harmonium) ->
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # three of eight: the truncation is not what limits it
         model.fit(X)
-    assert model.n_components_ == 3 and not model.truncation_reached_
+    assert model.n_components_ == 3 and not model.fitted_.truncation_reached
     assert model.n_iter_ == selected.n_iter_ + 3
     assert_found(model, HAS, X)
     with pytest.raises(ValueError, match="can only go on with"):
@@ -61,4 +61,4 @@ def test_warm_start_goes_on_with_the_units_that_are_left(selected: Harmonium) ->
 def test_another_layer_leaves_no_usage_behind(selected: Harmonium) -> None:
     model = pickle.loads(pickle.dumps(selected))
     model.set_params(hidden=BernoulliUnits(2), driver=FEW).fit(X)
-    assert not hasattr(model, "unit_usage_") and not hasattr(model, "truncation_reached_")
+    assert model.fitted_.usage is None and not model.fitted_.truncation_reached

@@ -18,6 +18,7 @@ from harmonium import (
     MultiLabelHinge,
     Stochastic,
 )
+from harmonium.estimators.input import known_views
 from harmonium.params import HEAD_BIAS
 from harmonium.training.growth.prune import Selected, prune
 from harmonium.training.supervised import epoch_search
@@ -50,7 +51,7 @@ def test_classes_some_unknown(settings_: dict[str, Any]) -> None:
     partly = np.where(np.arange(300) % 4 == 0, -1, y)
     defaults = {"hidden": IBP(truncation=8), "driver": QUICK_HEAD, "validation_fraction": 0, "random_state": 0}
     model = HarmoniumClassifier(**{**defaults, **settings_}).fit(X, partly)
-    assert 2 <= model.n_components_ <= 7 and model.unit_usage_.shape == (model.n_components_,)
+    assert 2 <= model.n_components_ <= 7 and model.fitted_.usage.shape == (model.n_components_,)
     assert model.score(X[::4], y[::4]) > 0.85
     assert model.coef_.shape == (4, model.n_components_)
 
@@ -60,7 +61,7 @@ def test_numbers() -> None:
     model = HarmoniumRegressor(hidden=IBP(truncation=8), driver=QUICK_HEAD, validation_fraction=0.2, random_state=0)
     partly = np.where(np.arange(300) % 4 == 0, np.nan, y)
     assert model.fit(X, partly).score(X[::4], y[::4]) > 0.8
-    assert model.n_components_ < 8 and model.C_ > 0
+    assert model.n_components_ < 8 and model.fitted_.C > 0
 
 
 def test_several_labels() -> None:
@@ -84,10 +85,10 @@ def test_held_out_rows_judge_what_a_fit_would_keep() -> None:
     driver = Stochastic(max_iter=4, batch_size=0.05, learning_rate=0.06, max_update=3.0, schedule="constant")
     with patch.object(epoch_search, "prune", wraps=prune) as pruned:
         model = HarmoniumClassifier(driver=driver, **settings).fit(X, y)
-    assert pruned.call_count >= len(model.validation_["epoch"])
+    assert pruned.call_count >= len(model.fitted_.validation["epoch"])
     assert all(n_items > 0 for _, _, _, n_items in (call.args for call in pruned.call_args_list))
     # scores are those of what is left
-    problem, training, data = model.fitted_.problem, model.fitted_.training, Data(model.as_views(X))
+    problem, training, data = model.fitted_.problem, model.fitted_.training, Data(known_views(model, X))
     before = epoch_search.held_out_scores(problem, data, training)
     shifted = {**training.result, HEAD_BIAS: training.result[HEAD_BIAS] + 1}
     with patch.object(epoch_search, "prune", lambda *_: Selected(problem, shifted, np.zeros(0), 0)):

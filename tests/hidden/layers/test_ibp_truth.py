@@ -19,7 +19,7 @@ def test_five_features_of_fifty_units() -> None:
     has = rng.random((500, 5)) < 0.4
     data = has @ rng.normal(size=(5, 30)) * 2 + rng.normal(size=(500, 30))
     model = Harmonium(hidden=IBP(truncation=50), random_state=0).fit(data)
-    assert model.n_components_ == 5 and not model.truncation_reached_
+    assert model.n_components_ == 5 and not model.fitted_.truncation_reached
     assert_found(model, has, data)
 
 
@@ -39,14 +39,14 @@ def test_noise_has_no_features(seed: int) -> None:
     noise = np.random.default_rng(seed).normal(size=(300, 15))
     with pytest.warns(HarmoniumWarning, match=r"IBP found no unit that stands out of chance.*; use more rows.*\.$"):
         model = quick(random_state=seed).fit(noise)
-    assert model.n_components_ == 1 and not model.truncation_reached_
+    assert model.n_components_ == 1 and not model.fitted_.truncation_reached
     assert model.transform(noise).shape == (300, 1)
 
 
 def test_too_small_a_truncation_is_said() -> None:
     with pytest.warns(HarmoniumWarning, match=r"All 2 units of IBP are in use.*; pass a larger truncation\.$") as found:
         model = quick(2).fit(X)
-    assert model.truncation_reached_ and model.n_components_ == 2
+    assert model.fitted_.truncation_reached and model.n_components_ == 2
     assert found[0].filename == __file__
     with pytest.warns(HarmoniumWarning, match=r"All 2 units of SpikeSlab are in use.*; pass a larger n_units\.$"):
         Harmonium(2, hidden=SpikeSlab(), driver=QUICK, random_state=0).fit(X)
@@ -64,12 +64,12 @@ def test_too_small_a_truncation_is_said() -> None:
 )
 def test_other_parts_find_them_too(settings_: dict[str, Any]) -> None:
     model = quick(**settings_).fit(X)
-    assert 3 <= model.n_components_ <= 4 and not model.truncation_reached_
+    assert 3 <= model.n_components_ <= 4 and not model.fitted_.truncation_reached
     assert_found(model, HAS, X)
     assert model.history_["n_components"][-1] == model.n_components_
     assert np.isfinite(model.history_["prior_bound"]).all()
     if model.hidden.alpha == "learn":
-        assert model.parameters_["hidden.alpha"][0] != 2.0
+        assert model.fitted_.parameters["hidden.alpha"][0] != 2.0
 
 
 def test_whole_batches_find_them_too() -> None:
@@ -81,9 +81,9 @@ def test_whole_batches_find_them_too() -> None:
 def test_real_units_need_no_more_than_there_are_directions() -> None:
     model = quick(layer={"kind": "real"}).fit(X)
     assert 1 <= model.n_components_ <= 5
-    layer = model.energy_.layer(model.parameters_)
+    layer = model.fitted_.energy.layer(model.fitted_.parameters)
     natural = clone_output(model, "natural").transform(X)
-    np.testing.assert_allclose(layer.presence(natural).mean(axis=0), model.unit_usage_, atol=1e-5)
+    np.testing.assert_allclose(layer.presence(natural).mean(axis=0), model.fitted_.usage, atol=1e-5)
     apart = quick(layer={"kind": "real", "inference": "factorised"}, driver=FEW).fit(X)
     assert np.isfinite(apart.transform(X)).all() and np.isfinite(apart.score(X))
 
@@ -119,4 +119,4 @@ def test_views_that_never_meet() -> None:
     data["b"][150:] = np.nan
     for objective in (None, MeanFieldCD()):
         model = quick(driver=FEW, objective=objective).fit(data)
-        assert np.isfinite(model.transform(data)).all() and np.isfinite(model.unit_usage_).all()
+        assert np.isfinite(model.transform(data)).all() and np.isfinite(model.fitted_.usage).all()

@@ -55,7 +55,7 @@ def with_copies(model, n_copies=2, steepness=1.0):
     Naturals are odd multiples of the steepness, but for the little that colours add.
     """
     units = [0] * n_copies + [1, 2]
-    parameters = {name: value.copy() for name, value in model.parameters_.items()}
+    parameters = {name: value.copy() for name, value in model.fitted_.parameters.items()}
     groups = np.arange(model.families_["words"].n_features_) // 4 % 3
     parameters["words.weights"] = 2 * steepness * np.eye(3, dtype=np.float32)[groups]
     parameters[HIDDEN_BIAS] = np.full(3, -3 * steepness, dtype=np.float32)
@@ -127,7 +127,7 @@ def test_undecided_units_change_less_than_if_one_of_them_is_left_out(length_norm
 def test_parameters_by_hand():
     model, X = make("classes")
     model = with_copies(model)
-    old, new = model.parameters_, merge_duplicates(model, X).parameters_
+    old, new = model.fitted_.parameters, merge_duplicates(model, X).fitted_.parameters
     before = model.transform(X).mean(axis=0, dtype=np.float64)
     assert new[HIDDEN_BIAS].tolist() == pytest.approx([2 * old[HIDDEN_BIAS][0], *old[HIDDEN_BIAS][2:]])
     natural = sum(model.families_[name].codec.encode(X[name]) @ new[f"{name}.weights"] for name in X) + new[HIDDEN_BIAS]
@@ -139,7 +139,7 @@ def test_parameters_by_hand():
 
 def test_idle_units_go_and_leave_what_they_add():
     model, X = make("views")
-    parameters = {name: value.copy() for name, value in model.parameters_.items()}
+    parameters = {name: value.copy() for name, value in model.fitted_.parameters.items()}
     for name in X:
         parameters[f"{name}.weights"][:, 1] = np.linspace(-1e-5, 1e-5, parameters[f"{name}.weights"].shape[0])
     parameters[HIDDEN_BIAS][1] = -1
@@ -155,18 +155,18 @@ def test_nothing_to_merge_leaves_the_model_as_it_is():
     model, X = make("views")
     same = merge_duplicates(model, X, threshold=1.01)
     assert same is not model
-    for name, value in model.parameters_.items():
-        np.testing.assert_allclose(same.parameters_[name], value, atol=1e-6)
+    for name, value in model.fitted_.parameters.items():
+        np.testing.assert_allclose(same.fitted_.parameters[name], value, atol=1e-6)
 
 
 def test_the_given_model_stays_and_the_new_one_is_like_any_other(tmp_path):
     model, X = make("classes", warm_start=True)
     model = with_copies(model)
-    before = {name: value.copy() for name, value in model.parameters_.items()}
+    before = {name: value.copy() for name, value in model.fitted_.parameters.items()}
     smaller = merge_duplicates(model, X)
     assert model.n_components == model.n_components_ == 4
     for name, value in before.items():
-        np.testing.assert_array_equal(model.parameters_[name], value)
+        np.testing.assert_array_equal(model.fitted_.parameters[name], value)
     smaller.save(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(load(tmp_path / "model.safetensors").predict_proba(X), smaller.predict_proba(X))
     assert near_duplicates(smaller, X, view="words").empty

@@ -21,6 +21,7 @@ from harmonium import (
     Shards,
     Stochastic,
 )
+from harmonium.estimators.input import read_input
 from harmonium.training.distributed import driver as driver_module
 from harmonium.training.distributed.client import Cluster, check_workers, facts
 from harmonium.training.distributed.worker import add_in_pairs, bundle_size, rounds_of
@@ -190,7 +191,7 @@ def test_an_interrupt_keeps_the_best_model_and_leaves_the_cluster_clean(alone):
     released, model = Alone.released, Harmonium(3, driver=driver, random_state=0)
     with pytest.raises(KeyboardInterrupt), pytest.warns(match="Training was interrupted after"):
         model.fit(SHARDS)
-    assert model.stopped_ == "interrupted"
+    assert model.fitted_.training.log.stopped == "interrupted"
     assert 1 <= model.n_iter_ < 6
     assert model.transform(SHARDS).shape == (240, 3)
     assert Alone.released == released + 1
@@ -227,10 +228,10 @@ def test_dask_collections_are_trained_on_where_they_are(monkeypatch):
     array = pytest.importorskip("dask.array")
     lazy = array.from_array(np.nan_to_num(VIEWS["colours"]), chunks=(100, 3))
     estimator = Harmonium(3)
-    assert "Distributed" not in repr(estimator._plan().where_data_are(lazy, estimator._layer()).driver)
+    assert read_input(estimator, lazy).is_lazy and not read_input(estimator, SHARDS).is_lazy
+    assert "Distributed" not in repr(estimator._plan().where_rows_are(estimator._layer()).driver)
     monkeypatch.setattr("harmonium.training.plan.current_client", lambda: "a client")
-    assert "Distributed" in repr(estimator._plan().where_data_are(lazy, estimator._layer()).driver)
-    assert "Distributed" not in repr(estimator._plan().where_data_are(SHARDS, estimator._layer()).driver)
+    assert "Distributed" in repr(estimator._plan().where_rows_are(estimator._layer()).driver)
 
 
 def test_a_dask_array_is_trained_on_by_the_cluster_that_holds_it():

@@ -19,6 +19,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import harmonium
 from harmonium import Harmonium, HarmoniumWarning, SampledCD, Stochastic
+from harmonium.inspection import posterior_draws
 from harmonium.linear.search import LinearSearch
 from harmonium.training import fit
 from harmonium.training.drivers import lbfgs
@@ -41,8 +42,8 @@ def stopped(model: Any, *data: Any) -> list[str]:
 
 def assert_usable(model: Any, data: tuple[Any, ...], path: Path) -> None:
     """It says that it was interrupted, and does what every model does."""
-    assert model.stopped_ == "interrupted" and model.n_iter_ > 0
-    assert all(np.isfinite(value).all() for value in model.parameters_.values())
+    assert model.fitted_.training.log.stopped == "interrupted" and model.n_iter_ > 0
+    assert all(np.isfinite(value).all() for value in model.fitted_.parameters.values())
     assert len({len(column) for column in model.history_.values()}) == 1
     model.save(path)
     latent = model.transform(data[0])
@@ -97,8 +98,8 @@ def test_what_is_kept_is_the_last_complete_epoch(batch: int, average: bool, earl
     epochs = "1 epoch;" if model.n_iter_ == 1 else f"{model.n_iter_} epochs;"
     assert f"after {epochs}" in said[0]
     whole = Harmonium(2, driver=driver.with_fitted().set_params(max_iter=model.n_iter_), random_state=0).fit(VIEWS)
-    for name, value in whole.parameters_.items():
-        np.testing.assert_array_equal(value, model.parameters_[name])
+    for name, value in whole.fitted_.parameters.items():
+        np.testing.assert_array_equal(value, model.fitted_.parameters[name])
 
 
 def test_l_bfgs_keeps_iterations_of_a_round_that_is_not_complete(tmp_path: Path) -> None:
@@ -117,9 +118,9 @@ def test_draws_of_all_chains_are_kept_and_none_before_the_first(tmp_path: Path) 
             stopped(model, *data)
         assert hasattr(model, "fitted_") == bool(n_draws)
         if n_draws:
-            assert model.posterior_["words.weights"].shape[:2] == (2, n_draws)
+            assert posterior_draws(model)["words.weights"].shape[:2] == (2, n_draws)
             assert_usable(model, data, tmp_path / "model.safetensors")
-            assert model.fit(*data).posterior_["words.weights"].shape[:2] == (2, n_draws + 4)
+            assert posterior_draws(model.fit(*data))["words.weights"].shape[:2] == (2, n_draws + 4)
 
 
 def test_while_c_is_chosen_the_best_model_of_the_choice_is_kept(n_reads: dict[str, int], tmp_path: Path) -> None:
@@ -128,8 +129,8 @@ def test_while_c_is_chosen_the_best_model_of_the_choice_is_kept(n_reads: dict[st
         model = made("classes")
         with interrupting(Monitor, "read", number):
             said = stopped(model, WORDS, CLASSES)
-        kept.add((model.C_, "held out" in said[0]))
-        assert (model.validation_["error"] and f"C={model.C_:g}" in said[0]) or "held out" not in said[0]
+        kept.add((model.fitted_.C, "held out" in said[0]))
+        assert (model.fitted_.validation["error"] and f"C={model.fitted_.C:g}" in said[0]) or "held out" not in said[0]
         assert_usable(model, (WORDS, CLASSES), tmp_path / "model.safetensors")
     assert {held_out for _, held_out in kept} == {True, False} and kept >= {(1.6, True)}
 
@@ -139,7 +140,7 @@ def test_a_model_whose_last_epoch_is_complete_is_kept_with_its_linear_part() -> 
     with interrupting(LinearSearch, "linear_part", 1):
         said = stopped(model, WORDS, CLASSES)
     assert len(said) == 1 and "held out" not in said[0]
-    assert model.head_.input_parts_ and model.stopped_ == "interrupted"
+    assert model.fitted_.head.input_parts_ and model.fitted_.training.log.stopped == "interrupted"
 
 
 def test_a_fit_that_goes_on_stays_as_it_was_or_gets_better() -> None:
@@ -161,7 +162,7 @@ def test_the_first_interrupt_waits_for_the_end_and_the_second_does_not(owner: An
     assert not hasattr(model, "fitted_")
     with interrupting(owner, method, 1):
         assert stopped(model, VIEWS)
-    assert model.stopped_ == "interrupted" and model.n_iter_ == 4
+    assert model.fitted_.training.log.stopped == "interrupted" and model.n_iter_ == 4
 
 
 def test_searches_and_folds_stop_too() -> None:
@@ -179,7 +180,7 @@ def test_searches_and_folds_stop_too() -> None:
     with interrupting(SampledCD, "accumulate", 5), warnings.catch_warnings(), pytest.raises(KeyboardInterrupt):
         warnings.simplefilter("error")  # even then
         model.fit(VIEWS)
-    assert model.stopped_ == "interrupted"
+    assert model.fitted_.training.log.stopped == "interrupted"
 
 
 def test_marks_take_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +227,7 @@ def test_interrupts_may_come_at_any_moment(name: str, timers: list[threading.Tim
                 time.sleep(0.01)
             except KeyboardInterrupt:
                 pass
-        if getattr(model, "stopped_", "") == "interrupted":
+        if hasattr(model, "fitted_") and model.fitted_.training.interrupted:
             assert_usable(model, data, tmp_path / "model.safetensors")
 
 

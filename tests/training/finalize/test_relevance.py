@@ -5,6 +5,8 @@ import pytest
 import scipy.sparse
 
 from harmonium import BernoulliUnits, Gaussian, GaussianUnits, Harmonium, Stochastic, load
+from harmonium.inspection import canonical_signs
+from harmonium.queries.topics import relevance
 
 
 def by_loop(X, natural, n_typical, counted):
@@ -40,7 +42,11 @@ def test_relevance_is_that_of_a_plain_loop(words, sparse, counts):
     X = scipy.sparse.csr_array(words) if sparse else words
     model = Harmonium(3, driver=Stochastic(max_iter=5, learning_rate=0.02), random_state=0).fit(X)
     natural = model.set_params(output="natural").transform(X)
-    np.testing.assert_allclose(model.relevance(), by_loop(words, natural, 15, counted=True), atol=2e-3)
+    np.testing.assert_allclose(relevance_of(model), by_loop(words, natural, 15, counted=True), atol=2e-3)
+
+
+def relevance_of(model):
+    return relevance(model.fitted_, "view0")
 
 
 def test_words_of_few_items_are_not_ranked():
@@ -49,7 +55,7 @@ def test_words_of_few_items_are_not_ranked():
     X[:, 7] = 0
     X[:9, 7] = 1
     model = Harmonium(2, driver=Stochastic(max_iter=2), random_state=0).fit(X)
-    assert not model.relevance().iloc[7].any() and model.relevance().iloc[:7].all(axis=None)
+    assert not relevance_of(model).iloc[7].any() and relevance_of(model).iloc[:7].all(axis=None)
 
 
 def test_units_with_two_sides(words):
@@ -58,7 +64,7 @@ def test_units_with_two_sides(words):
     model = Harmonium(2, views=Gaussian(), hidden=GaussianUnits(), driver=driver, random_state=0).fit(X)
     natural = model.set_params(output="natural").transform(X)
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
-    np.testing.assert_allclose(model.relevance(), by_loop(standard, natural, 15, counted=False), atol=5e-3)
+    np.testing.assert_allclose(relevance_of(model), by_loop(standard, natural, 15, counted=False), atol=5e-3)
     first = model.topics(n=6)
     assert first.iloc[:, ::-1].to_numpy().tolist() == model.topics(n=6, side="negative").to_numpy().tolist()
 
@@ -71,23 +77,24 @@ def test_what_many_topics_share_comes_later(words):
     model = Harmonium(3, hidden=units, driver=Stochastic(max_iter=10, learning_rate=0.02), random_state=0).fit(X)
     found = {frozenset(row) for row in model.topics(n=4).to_numpy()}
     assert found == {frozenset(f"view0_{j}" for j in range(4 * k, 4 * k + 4)) for k in range(3)}
-    table, relevance = model.ranking(), model.relevance()
-    np.testing.assert_allclose(
-        table, relevance * np.sqrt(relevance.abs().div(np.linalg.norm(relevance, axis=1), axis=0))
-    )
-    assert model.ranking(by="weight").equals(model.loadings())
-    assert model.ranking(by="effect").equals(model.effects())
+    table, relevant = model.topics(n=None), relevance_of(model)
+    np.testing.assert_allclose(table, relevant * np.sqrt(relevant.abs().div(np.linalg.norm(relevant, axis=1), axis=0)))
+    np.testing.assert_array_equal(model.topics(n=None, by="weight"), model.components_.T)
+    share = X.mean(axis=0)
+    expected = model.components_.T * np.sqrt(share * (1 - share))[:, None]
+    np.testing.assert_allclose(model.topics(n=None, by="effect"), expected, rtol=1e-4)
+    np.testing.assert_array_equal(model.topics(n=None, by="weight", side="negative"), -model.components_.T)
 
 
 def test_models_that_have_not_seen_all_items_rank_by_effects(words):
     model = Harmonium(3, random_state=0).partial_fit(words)
-    assert model.relevance().equals(model.effects())
+    assert relevance_of(model).equals(model.topics(n=None, by="effect"))
 
 
 def test_files_keep_relevance(words, tmp_path):
     model = Harmonium(3, driver=Stochastic(max_iter=2), random_state=0).fit(words)
     model.save(tmp_path / "model")
-    assert load(tmp_path / "model").relevance().equals(model.relevance())
+    assert relevance_of(load(tmp_path / "model")).equals(relevance_of(model))
 
 
 def test_refusals(words):
@@ -102,6 +109,6 @@ def test_signs_that_are_turned_leave_no_relevance_of_the_other_end():
     X = (np.random.default_rng(0).random((60, 8)) < 0.4).astype(float)
     model = Harmonium(6, driver=Stochastic(max_iter=3), random_state=0).fit(X)
     weights = model.components_.copy()
-    model.canonical_signs()
+    model = canonical_signs(model)
     turned = np.sign((weights * model.components_).sum(axis=1)) < 0
-    assert turned.any() and model.relevance().equals(model.effects())
+    assert turned.any() and relevance_of(model).equals(model.topics(n=None, by="effect"))

@@ -10,7 +10,9 @@ import pytest
 from harmonium import IBP, Bernoulli, Harmonium, HarmoniumClassifier, Hinge, SpikeSlab, Stochastic
 from harmonium.batch import Batch, ViewBatch
 from harmonium.energy import Energy
+from harmonium.estimators.input import known_views
 from harmonium.hidden.selection import Use, merging
+from harmonium.inspection import canonical_signs
 from harmonium.objectives.problem import Problem
 from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.training.growth.prune import prune
@@ -24,10 +26,10 @@ def selected() -> Harmonium:
 
 
 def test_usage_is_the_mean_presence(selected: Harmonium) -> None:
-    assert selected.unit_usage_.shape == (selected.n_components_,) == (3,)
-    np.testing.assert_allclose(selected.unit_usage_, selected.transform(X).mean(axis=0), atol=1e-5)
+    assert selected.fitted_.usage.shape == (selected.n_components_,) == (3,)
+    np.testing.assert_allclose(selected.fitted_.usage, selected.transform(X).mean(axis=0), atol=1e-5)
     share = HAS.mean(axis=0)
-    near = [min(abs(share - use).min(), abs(1 - share - use).min()) for use in selected.unit_usage_]
+    near = [min(abs(share - use).min(), abs(1 - share - use).min()) for use in selected.fitted_.usage]
     assert max(near) < 0.1
 
 
@@ -35,13 +37,13 @@ def test_turning_units_over_turns_their_usage() -> None:
     """Columns of 0 and 1, which have a mean that units can be aligned with."""
     data = (features()[0] > 0).astype(float)
     model = quick(driver=Stochastic(max_iter=40, batch_size=0.05, learning_rate=0.09)).fit(data)
-    weights = model.parameters_["view0.weights"]
+    weights = model.fitted_.parameters["view0.weights"]
     weights[:, 0] *= -1 if data.mean(axis=0) @ weights[:, 0] > 0 else 1  # so that there is one to turn
     model.fitted_ = replace(model.fitted_, usage=model.transform(data).mean(axis=0))
     before = model.score_samples(data)
     settled = model.fitted_.training.n_settled, model.fitted_.training.n_items
-    model.canonical_signs()
-    np.testing.assert_allclose(model.unit_usage_, model.transform(data).mean(axis=0), atol=1e-5)
+    model = canonical_signs(model)
+    np.testing.assert_allclose(model.fitted_.usage, model.transform(data).mean(axis=0), atol=1e-5)
     difference = model.score_samples(data) - before
     np.testing.assert_allclose(difference, difference.mean(), atol=1e-3)
     assert (model.fitted_.training.n_settled, model.fitted_.training.n_items) == settled
@@ -54,10 +56,10 @@ def test_pruning_folds_the_others_into_the_biases(monkeypatch: pytest.MonkeyPatc
     for _ in range(40):
         model.partial_fit(X, y)
     # more than a chance effect in a unit that is dropped, so that there is something to fold
-    model.parameters_["view0.weights"][:, 7] = 0.02
-    model.parameters_[HEAD_WEIGHTS][7] = 1.0
-    data = Data(model.as_views(X))
-    problem, parameters = model.fitted_.problem, model.parameters_
+    model.fitted_.parameters["view0.weights"][:, 7] = 0.02
+    model.fitted_.parameters[HEAD_WEIGHTS][7] = 1.0
+    data = Data(known_views(model, X))
+    problem, parameters = model.fitted_.problem, model.fitted_.parameters
     result = prune(problem, parameters, data, len(X))
     assert result is not None
     left = result.parameters["view0.weights"]

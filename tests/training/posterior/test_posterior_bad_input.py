@@ -23,6 +23,7 @@ from harmonium import (
     Langevin,
     Stochastic,
 )
+from harmonium.inspection import diagnostics, to_arviz
 from tests.cases.posterior import QUICK, two_views
 
 
@@ -67,9 +68,9 @@ def test_what_draws_are_needed_for_says_so() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         model.predict_view("colour", {"words": X["words"]}, interval=1.0)
     with pytest.raises(AttributeError, match="Langevin"):
-        model.to_arviz()
+        to_arviz(model)
     with pytest.raises(NotFittedError):
-        Harmonium().diagnostics()
+        diagnostics(Harmonium())
 
 
 def test_what_cannot_be_sampled_is_refused() -> None:

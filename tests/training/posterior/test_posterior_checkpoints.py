@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from harmonium import BDWH, Langevin, Metropolis, ModelFileError
+from harmonium.inspection import posterior_draws
 from harmonium.training import Driver
 from harmonium.training.checkpoint import file as checkpoint
 from tests.cases.posterior import QUICK, fitted, two_views
@@ -46,8 +47,8 @@ def test_interrupted_runs_go_on_exactly(
         BDWH(2, driver=kept, random_state=0).fit(two_views())
     model.fit(two_views())
     assert not path.exists()
-    for name, value in whole.posterior_.items():
-        np.testing.assert_array_equal(value, model.posterior_[name])
+    for name, value in posterior_draws(whole).items():
+        np.testing.assert_array_equal(value, posterior_draws(model)[name])
     np.testing.assert_array_equal(whole.history_["step"], model.history_["step"])
 
 

@@ -33,6 +33,7 @@ from harmonium import (
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer, SpikeSlab
 from harmonium.inference.symmetry import align
+from harmonium.inspection import posterior_draws
 from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sampling.langevin import langevin_step
 from harmonium.objectives import Objective
@@ -233,16 +234,16 @@ def test_metropolis_by_gibbs_steps_where_items_cannot_be_drawn_exactly() -> None
 @pytest.mark.parametrize("driver", [Metropolis, partial(Langevin, biases="fixed")], ids=str)
 def test_chains_with_fixed_biases_share_them(driver: Any) -> None:
     model = BEFH(2, driver=driver(**QUICK), random_state=0).fit(np.eye(40)[:, :3])
-    assert np.abs(model.posterior_["view0.bias"] - model.parameters_["view0.bias"]).max() < 1e-6
-    assert np.ptp(np.linalg.norm(model.posterior_["hidden.bias"], axis=-1)) < 1e-6  # draws are rotated
-    assert np.ptp(model.posterior_["view0.weights"][:, 0], axis=0).max() > 0
+    assert np.abs(posterior_draws(model)["view0.bias"] - model.fitted_.parameters["view0.bias"]).max() < 1e-6
+    assert np.ptp(np.linalg.norm(posterior_draws(model)["hidden.bias"], axis=-1)) < 1e-6  # draws are rotated
+    assert np.ptp(posterior_draws(model)["view0.weights"][:, 0], axis=0).max() > 0
 
 
 def test_metropolis_refuses_weights_that_cannot_be_normalised() -> None:
     X = np.random.default_rng(0).normal(size=(30, 1)) @ np.ones((1, 2))  # two Gaussian layers need a norm below 1
     driver = Metropolis(40, 0, thin=1, n_chains=1, step=0.5, prior=GaussianPrior(scale=5.0), start=None)
     model = BEFH(1, Gaussian(), driver=driver, random_state=0).fit(X)
-    norms = np.linalg.norm(model.posterior_["view0.weights"][0], axis=(1, 2))
+    norms = np.linalg.norm(posterior_draws(model)["view0.weights"][0], axis=(1, 2))
     assert norms.max() < 0.995 and len(np.unique(norms)) > 1
     assert (np.diff(norms) == 0).any()
 
@@ -279,7 +280,7 @@ def test_pooled_ratios_are_estimated_for_each_total() -> None:
 
 def test_views_of_zeros_and_chains_without_warm_up() -> None:
     model = BEFH(2, driver=Langevin(**{**QUICK, "start": None}), random_state=0).fit(np.eye(40)[:, :3])
-    assert np.abs(model.posterior_["view0.weights"]).max() < 10
+    assert np.abs(posterior_draws(model)["view0.weights"]).max() < 10
     with pytest.raises(ValueError, match="warm-up"):
         BEFH(2, driver=Metropolis(**{**QUICK, "n_warmup": 0})).fit(np.eye(4))
     prior = {"prior": EmpiricalBayes(), "n_warmup": 0, "step": 0.1, "precondition": False}

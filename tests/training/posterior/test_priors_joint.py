@@ -72,7 +72,7 @@ def test_a_known_prior_is_found() -> None:
     prior = JointEmpiricalBayes(centred=True, shrinkage=0.0)
     driver = Langevin(20, 400, 2, 2, prior=prior, start=None)
     model = BEFH(8, Gaussian(), driver=driver, random_state=0).fit(X)
-    found, truth = model.prior_["view0"], weights @ weights.T / 8
+    found, truth = model.fitted_.posterior.prior["view0"], weights @ weights.T / 8
     assert isinstance(found, JointNormal)
     error = np.linalg.norm(found.covariance - truth) / np.linalg.norm(truth)
     without = np.linalg.norm(np.diag(np.diag(truth)) - truth) / np.linalg.norm(truth)
@@ -85,7 +85,9 @@ def test_files_and_other_drivers(tmp_path: Path) -> None:
         model = BEFH(2, driver=driver(prior=JointEmpiricalBayes(shrinkage=0.5), **QUICK), random_state=0).fit(X)
         model.save(tmp_path / driver.__name__)
         other = load(tmp_path / driver.__name__)
-        np.testing.assert_array_equal(other.prior_["view0"].covariance, model.prior_["view0"].covariance)
+        np.testing.assert_array_equal(
+            other.fitted_.posterior.prior["view0"].covariance, model.fitted_.posterior.prior["view0"].covariance
+        )
         assert other.get_params()["driver"].prior.shrinkage == 0.5
 
 

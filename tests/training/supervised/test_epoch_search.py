@@ -23,6 +23,7 @@ from harmonium import (
     Stochastic,
 )
 from harmonium.hidden.selection.useful_units import UsefulUnits
+from harmonium.inspection import score_parts
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training, TrainingLog
@@ -45,9 +46,9 @@ from tests.cases.supervised import (
 
 def test_choice_of_epochs_is_recorded() -> None:
     model = HarmoniumClassifier(**QUICK).fit(X, Y)
-    record = pd.DataFrame(model.validation_)
+    record = pd.DataFrame(model.fitted_.validation)
     assert list(record.columns) == ["C", "epoch", "error"]
-    assert set(record["C"]) == {model.C_} == {Hinge().C}
+    assert set(record["C"]) == {model.fitted_.C} == {Hinge().C}
     assert record["error"].between(0, 1).all()
     assert model.n_iter_ == record[record["error"] == record["error"].min()]["epoch"].max()
 
@@ -81,8 +82,8 @@ def test_topics_that_add_nothing_are_given_up(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Stochastic, "run", counted)
     model = HarmoniumClassifier(5, driver=Stochastic(2), random_state=0).fit(X, Y)  # topics that have hardly begun
     assert runs == [2 * N_ROWS // 3, N_ROWS, N_ROWS]  # the last run is that of the topics
-    parts = model.score_parts(FRESH)
-    assert model.shares_["dimensions"] == 0 and np.ptp(parts["words"]) > 1e-12
+    parts = score_parts(model, FRESH)
+    assert model.fitted_.shares["dimensions"] == 0 and np.ptp(parts["words"]) > 1e-12
     assert model.score(FRESH, Y_FRESH) > 0.9
     assert np.abs(model.predict_proba(FRESH).sum(axis=1) - 1).max() < 1e-6
     runs.clear()
@@ -93,14 +94,14 @@ def test_topics_that_add_nothing_are_given_up(monkeypatch: pytest.MonkeyPatch) -
 def test_a_fixed_weight_is_not_searched() -> None:
     model = HarmoniumClassifier(**QUICK)
     fixed = model.set_params(head=Hinge(C=0.7)).fit(X, Y)
-    assert fixed.C_ == 0.7 and set(fixed.validation_["C"]) == {0.7}
-    assert not hasattr(model.set_params(validation_fraction=0).fit(X, Y), "validation_")
+    assert fixed.fitted_.C == 0.7 and set(fixed.fitted_.validation["C"]) == {0.7}
+    assert model.set_params(validation_fraction=0).fit(X, Y).fitted_.validation is None
 
 
 def test_few_labels_are_not_held_out() -> None:
     few = np.where(np.arange(N_ROWS) < 8, Y, -1)
     model = HarmoniumClassifier(**QUICK).fit(X, few)
-    assert model.C_ == 1.6 and not hasattr(model, "validation_") and model.n_iter_ == 10
+    assert model.fitted_.C == 1.6 and model.fitted_.validation is None and model.n_iter_ == 10
 
 
 def test_rare_classes_do_not_stop_the_choice() -> None:
@@ -130,7 +131,7 @@ def test_alternating_head_ends_at_its_optimum(kind: str, driver: Any) -> None:
             head = MultiLabelHinge(1.0, ridge, "alternate", positive_weight=1.0)
         model = (regressor if kind == "number" else classifier)(head=head, **keywords).fit(data, y)
         labels = labelled("number", y) if kind == "number" else labelled("label", y.astype(float), [2] * 4)
-        targets = model.head_.targets(labels).values
+        targets = model.fitted_.head.targets(labels).values
         make: Any = LinearSVR(epsilon=0.1) if kind == "number" else LinearSVC(loss="hinge")
         make.set_params(C=1 / (N_ROWS * ridge), tol=1e-8, max_iter=100000, random_state=0)
         machines = [clone(make).fit(model.transform(data), column) for column in targets.T]
@@ -138,10 +139,10 @@ def test_alternating_head_ends_at_its_optimum(kind: str, driver: Any) -> None:
         bias = np.array([svm.intercept_[0] for svm in machines])
 
     def loss(weights: np.ndarray, bias: np.ndarray) -> float:
-        losses, _ = model.head_.loss(model.transform(data).astype(float) @ weights + bias, targets)
+        losses, _ = model.fitted_.head.loss(model.transform(data).astype(float) @ weights + bias, targets)
         return float(losses.mean() + 0.5 * ridge * (np.square(weights).sum() + np.square(bias).sum()))
 
-    assert loss(model.parameters_[HEAD_WEIGHTS], model.parameters_[HEAD_BIAS]) == pytest.approx(
+    assert loss(model.fitted_.parameters[HEAD_WEIGHTS], model.fitted_.parameters[HEAD_BIAS]) == pytest.approx(
         loss(weights, bias), rel=1e-3
     )
 
@@ -158,7 +159,7 @@ def test_epochs_that_are_asked_for_are_not_cut(driver: Any) -> None:
     objective = MeanFieldCD() if isinstance(driver, LBFGS) else SampledCD()
     head = Hinge(C=1.0, linear_part=False)
     model = HarmoniumClassifier(3, objective=objective, head=head, driver=driver, random_state=0).fit(X, Y)
-    assert max(model.validation_["epoch"]) == driver.epochs(len(Y))
+    assert max(model.fitted_.validation["epoch"]) == driver.epochs(len(Y))
 
 
 def test_the_prior_of_units_goes_on_from_stage_to_stage() -> None:

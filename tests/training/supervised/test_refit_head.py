@@ -61,26 +61,26 @@ def test_weights_of_classes_do_not_count_in_held_out_errors() -> None:
 def test_a_refitted_head_is_the_optimum_for_the_means() -> None:
     model = model_of(head=Hinge(C=1.0, linear_part=False)).fit(X, Y)
     problem, views = model.fitted_.problem, Views({"view0": X})
-    targets = model.head_.targets(labelled("class", Y[:, None], [len(SIZES)]))
-    done = HeadRefit(0.1, []).apply(problem, Data(views, targets), Training(model.parameters_))
+    targets = model.fitted_.head.targets(labelled("class", Y[:, None], [len(SIZES)]))
+    done = HeadRefit(0.1, []).apply(problem, Data(views, targets), Training(model.fitted_.parameters))
     means = model.transform(X).astype(float)
     oracle = LinearSVC(C=0.1, dual=False, tol=1e-6).fit(means, Y)
     found = means @ done.parameters[HEAD_WEIGHTS] + done.parameters[HEAD_BIAS]
     np.testing.assert_allclose(found, oracle.decision_function(means), atol=0.02)
-    for name in set(model.parameters_) - {HEAD_WEIGHTS, HEAD_BIAS}:
-        np.testing.assert_array_equal(done.parameters[name], model.parameters_[name])
+    for name in set(model.fitted_.parameters) - {HEAD_WEIGHTS, HEAD_BIAS}:
+        np.testing.assert_array_equal(done.parameters[name], model.fitted_.parameters[name])
 
 
 def test_a_head_is_refitted_only_if_held_out_rows_say_so() -> None:
     model = model_of(head=Hinge(C=1.0, linear_part=False)).fit(X, Y)
-    targets = model.head_.targets(labelled("class", Y[:, None], [len(SIZES)]))
+    targets = model.fitted_.head.targets(labelled("class", Y[:, None], [len(SIZES)]))
     data, rows = Data(Views({"view0": X}), targets), np.arange(len(Y))
     folds = [(rows[::2], rows[1::2])]
     right = np.eye(len(SIZES))[Y[1::2]]
-    assert refit_head(model.fitted_.problem, data, folds, [model.parameters_], [right]) is None
-    found = refit_head(model.fitted_.problem, data, folds, [model.parameters_], [1 - right])
+    assert refit_head(model.fitted_.problem, data, folds, [model.fitted_.parameters], [right]) is None
+    found = refit_head(model.fitted_.problem, data, folds, [model.fitted_.parameters], [1 - right])
     assert found is not None
-    errors = model.head_.error(found.scores[0], targets.values[1::2])
+    errors = model.fitted_.head.error(found.scores[0], targets.values[1::2])
     assert is_better(errors, np.ones(len(errors)), np.ones(len(errors)))
 
 

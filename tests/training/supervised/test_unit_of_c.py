@@ -35,8 +35,8 @@ def test_choice_and_final_fit_use_one_unit(monkeypatch: pytest.MonkeyPatch) -> N
     loss_weights = loss_weights_used(model, X, Y, monkeypatch)
     baseline_nll = model.fitted_.baseline_nll
     assert loss_weights[-1] == 0  # topics are learned without the loss
-    assert set(loss_weights[:-1]) == {model.C_ * baseline_nll}  # on each of the folds, and on all rows
-    assert model.fitted_.problem.loss_weight == model.C_ * baseline_nll
+    assert set(loss_weights[:-1]) == {model.fitted_.C * baseline_nll}  # on each of the folds, and on all rows
+    assert model.fitted_.problem.loss_weight == model.fitted_.C * baseline_nll
 
 
 @pytest.mark.parametrize("kind", ["class", "label", "number"])

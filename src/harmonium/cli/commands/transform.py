@@ -8,6 +8,7 @@ import typer
 
 from harmonium.cli.errors import one_line_errors
 from harmonium.cli.options import AsJson, DataPath, ModelPath, OutputPath, PicturesPath
+from harmonium.estimators.input import known_views
 
 
 def command(
@@ -33,7 +34,7 @@ def command(
         fitted = load_model(model) if folder is None else folder.model
 
         def topics(rows: Any) -> pd.DataFrame:
-            views = fitted.as_views(rows)
+            views = known_views(fitted, rows)
             table = pd.DataFrame(fitted.transform(views), columns=fitted.get_feature_names_out())
             if folder is not None:
                 table[["map_x", "map_y"]] = folder.locate(views)

@@ -59,7 +59,7 @@ class FeatureWeightsDisplay(Display):
         model : Harmonium
             A fitted model of any kind.
         features : str or list of str
-            Names of features, as in ``model.feature_names_``.
+            Names of features, as in ``model.fitted_.feature_names``.
         view : str, optional
             View that they belong to; needed if there are several.
         ax : Axes, optional

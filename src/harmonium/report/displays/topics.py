@@ -40,7 +40,7 @@ class TopicsDisplay(Display):
         Columns topic, feature and value: what ranks first in each topic, on both of its sides if hidden units may be
         negative.
     by : {"relevance", "effect", "weight"}, default="relevance"
-        What the values are; see ``model.ranking``.
+        What the values are; see ``model.topics``.
     share : Series, optional
         Mean of each topic in the items' topic distributions.
     profiles : DataFrame, optional
@@ -104,7 +104,7 @@ class TopicsDisplay(Display):
         n_features : int, default=10
             Number of features of each topic.
         by : {"relevance", "effect", "weight"}, default="relevance"
-            What features are ranked by; see ``model.ranking``.
+            What features are ranked by; see ``model.topics``.
         ax : Axes, optional
             Axes whose place is divided, made by ``subplots``. By default it is a new figure.
 
@@ -118,7 +118,7 @@ class TopicsDisplay(Display):
         check_whole("TopicsDisplay", "n_features", n_features, remedy="10 is usual")
         if y is not None and X is None:
             raise ValueError("y says something about the rows of X; got no X; pass X as well.")
-        ranking = model.ranking(view, by)
+        ranking = model.topics(view, None, by)
         share = profiles = None
         if X is not None:
             latent = topic_means(model, X)
@@ -126,7 +126,7 @@ class TopicsDisplay(Display):
             profiles = None if y is None else class_profiles(class_means(X, y, latent))
         importance = np.linalg.norm(ranking, axis=0) if share is None else share.to_numpy()
         chosen = _chosen(topics, importance)
-        size = ranking if model.energy_.hidden.support.bounded else ranking.abs()
+        size = ranking if model.fitted_.energy.hidden.support.bounded else ranking.abs()
         features = []
         for topic in chosen:
             rows = np.argsort(-size[topic].to_numpy(), kind="stable")[:n_features]

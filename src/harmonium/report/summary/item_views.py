@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from harmonium.estimators.input import known_views
 from harmonium.model_folder import ModelFolder
 from harmonium.views import Views
 
@@ -63,11 +64,11 @@ def views_of_items(folder: ModelFolder, rows: np.ndarray | None = None) -> Views
     Returns
     -------
     Views
-        As ``model.as_views`` returns them. Views whose columns the folder does not keep are missing.
+        Checked against those of the model. Views whose columns the folder does not keep are missing.
 
     Raises
     ------
     ValueError
         If the folder keeps none of the columns that the model was fitted on.
     """
-    return folder.model.as_views(frame_of_items(folder, np.arange(len(folder)) if rows is None else rows))
+    return known_views(folder.model, frame_of_items(folder, np.arange(len(folder)) if rows is None else rows))

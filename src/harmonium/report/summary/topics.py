@@ -47,7 +47,8 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     coordinates = folder.topic_coordinates
     distribution = topic_distribution(coordinates)
     shares = distribution.mean(axis=0)
-    idle = folder.model.energy_.hidden.groups.idle(coordinates.astype(np.float64).std(axis=0))
+    groups = folder.model.fitted_.energy.hidden.groups
+    idle = groups.idle(folder.coordinates.astype(np.float64).std(axis=0))[: coordinates.shape[1]]
     order = sorted(range(len(shares)), key=lambda topic: (idle[topic], -shares[topic]))
     same_as = same_topics(coordinates, [topic for topic in order if not idle[topic]])
     profiles = _profiles(folder)

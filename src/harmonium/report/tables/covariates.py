@@ -10,7 +10,8 @@ import pandas as pd
 from scipy.stats import false_discovery_control, kruskal, pearsonr
 
 from harmonium.estimators import Harmonium
-from harmonium.estimators.labels import in_order_of
+from harmonium.estimators.input.labels import in_order_of
+from harmonium.estimators.input.read_input import as_data
 from harmonium.report.tables.latent import topic_means
 
 # fewer known items say nothing about a relation
@@ -86,7 +87,7 @@ def _read(X: Any, covariates: Any, n_rows: int) -> pd.DataFrame:
             )
         covariates = pd.DataFrame({name: _column(values) for name, values in covariates.items()})
     elif isinstance(covariates, pd.DataFrame):
-        covariates = in_order_of(X, "covariates", covariates)
+        covariates = in_order_of(as_data(X), "covariates", covariates)
     else:
         raise TypeError(
             f"covariates must be a data frame or a dict of columns; got {type(covariates).__name__}; pass them by name."

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium
+from harmonium.estimators.input import known_views
 from harmonium.report.tables.latent import check_model
 
 # rows that are looked at together; it decides about memory alone
@@ -41,8 +42,8 @@ def coverage_table(model: Harmonium, X: Any) -> pd.DataFrame:
     [[True, True, 15], [True, False, 5]]
     """
     check_model(model)
-    views = model.as_views(X)
-    names = [name for name in model.input_names_ if name in views.names]
+    views = known_views(model, X)
+    names = [name for name in model.fitted_.input_names if name in views.names]
     families = {name: model.families_[name] for name in names}
     parts = []
     for items in np.array_split(np.arange(len(views)), -(-len(views) // _BLOCK_ROWS)):

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.inspection import score_parts
+
 
 def decision_table(model: Any, X: Any) -> pd.DataFrame:
     """Return how much of each decision came through topics, and how much directly.
@@ -44,7 +46,7 @@ def decision_table(model: Any, X: Any) -> pd.DataFrame:
             f"decision_table needs a model of one column of classes or numbers; got {meaning.n_columns} columns; fit a "
             "model for each, or use score_parts."
         )
-    parts = model.score_parts(X)
+    parts = score_parts(model, X)
     scores = np.sum(list(parts.values()), axis=0)
     rows = np.arange(len(scores))
     first, second = _compared(model, X, scores)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.estimators import Harmonium
+from harmonium.estimators.input import known_views
 from harmonium.families import Family
 from harmonium.families.extra_parameters import Extra
 from harmonium.kernels.runtime.threads import compute
@@ -61,7 +62,7 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     ([0, 'all'], True)
     """
     check_model(model)
-    views = model.as_views(X)
+    views = known_views(model, X)
     names = [name for name in model.families_ if name in views.names]
     latent = latent_means(model, X).astype(np.float64)
     average = latent.mean(axis=0)
@@ -85,7 +86,7 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
 
 def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: np.ndarray) -> np.ndarray:
     """Return losses summed over the rows of a block, (states, views), in the order of `explained_table`."""
-    problem, parameters = model.fitted_.problem, model.parameters_
+    problem, parameters = model.fitted_.problem, model.fitted_.parameters
     energy = problem.energy
     losses = [
         [loss.sum() for loss in view_losses(problem, parameters, batch, hidden_mean).values()]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.estimators import Harmonium
+from harmonium.estimators.input import known_views
 from harmonium.report.tables.latent import unit_use
 from harmonium.report.tables.topics import topic_labels
 from harmonium.validation import check_real, check_whole
@@ -61,7 +62,7 @@ def document_topics(
     # naturals still differ where means are rounded to 1
     topics = np.lexsort((-use.natural, -use.mean), axis=1)[:, :n]
     means = np.take_along_axis(use.mean, topics, axis=1)
-    ranks, index = pd.RangeIndex(1, topics.shape[1] + 1), model.as_views(X).index
+    ranks, index = pd.RangeIndex(1, topics.shape[1] + 1), known_views(model, X).index
     tables = {
         "topic": pd.DataFrame(topics, index, ranks, dtype="Int64"),
         "mean": pd.DataFrame(means, index, ranks),

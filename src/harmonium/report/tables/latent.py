@@ -9,6 +9,7 @@ import numpy as np
 
 from harmonium.estimators import Harmonium
 from harmonium.estimators.checking import check_model as check_model
+from harmonium.estimators.input import known_views
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries.latent import encode
 
@@ -41,7 +42,7 @@ def latent_means(model: Harmonium, X: Any) -> np.ndarray:
     ((12, 2), True)
     """
     check_model(model)
-    views = model.as_views(X)
+    views = known_views(model, X)
     with compute(model.n_jobs):
         return encode(model.fitted_, views)
 
@@ -73,10 +74,10 @@ class UnitUse:
 def unit_use(model: Harmonium, X: Any) -> UnitUse:
     """Return naturals, means and presences of the topics for each item."""
     check_model(model)
-    views = model.as_views(X)
+    views = known_views(model, X)
     with compute(model.n_jobs):
         natural = encode(model.fitted_, views, "natural").astype(np.float64)
-    layer = model.energy_.layer(model.parameters_)
+    layer = model.fitted_.energy.layer(model.fitted_.parameters)
     mean = layer.mean(natural)
     parts = (part[:, : model.n_topics_] for part in (natural, mean, layer.selection.presence(natural, mean)))
     return UnitUse(*parts)

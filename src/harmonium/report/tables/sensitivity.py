@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.model_selection import validation_curve
 
-from harmonium.views.reading import is_collection, read_collection
+from harmonium.views.reading import read_collection
 
 
 def sensitivity_table(
@@ -65,7 +65,8 @@ def sensitivity_table(
             f"parameter must be a parameter of the estimator; got {parameter!r}; see get_params(), and pass the part "
             "it belongs to, if any, to the estimator (head=Hinge() for 'head__C')."
         ) from None
-    rows = read_collection(X) if is_collection(X) else X
+    views = read_collection(X)
+    rows = X if views is None else views
     train, test = validation_curve(estimator, rows, y, param_name=parameter, param_range=tried, cv=cv, n_jobs=n_jobs)
     return pd.DataFrame(
         {

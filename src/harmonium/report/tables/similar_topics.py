@@ -148,7 +148,7 @@ def _correlations(model: Harmonium, use: UnitUse) -> tuple[np.ndarray, np.ndarra
             f"X must have at least two items to see which topics go together; got {len(use.mean)}; pass those that "
             "the model was fitted on."
         )
-    active = np.flatnonzero(~model.energy_.hidden.groups.idle(use.mean.std(axis=0)))
+    active = np.flatnonzero(~model.fitted_.energy.hidden.groups.idle(use.mean.std(axis=0)))
     return active, np.atleast_2d(np.corrcoef(use.mean[:, active], rowvar=False)) if len(active) else np.zeros((0, 0))
 
 

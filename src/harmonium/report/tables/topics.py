@@ -47,7 +47,7 @@ def topic_table(
     item_names : sequence, optional
         Names of the items. By default they are row numbers.
     by : {"relevance", "effect", "weight"}, default="relevance"
-        What features are ranked by; see ``model.ranking``.
+        What features are ranked by; see ``model.topics``.
 
     Returns
     -------
@@ -81,10 +81,10 @@ def topic_table(
         given = "y" if y is not None else "item_names"
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
-    for view in model.input_names_:
+    for view in model.fitted_.input_names:
         for group in model.families_[view].codec.feature_groups:
             columns[f"{view} ({group})" if group else view] = _strongest(model.topics(view, n_features, by), group)
-            if not model.energy_.hidden.support.bounded:
+            if not model.fitted_.energy.hidden.support.bounded:
                 label = f"{view} ({group}, negative)" if group else f"{view} (negative)"
                 columns[label] = _strongest(model.topics(view, n_features, by, "negative"), group)
     # joined side by side, not by name, as a view may be called "items"
@@ -248,7 +248,7 @@ def feature_table(model: Harmonium, features: Sequence[str] | str, view: str | N
     model : Harmonium
         A fitted model of any kind.
     features : str or list of str
-        Names of features, as in ``model.feature_names_``.
+        Names of features, as in ``model.fitted_.feature_names``.
     view : str, optional
         View that they belong to; needed if there are several.
 
@@ -266,11 +266,11 @@ def feature_table(model: Harmonium, features: Sequence[str] | str, view: str | N
     ['words_2', 'words_0']
     """
     check_model(model)
-    loadings = model.loadings(view)
+    loadings = model.topics(view, n=None, by="weight")
     names = [features] if isinstance(features, str) else list(features)
     unknown = [name for name in names if name not in loadings.index]
     if unknown or not names:
         name = loadings.index.name
         got = repr(unknown[0]) if unknown else "none"
-        raise ValueError(f"features must name features of view {name!r}; got {got}; see feature_names_[{name!r}].")
+        raise ValueError(f"features must name features of view {name!r}; got {got}; see fitted_.feature_names.")
     return loadings.loc[names]

@@ -9,6 +9,7 @@ import pandas as pd
 
 from harmonium.batch import ViewBatch
 from harmonium.estimators import Harmonium
+from harmonium.estimators.input import known_views
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.queries.topics import view_name
@@ -123,7 +124,7 @@ def feature_examples(
     check_whole("feature_examples", "n_features", n_features, remedy="8 is usual")
     check_whole("feature_examples", "n_items", n_items, remedy="15 is usual")
     use = unit_use(model, X)
-    name, views = view_name(model.fitted_, view), model.as_views(X)
+    name, views = view_name(model.fitted_, view), known_views(model, X)
     if name not in views.names:
         raise ValueError(f"X must have view {name!r}, as its features are asked for; it is not there; add it.")
     source, family = views.source(name), model.families_[name]
@@ -132,7 +133,7 @@ def feature_examples(
     for first in range(0, len(rows), _BLOCK_ROWS):
         overall += _sums(source, rows[first : first + _BLOCK_ROWS], family)
     best = rows[np.argsort(-use.natural[rows], axis=0, kind="stable")[:n_items]].T
-    names = np.asarray(model.feature_names_[name])
+    names = np.asarray(model.fitted_.feature_names[name])
     usage = use.presence.mean(axis=0)
     table = pd.DataFrame(index=pd.RangeIndex(len(best), name="topic"))
     table["features"] = [

@@ -72,7 +72,7 @@ class AdjustedLangevin(Accepting):
     >>> X = (np.random.default_rng(0).random((20, 3)) < 0.5).astype(float)
     >>> driver = AdjustedLangevin(n_draws=10, n_warmup=20, thin=1, n_chains=2)
     >>> model = BEFH(1, driver=driver, objective=ExactLikelihood(), random_state=0).fit(X)
-    >>> model.posterior_["view0.weights"].shape
+    >>> model.fitted_.posterior.array("view0.weights").shape
     (2, 10, 3, 1)
     """
 

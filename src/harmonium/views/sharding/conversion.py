@@ -7,7 +7,7 @@ from typing import Any
 
 from harmonium.views.container import Views, as_matrix
 from harmonium.views.frames import as_frame, is_frame
-from harmonium.views.reading import SINGLE, is_collection, read_collection, split_columns
+from harmonium.views.reading import SINGLE, read_collection, split_columns
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Conversion:
 
     def __call__(self, block: Any) -> Views:
         """Return the views of a block."""
-        if self.dropped and is_frame(block):
-            frame = as_frame(SINGLE, block)
-            assert frame is not None
-            block = frame.drop([name for name in frame.columns if name in self.dropped]).to_native()
-        if self.table is not None and is_frame(block):
-            read: Views = self.table.read(as_frame(SINGLE, block))
-            return read
-        if is_collection(block):
-            return read_collection(block)
-        matrix, columns, index = as_matrix(SINGLE, block)
+        frame = as_frame(SINGLE, block) if is_frame(block) else None
+        if frame is not None:
+            frame = frame.drop([name for name in frame.columns if name in self.dropped])
+            if self.table is not None:
+                read: Views = self.table.read(frame)
+                return read
+        views = read_collection(block)
+        if views is not None:
+            return views
+        matrix, columns, index = as_matrix(SINGLE, block if frame is None else frame)
         return split_columns(matrix, columns, self.views, index)

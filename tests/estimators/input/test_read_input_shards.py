@@ -62,12 +62,12 @@ def test_the_result_depends_on_seed_and_shards_alone(classifier):
     other = in_shards(VIEWS, Y, cuts=((0, 100), (100, 240)))
     elsewhere = quick().fit(other)
     assert not np.array_equal(elsewhere.components_, classifier.components_)
-    assert elsewhere.C_ == classifier.C_
+    assert elsewhere.fitted_.C == classifier.fitted_.C
 
 
 def test_what_is_chosen_is_chosen_in_memory_as_without_shards(classifier):
     whole = quick().fit(VIEWS, Y)
-    assert classifier.validation_ == whole.validation_
+    assert classifier.fitted_.validation == whole.fitted_.validation
 
 
 @pytest.mark.parametrize("driver", [LBFGS(max_iter=20), None], ids=["LBFGS", "Spectral"])
@@ -167,7 +167,7 @@ def test_views_by_columns_and_names():
     frame = pd.DataFrame(VIEWS["colours"][75:], columns=["r", "g", "b"])
     model = EFH(2, views={"two": ["r", "b"], "one": ["g"]}, driver=Stochastic(max_iter=2), random_state=0)
     model.fit(Shards([frame[:80], frame[80:]]))
-    assert model.feature_names_ == {"two": ["r", "b"], "one": ["g"]}
+    assert model.fitted_.feature_names == {"two": ["r", "b"], "one": ["g"]}
     assert list(model.feature_names_in_) == ["r", "g", "b"]
     assert np.array_equal(model.transform(frame), model.transform(Shards([frame[:5], frame[5:]])))
     swapped = frame[["g", "r", "b"]]

@@ -7,61 +7,46 @@ from typing import Any
 import narwhals as nw
 
 from harmonium.notices import notice
-from harmonium.tables.transformer import frame_of
 from harmonium.views import Shards
-from harmonium.views.frames import is_frame
 from harmonium.views.sharding.lazy import is_dask
-from harmonium.views.shards import as_shards
 
 
-def split_target(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any]:
-    """Return X without the columns that y names, and these columns; both as they are if y names none.
+def set_apart(data: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return data without the columns that y names, these columns, and their names as texts.
 
     Parameters
     ----------
-    X : object
-        Views of items.
+    data : Shards, narwhals.DataFrame or object
+        Items, as `harmonium.estimators.input.read_input.as_data` returns them.
     y : object
-        Targets, or the name (a list of names) of columns of X, which must then be a data frame.
+        Targets, or the name (a list of names) of columns of the data, which must then be a data frame.
     is_fit : bool, default=False
-        Whether a model is to learn from X, so that a target among its columns is worth a notice.
+        Whether a model is to learn from the data, so that a target among their columns is worth a notice.
 
     Returns
     -------
-    X, y : object
-        Views and targets.
+    data, y : object
+        Items and targets; both as they are if y names no columns.
+    names : tuple of str
+        Names of the columns.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> X, y = split_target(pd.DataFrame({"price": [3, 4], "stars": [1, 5]}), "stars")
-    >>> list(X.columns), y.tolist()
-    (['price'], [1, 5])
+    >>> X, y, names = set_apart(nw.from_native(pd.DataFrame({"price": [3, 4], "stars": [1, 5]})), "stars")
+    >>> X.columns, y.tolist(), names
+    (['price'], [1, 5], ('stars',))
     """
-    return split_target_by_name(X, y, is_fit)[:2]
-
-
-def split_target_by_name(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[str, ...]]:
-    """Return what `split_target` returns, and the names of the columns that were set apart, as texts.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> split_target_by_name(pd.DataFrame({"price": [3, 4], "stars": [1, 5]}), "stars")[2]
-    ('stars',)
-    """
-    shards = as_shards(X)
-    if shards is not None:
-        return _of_shards(shards, y)
-    if not is_frame(X):
+    if isinstance(data, Shards):
+        return _of_shards(data, y)
+    if not isinstance(data, nw.DataFrame):
         if isinstance(y, str):
             raise ValueError(
-                f"y may name a column of X only if X is a data frame; got y={y!r} and X of type {type(X).__name__}; "
+                f"y may name a column of X only if X is a data frame; got y={y!r} and X of type {type(data).__name__}; "
                 "pass one label per row."
             )
-        return X, y, ()
-    frame = frame_of(X)
-    names = _names_in(y, frame)
+        return data, y, ()
+    frame, names = data, _names_in(y, data)
     if not names:
         name = getattr(y, "name", None)
         if is_fit and isinstance(name, str) and name in frame.columns:
@@ -69,7 +54,7 @@ def split_target_by_name(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any
                 f"y is called {name!r}, as a column of X is, which is used to predict it; pass y={name!r} to set that "
                 "column apart, or rename y."
             )
-        return frame.to_native(), y, ()
+        return frame, y, ()
     lost = [name for name in names if name not in frame.columns]
     if lost:
         raise ValueError(
@@ -80,7 +65,7 @@ def split_target_by_name(X: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any
     native = nw.to_native(targets)
     # columns of Arrow do not know their names
     known = native if hasattr(native, "name") or len(names) > 1 else targets.to_pandas()
-    return frame.drop(names).to_native(), known, tuple(map(str, names))
+    return frame.drop(names), known, tuple(map(str, names))
 
 
 def _of_shards(shards: Shards, y: Any) -> tuple[Shards, Any, tuple[str, ...]]:

@@ -9,9 +9,9 @@ import pandas as pd
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array
 
-from harmonium.estimators.map_blocks import map_blocks
-from harmonium.estimators.preparation import checked_rows, known_views, read
-from harmonium.estimators.ranking import ranked
+from harmonium.estimators.input.known import checked_rows, known_views
+from harmonium.estimators.input.map_blocks import map_blocks
+from harmonium.estimators.input.read_input import read_input
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import latent, prediction
 from harmonium.queries.search import search_coordinates
@@ -19,7 +19,6 @@ from harmonium.queries.topics import view_name
 from harmonium.search import NearestNeighbours
 from harmonium.training import FittedModel
 from harmonium.validation import check_fitted, check_real, check_whole
-from harmonium.views import Views
 
 
 class Encoding:
@@ -28,21 +27,6 @@ class Encoding:
     fitted_: FittedModel
     output: latent.Output
     n_jobs: int | None
-
-    def as_views(self, X: Any) -> Views:
-        """Return X as views that are checked against those the model was fitted on.
-
-        Parameters
-        ----------
-        X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
-            Any subset of the views that the model was fitted on.
-
-        Returns
-        -------
-        Views
-            The user's own arrays, ready for everything that takes views.
-        """
-        return known_views(self, X)
 
     def inverse_transform(self, X: Any) -> Any:
         """Return the expected views given latent representations.
@@ -133,7 +117,7 @@ class Encoding:
         lazy = map_blocks(self, "predict_view", X, view, **options)
         if lazy is not None:
             return lazy
-        views = read(self, X, reset=False)
+        views = read_input(self, X, model=model).views
         if view in views.names:
             if len(views.names) == 1:
                 raise ValueError(
@@ -145,30 +129,6 @@ class Encoding:
             if interval is None:
                 return prediction.expected_view(model, view, views, n_iterations)
             return prediction.view_interval(model, view, views, interval, of, n_iterations)
-
-    def annotate_view(self, name: str, X: Any, top: int = 5) -> pd.DataFrame:
-        """Return the features of a view that are expected most given the other views.
-
-        Parameters
-        ----------
-        name : str
-            The view to annotate with, such as tags or words.
-        X : dict, list or Views
-            Other views of the items.
-        top : int, default=5
-            Number of features for each row.
-
-        Returns
-        -------
-        DataFrame
-            Columns row, rank, label, probability. The last is the expected value for views that are not binary.
-        """
-        check_whole("annotate_view", "top", top, remedy="5 is usual")
-        expected = self.predict_view(name, X)
-        view = view_name(self.fitted_, name)
-        # expected data may be fewer than features: of shares and their rests, the shares come first
-        names = self.fitted_.feature_names[view][: expected.shape[1]]
-        return ranked(expected, np.asarray(names), top)
 
     def search(self, query: Any, among: Any, n: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """Find the items that go best with each query, whatever views either has.

@@ -1,4 +1,4 @@
-"""The only reader of y: labels and numbers to predict, some of them possibly unknown."""
+"""Labels and numbers to predict, some of them possibly unknown, from y."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from narwhals import to_native
 from harmonium.notices import notice
 from harmonium.raw_target import check_finite, of_one_kind, plain, read_raw_target
 from harmonium.targets import Labels, Targets, TargetSpec
-from harmonium.views.index import counts_rows, is_shuffled_count, names_of_items, row_names, rows_in_order
+from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
 
 # Cells of a matrix of labels that are looked at together: for memory only.
 _CELLS_AT_ONCE = 2**20
@@ -75,10 +75,14 @@ def read_numbers(y: Any, sample_weight: Any) -> Labels:
     return Labels(TargetSpec("number", [], values.ndim == 1, table.shape[1], given.names), Targets(table, weight))
 
 
-def in_order_of(X: Any, what: str, given: Any) -> Any:
-    """Return y, or the weights of rows, in the order of the rows of X, if both name their rows."""
-    names, order = row_names(given), names_of_items(X)
-    if names is not None and counts_rows(X) and is_shuffled_count(names):
+def in_order_of(data: Any, what: str, given: Any) -> Any:
+    """Return y, or the weights of rows, in the order of the rows of the data, if both name their rows.
+
+    The data are what `harmonium.estimators.input.read_input.as_data` makes of X.
+    """
+    data = to_native(data, pass_through=True)
+    names, order = row_names(given), row_names(data)
+    if names is not None and counts_rows(data) and is_shuffled_count(names):
         notice(
             f"{what} goes by position, as the rows of X merely count, but its own index counts in another order; sort "
             f"{what} by its index if it was shuffled alone."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,6 @@ from harmonium.validation import check_fitted
 from harmonium.views import Shards, Views
 from harmonium.views.container import absent_source
 from harmonium.views.shards import as_shards
-
-
-class _Asked:
-    """A method of an estimator with all its arguments but X."""
-
-    def __init__(self, estimator: Any, method: str, before: tuple[Any, ...], options: dict[str, Any]) -> None:
-        self._estimator, self._method, self._before, self._options = estimator, method, before, options
-
-    def __call__(self, X: Any) -> np.ndarray:
-        answer: np.ndarray = getattr(self._estimator, self._method)(*self._before, X, **self._options)
-        return answer
 
 
 def map_blocks(estimator: Any, method: str, X: Any, *before: Any, **options: Any) -> Any:
@@ -53,7 +43,7 @@ def map_blocks(estimator: Any, method: str, X: Any, *before: Any, **options: Any
     if shards is None:
         return None
     check_fitted(estimator)
-    asked = _Asked(estimator, method, before, options)
+    asked = partial(getattr(estimator, method), *before, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HarmoniumWarning)  # the row lacks every view, as it should
         like = asked(_unknown_row(estimator.fitted_, before))

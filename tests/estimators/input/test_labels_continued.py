@@ -24,7 +24,7 @@ from harmonium import (
     Stochastic,
     TableViews,
 )
-from harmonium.estimators.labels import read_classes
+from harmonium.estimators.input.labels import read_classes
 from harmonium.estimators.waiting import ENOUGH
 
 RNG = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_minus_one_is_unknown_in_a_piece_without_zeros() -> None:
         for _ in range(3):
             model.partial_fit(X, TWO_LABELS)
         models.append(model.partial_fit(X[some], np.where(TWO_LABELS == 1, 1.0, mark)[some]))
-    by_nan, by_minus_one = (model.head_ for model in models)
+    by_nan, by_minus_one = (model.fitted_.head for model in models)
     np.testing.assert_array_equal(by_nan.outputs_.n_known, by_minus_one.outputs_.n_known)
     np.testing.assert_array_equal(by_nan.frequency_, by_minus_one.frequency_)
     np.testing.assert_array_equal(models[0].predict_proba(X), models[1].predict_proba(X))
@@ -103,7 +103,7 @@ def test_minus_one_is_unknown_in_a_piece_without_zeros() -> None:
 def test_the_first_piece_may_be_without_zeros_if_classes_say_that_there_are_labels(classes: Any) -> None:
     some = (TWO_LABELS == 1).any(axis=1)
     model = quick().partial_fit(X[some], np.where(TWO_LABELS == 1, 1, -1)[some], classes=classes)
-    np.testing.assert_array_equal(model.head_.outputs_.n_known, TWO_LABELS.sum(axis=0))
+    np.testing.assert_array_equal(model.fitted_.head.outputs_.n_known, TWO_LABELS.sum(axis=0))
     assert model.partial_fit(X, TWO_LABELS).predict(X).shape == TWO_LABELS.shape
 
 
@@ -131,10 +131,10 @@ def test_labels_do_not_go_on_from_columns_of_classes() -> None:
 def test_a_regressor_of_levels_keeps_the_factor_of_its_predictions() -> None:
     stars = np.digitize(X[:, 0] + 0.3 * RNG.normal(size=200), [-1, -0.3, 0.3, 1]) + 1.0
     model = HarmoniumRegressor(3, head=Ordinal(), driver=QUICK, warm_start=True, random_state=0).fit(X, stars)
-    factor = model.head_.outputs_.factors
+    factor = model.fitted_.head.outputs_.factors
     assert factor.size
-    np.testing.assert_array_equal(model.partial_fit(X[:1], stars[:1]).head_.outputs_.factors, factor)
-    np.testing.assert_array_equal(model.fit(X, stars).head_.outputs_.factors, factor)
+    np.testing.assert_array_equal(model.partial_fit(X[:1], stars[:1]).fitted_.head.outputs_.factors, factor)
+    np.testing.assert_array_equal(model.fit(X, stars).fitted_.head.outputs_.factors, factor)
 
 
 def test_a_regressor_of_numbers_forgets_the_errors_behind_intervals() -> None:
@@ -146,42 +146,42 @@ def test_a_regressor_of_numbers_forgets_the_errors_behind_intervals() -> None:
 @pytest.mark.parametrize("given", [Y, TWO_LABELS], ids=["classes", "labels"])
 def test_a_few_rows_do_not_replace_the_calibration_of_fit(given: np.ndarray) -> None:
     model = quick().fit(X, given)
-    factors = model.head_.outputs_.factors
+    factors = model.fitted_.head.outputs_.factors
     assert factors.size
     model.partial_fit(X[:1], 1 - given[:1])
-    np.testing.assert_array_equal(model.head_.outputs_.factors, factors)
+    np.testing.assert_array_equal(model.fitted_.head.outputs_.factors, factors)
     model.partial_fit(X[:ENOUGH], given[:ENOUGH])
-    assert not np.array_equal(model.head_.outputs_.factors, factors)
+    assert not np.array_equal(model.fitted_.head.outputs_.factors, factors)
 
 
 def test_rows_of_small_pieces_are_calibrated_on_once_they_are_enough() -> None:
     model = quick().partial_fit(X, Y)
     expected = []
     for first in range(0, ENOUGH, 20):
-        assert not model.head_.outputs_.factors.size
+        assert not model.fitted_.head.outputs_.factors.size
         rows = slice(first, first + 20)
         expected.append(model._scores(X[rows]))
         model = pickle.loads(pickle.dumps(model.partial_fit(X[rows], Y[rows])))
-    targets = model.head_.targets(read_classes(Y[:ENOUGH], None))
-    by_hand = model.head_.outputs_.calibrate(np.concatenate(expected), targets)
-    np.testing.assert_allclose(model.head_.outputs_.factors, by_hand)
-    again = model.head_.outputs_.factors
+    targets = model.fitted_.head.targets(read_classes(Y[:ENOUGH], None))
+    by_hand = model.fitted_.head.outputs_.calibrate(np.concatenate(expected), targets)
+    np.testing.assert_allclose(model.fitted_.head.outputs_.factors, by_hand)
+    again = model.fitted_.head.outputs_.factors
     np.testing.assert_array_equal(
-        model.partial_fit(X[:20], Y[:20]).head_.outputs_.factors, again
+        model.partial_fit(X[:20], Y[:20]).fitted_.head.outputs_.factors, again
     )  # counted from the start
 
 
 def test_unknown_labels_do_not_count_as_rows_to_calibrate_on() -> None:
     model = quick().partial_fit(X, Y)
     unknown = np.where(np.arange(len(Y)) < ENOUGH // 2, Y, -1)
-    assert not model.partial_fit(X, unknown).head_.outputs_.factors.size
+    assert not model.partial_fit(X, unknown).fitted_.head.outputs_.factors.size
 
 
 def test_rows_that_wait_belong_to_one_model() -> None:
     model = quick().partial_fit(X, Y).partial_fit(X[: ENOUGH - 1], Y[: ENOUGH - 1])
-    factors = model.fit(X, Y).head_.outputs_.factors
-    np.testing.assert_array_equal(model.partial_fit(X[:1], Y[:1]).head_.outputs_.factors, factors)
-    assert clone(model).fit(X, Y).head_.outputs_.factors.tolist() == factors.tolist()
+    factors = model.fit(X, Y).fitted_.head.outputs_.factors
+    np.testing.assert_array_equal(model.partial_fit(X[:1], Y[:1]).fitted_.head.outputs_.factors, factors)
+    assert clone(model).fit(X, Y).fitted_.head.outputs_.factors.tolist() == factors.tolist()
 
 
 # ---- settings that cannot change ---------------------------------------------------------------------------------

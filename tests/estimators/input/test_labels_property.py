@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harmonium.estimators.labels import in_order_of, read_classes, read_numbers
+from harmonium.estimators.input.labels import in_order_of, read_classes, read_numbers
+from harmonium.estimators.input.read_input import as_data
 from tests.cases.bad_input import assert_one_sentence
 from tests.cases.targets import COLUMNS, FRAMES
 
@@ -109,7 +110,7 @@ def test_rows_of_y_follow_the_index_of_x(index: list[Any], random: Any, as_frame
     given = shuffled.to_frame() if as_frame else shuffled
     X = pd.DataFrame({"x": y})
     for data in (X, {"first": np.zeros((len(index), 1)), "second": X}, [X]):
-        aligned = in_order_of(data, "y", given)
+        aligned = in_order_of(as_data(data), "y", given)
         assert aligned.index.tolist() == index and np.ravel(aligned).tolist() == y.tolist()
     assert in_order_of(X.to_numpy(), "y", given) is given
     with pytest.raises(ValueError, match="y must name the same rows as X") as refusal:

@@ -24,15 +24,18 @@ from harmonium import (
     SampledCD,
     Stochastic,
 )
+from harmonium.inspection import canonical_signs, diagnostics, posterior_draws, to_arviz
 from harmonium.objectives import Objective
 from tests.cases.posterior import QUICK, fitted, two_views
 
 
 def test_draws_mean_and_spread() -> None:
     model, X = fitted(), two_views()
-    draws = model.posterior_
+    draws = posterior_draws(model)
     assert draws["words.weights"].shape == (2, 6, 9, 3)
-    np.testing.assert_allclose(model.parameters_["words.weights"], draws["words.weights"].mean(axis=(0, 1)), atol=1e-6)
+    np.testing.assert_allclose(
+        model.fitted_.parameters["words.weights"], draws["words.weights"].mean(axis=(0, 1)), atol=1e-6
+    )
     mean, deviation = model.transform(X, return_std=True)
     np.testing.assert_allclose(mean, model.transform(X), atol=1e-4)
     by_hand = [
@@ -49,7 +52,7 @@ def test_draws_mean_and_spread() -> None:
 def test_binary_units_average_their_means_over_draws() -> None:
     X = two_views()["words"]
     model = BEFH(3, hidden=BernoulliUnits(), driver=Langevin(**QUICK), random_state=0).fit(X)
-    draws = model.posterior_
+    draws = posterior_draws(model)
     by_hand = [
         1 / (1 + np.exp(-(X @ draws["view0.weights"][c, k] + draws["hidden.bias"][c, k])))
         for c in range(2)
@@ -86,7 +89,7 @@ def test_missing_views_and_cells_are_inferred_by_every_draw() -> None:
 
 def test_same_seed_same_draws_on_one_thread_or_two() -> None:
     first, second = (
-        BDWH(3, driver=Langevin(**QUICK), random_state=1, n_jobs=n_jobs).fit(two_views()).posterior_
+        posterior_draws(BDWH(3, driver=Langevin(**QUICK), random_state=1, n_jobs=n_jobs).fit(two_views()))
         for n_jobs in (1, 2)
     )
     for name, value in first.items():
@@ -95,9 +98,9 @@ def test_same_seed_same_draws_on_one_thread_or_two() -> None:
 
 def test_fitting_on_adds_draws(tmp_path: Path) -> None:
     model = fitted().set_params(warm_start=True)
-    first = model.diagnostics(5)
+    first = diagnostics(model, 5)
     model.fit(two_views())
-    assert model.posterior_["words.weights"].shape[:2] == (2, 12)
+    assert posterior_draws(model)["words.weights"].shape[:2] == (2, 12)
     assert list(first.columns) == ["mean", "std", "ess", "r_hat"]
     model.set_params(driver=Langevin(**{**QUICK, "n_chains": 3}))
     with pytest.raises(ValueError, match="2 chains it began with"):
@@ -109,7 +112,7 @@ def test_fitting_on_adds_draws(tmp_path: Path) -> None:
         model.set_params(driver=Langevin(**QUICK)).fit(two_views(seed=1))
     model.set_params(driver=Stochastic(max_iter=1)).fit(two_views())
     with pytest.raises(AttributeError, match="single set"):
-        model.posterior_  # noqa: B018
+        posterior_draws(model)
 
 
 def test_learning_on_by_batches_drops_the_draws() -> None:
@@ -117,10 +120,10 @@ def test_learning_on_by_batches_drops_the_draws() -> None:
     model.set_params(driver=Stochastic(learning_rate=0.5)).partial_fit(X)
     moved = model.transform(X)
     with pytest.raises(AttributeError, match="single set"):
-        model.posterior_  # noqa: B018
-    by_hand = X["words"] @ model.parameters_["words.weights"]
-    by_hand += model.families_["colour"].codec.encode(X["colour"]) @ model.parameters_["colour.weights"]
-    np.testing.assert_allclose(moved, by_hand + model.parameters_["hidden.bias"], atol=1e-3)
+        posterior_draws(model)
+    by_hand = X["words"] @ model.fitted_.parameters["words.weights"]
+    by_hand += model.families_["colour"].codec.encode(X["colour"]) @ model.fitted_.parameters["colour.weights"]
+    np.testing.assert_allclose(moved, by_hand + model.fitted_.parameters["hidden.bias"], atol=1e-3)
 
 
 def test_a_few_draws_simulate_enough_values() -> None:
@@ -135,24 +138,26 @@ def test_files_keep_draws_and_prior(tmp_path: Path) -> None:
     loaded = harmonium.load(tmp_path / "model.safetensors")
     for one, other in zip(model.transform(X, return_std=True), loaded.transform(X, return_std=True), strict=True):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(model.prior_["words"].variance, loaded.prior_["words"].variance)
+    np.testing.assert_array_equal(
+        model.fitted_.posterior.prior["words"].variance, loaded.fitted_.posterior.prior["words"].variance
+    )
     loaded.set_params(warm_start=True).fit(X)
-    assert loaded.posterior_["words.weights"].shape[:2] == (2, 12)
+    assert posterior_draws(loaded)["words.weights"].shape[:2] == (2, 12)
 
 
 def test_signs_turn_all_draws() -> None:
     X = two_views()["words"]
     model = BEFH(3, hidden=BernoulliUnits(), driver=Langevin(**QUICK), random_state=0).fit(X)
-    model.canonical_signs()
-    weights = model.posterior_["view0.weights"]
-    np.testing.assert_allclose(model.parameters_["view0.weights"], weights.mean(axis=(0, 1)), atol=1e-5)
+    model = canonical_signs(model)
+    weights = posterior_draws(model)["view0.weights"]
+    np.testing.assert_allclose(model.fitted_.parameters["view0.weights"], weights.mean(axis=(0, 1)), atol=1e-5)
 
 
 def test_export_to_arviz() -> None:
     arviz = pytest.importorskip("arviz")
     model = fitted(n_draws=20)
-    summary = arviz.summary(model.to_arviz(n_pairs=4), round_to="none")
-    ours = model.diagnostics(n_pairs=4)
+    summary = arviz.summary(to_arviz(model, n_pairs=4), round_to="none")
+    ours = diagnostics(model, n_pairs=4)
     np.testing.assert_allclose(summary["r_hat"].to_numpy(float), ours["r_hat"].to_numpy(), rtol=1e-5)
 
 
@@ -161,29 +166,32 @@ def test_priors_by_view_and_what_they_do() -> None:
     model = BDWH(3, prior=prior, random_state=0)
     model.set_params(driver__n_draws=5, driver__n_warmup=40, driver__n_chains=1, driver__start=Stochastic(max_iter=1))
     model.fit(two_views())
-    assert np.abs(model.parameters_["words.weights"]).max() < 0.01
-    np.testing.assert_allclose(model.prior_["words"].variance, 1e-6, rtol=1e-5)
+    assert np.abs(model.fitted_.parameters["words.weights"]).max() < 0.01
+    np.testing.assert_allclose(model.fitted_.posterior.prior["words"].variance, 1e-6, rtol=1e-5)
 
 
 def test_langevin_learns_the_scale_of_its_prior_unless_one_is_given() -> None:
     default, learned, given = (
-        fitted(prior=prior).prior_["words"] for prior in (None, EmpiricalBayes(centred=True), GaussianPrior())
+        fitted(prior=prior).fitted_.posterior.prior["words"]
+        for prior in (None, EmpiricalBayes(centred=True), GaussianPrior())
     )
     np.testing.assert_array_equal(default.variance, learned.variance)
     np.testing.assert_array_equal(default.mean, 0)
     assert (default.variance != given.variance).all()
     without_warm_up = fitted(prior=None, n_warmup=0, step=0.05, precondition=False)
-    np.testing.assert_array_equal(without_warm_up.prior_["words"].variance, given.variance)
+    np.testing.assert_array_equal(without_warm_up.fitted_.posterior.prior["words"].variance, given.variance)
     names_one_view = fitted(prior={"colour": GaussianPrior(scale=0.5)})
-    np.testing.assert_allclose(names_one_view.prior_["colour"].variance, 0.25, rtol=1e-6)
-    assert (names_one_view.prior_["words"].variance != given.variance).all()
+    np.testing.assert_allclose(names_one_view.fitted_.posterior.prior["colour"].variance, 0.25, rtol=1e-6)
+    assert (names_one_view.fitted_.posterior.prior["words"].variance != given.variance).all()
 
 
 def test_other_drivers_take_the_prior_as_it_begins() -> None:
     X = two_views()["words"]
     for kind, objective in ((Metropolis, SampledCD()), (AdjustedLangevin, ExactLikelihood())):
         of_default, of_given = (
-            BEFH(2, objective=objective, driver=kind(**QUICK, prior=prior), random_state=0).fit(X).prior_["view0"]
+            BEFH(2, objective=objective, driver=kind(**QUICK, prior=prior), random_state=0)
+            .fit(X)
+            .fitted_.posterior.prior["view0"]
             for prior in (None, GaussianPrior())
         )
         np.testing.assert_array_equal(of_default.variance, of_given.variance)
@@ -197,4 +205,4 @@ def test_any_gradient_will_do(objective: Objective) -> None:
 
 def test_rows_in_part() -> None:
     model = BDWH(2, driver=Langevin(**QUICK, batch_size=7), random_state=0).fit(two_views())
-    assert model.posterior_["words.weights"].shape == (2, 6, 9, 2)
+    assert posterior_draws(model)["words.weights"].shape == (2, 6, 9, 2)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import harmonium
 from harmonium import LabelView, Ordinal
 from harmonium.cli import app
-from harmonium.estimators.labels import read_classes, read_numbers
+from harmonium.estimators.input.labels import read_classes, read_numbers
 from tests.cases.bad_input import assert_one_sentence
 from tests.cases.targets import (
     CODES,
@@ -70,12 +70,12 @@ def test_a_series_names_its_output() -> None:
 
 def test_a_label_that_is_a_view_is_called_like_the_output() -> None:
     mood = classifier(head=LabelView()).fit(X, pd.Series(TEXTS, name="mood"))
-    assert mood.feature_names_["label"] == ["mood=high", "mood=low", "mood=middle"]
-    assert classifier(head=LabelView()).fit(X, TEXTS).feature_names_["label"][0] == "label_0=high"
+    assert mood.fitted_.feature_names["label"] == ["mood=high", "mood=low", "mood=middle"]
+    assert classifier(head=LabelView()).fit(X, TEXTS).fitted_.feature_names["label"][0] == "label_0=high"
     tags = classifier(head=LabelView()).fit(X, pd.DataFrame(columns(LABELS)))
-    assert tags.feature_names_["label"] == NAMES
+    assert tags.fitted_.feature_names["label"] == NAMES
     assert set(tags.topics("label").to_numpy().ravel()) == set(NAMES)
-    assert regressor(head=LabelView()).fit(X, pd.Series(X[:, 0], name="age")).feature_names_["label"] == ["age"]
+    assert regressor(head=LabelView()).fit(X, pd.Series(X[:, 0], name="age")).fitted_.feature_names["label"] == ["age"]
 
 
 @pytest.mark.parametrize("head", [None, LabelView()], ids=str)
@@ -83,7 +83,7 @@ def test_names_are_in_files(tmp_path: Path, head: Any) -> None:
     model = tagger(**({} if head is None else {"head": head})).fit(X, pd.DataFrame(columns(LABELS)))
     model.save(tmp_path / "model.safetensors")
     again = harmonium.load(tmp_path / "model.safetensors")
-    assert again.output_names_.tolist() == NAMES and again.feature_names_ == model.feature_names_
+    assert again.output_names_.tolist() == NAMES and again.fitted_.feature_names == model.fitted_.feature_names
     shown = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["info", str(tmp_path / "model.safetensors")])
     assert "Predicts several labels at once: sea, sky, sun" in shown.output
     tagger().fit(X, LABELS).save(tmp_path / "unnamed.safetensors")
@@ -170,7 +170,7 @@ def test_ordered_categories_are_the_levels(make: str) -> None:
     same = classifier(head=Ordinal(C=1.0, levels=WORDS.tolist())).fit(X, TEXTS)
     assert model.classes_.tolist() == sorted(WORDS)
     np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
-    np.testing.assert_array_equal(model.head_.outputs_.levels, same.head_.outputs_.levels)
+    np.testing.assert_array_equal(model.fitted_.head.outputs_.levels, same.fitted_.head.outputs_.levels)
 
 
 def test_categories_without_an_order_and_levels_that_are_given() -> None:
@@ -178,7 +178,7 @@ def test_categories_without_an_order_and_levels_that_are_given() -> None:
         with pytest.raises(ValueError, match=r"pass them in order as levels=.*, or y with ordered categories"):
             classifier(head=Ordinal(C=1.0)).fit(X, y)
     turned = classifier(head=Ordinal(C=1.0, levels=WORDS[::-1].tolist())).fit(X, ORDERED["pandas"])
-    assert turned.head_.outputs_.levels.tolist() == [0, 2, 1]
+    assert turned.fitted_.head.outputs_.levels.tolist() == [0, 2, 1]
 
 
 # ---- index -----------------------------------------------------------------------------------------------------------

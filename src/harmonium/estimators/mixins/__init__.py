@@ -1,0 +1,1 @@
+"""Mixins of estimators: what all of them answer once they are fitted."""
