@@ -33,6 +33,17 @@ def topic_units(n_units: int) -> BernoulliUnits:
     return BernoulliUnits(weights="nonnegative", activity=min(0.5, _TOPICS_OF_AN_ITEM / n_units))
 
 
+def usual_n_dimensions(n_outputs: int) -> int:
+    """Return how many dimensions a model has for a number of scores.
+
+    Examples
+    --------
+    >>> usual_n_dimensions(3), usual_n_dimensions(40), usual_n_dimensions(200)
+    (30, 40, 50)
+    """
+    return int(np.clip(n_outputs, _N_DIMENSIONS, _MOST_DIMENSIONS))
+
+
 class ComposedUnits(HiddenLayer):
     """Hidden layer of topics that can be read and dimensions that predict.
 
@@ -124,7 +135,7 @@ class ComposedUnits(HiddenLayer):
         """
         if self.dimensions is not None:
             return self
-        size = int(np.clip(n_outputs, _N_DIMENSIONS, _MOST_DIMENSIONS))
+        size = usual_n_dimensions(n_outputs)
         return ComposedUnits(self.topics, BernoulliUnits(size))._of(self.groups_[0], BernoulliUnits(size).bind(size))
 
     def goes_on_from(self, began: HiddenLayer) -> bool:

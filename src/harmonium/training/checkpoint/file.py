@@ -24,7 +24,7 @@ from harmonium.validation import Setting, shown
 # Seconds between two checkpoints: a convention, without influence on results.
 _SECONDS = 30.0
 # Version of what is written: to be raised whenever a state has other fields, or they mean something else.
-_FORMAT = 6
+_FORMAT = 7
 _State = TypeVar("_State")
 
 

@@ -28,6 +28,7 @@ from harmonium.training.state import INTERRUPTED, Training, is_second
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
 from harmonium.training.supervised.epoch_search import EpochSearch, of_trial
 from harmonium.training.supervised.folds import held_out_folds
+from harmonium.training.supervised.growing import GrownStart, grow_start
 from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
 from harmonium.training.supervised.trials import Fold, SearchState, Trial
 from harmonium.views.data import Data
@@ -65,6 +66,8 @@ class _HeadFit:
         How the head is refitted then, if it is.
     composed : Training, optional
         The fit of all units of a layer that has others than those that predict, once these are trained.
+    grown : GrownStart
+        Where training begins if the layer grows.
     """
 
     rng: np.random.Generator
@@ -75,6 +78,7 @@ class _HeadFit:
     n_done: int = 0
     refit: HeadRefit | None = None
     composed: Training | None = None
+    grown: GrownStart = field(default_factory=GrownStart)
 
 
 @dataclass(frozen=True)
@@ -115,8 +119,10 @@ def fit_head(
     assert known.targets is not None
     known_targets = known.targets
 
-    def start(seed: int) -> Training:
-        return initial_training(problem, known, np.random.default_rng(seed))
+    def start(state: _HeadFit) -> Training:
+        if whole.energy.hidden.grows:
+            return state.grown.training()
+        return initial_training(problem, known, np.random.default_rng(state.seed))
 
     def begin() -> _HeadFit:
         seed, rows = int(rng.integers(2**31 - 1)), []
@@ -135,19 +141,24 @@ def fit_head(
                 if linear.prefers_view_scale:
                     whole, problem = whole.with_view_scale(), problem.with_view_scale()
                     baseline_nll = marginal_nll(problem, data)
+            if problem.energy.hidden.grows:
+                state.rng = grow_start(
+                    state.grown, problem, known, plan, state.rows, linear, state.rng, reporter, checkpoint
+                )
+                problem = state.grown.problem(problem)
             if found.folds:
 
                 def is_worth_it(scores: np.ndarray) -> bool:
                     return linear is None or not head.allows_linear_part or may_help(linear, scores)
 
-                begun = partial(start, state.seed)
+                begun = partial(start, state)
                 search = EpochSearch(problem, plan, known, baseline_nll, state.rows, begun, weights, is_worth_it)
                 search.search(found, state.rng, reporter, checkpoint)
                 if head.is_uneven(targets) and not head.is_solved and not found.given_up:
                     state.refit = refit_head(problem, known, state.rows, found.trained, found.scores)
                 found.folds = []  # what it takes to go on with them is no longer needed
             problem = _as_chosen(problem, found, weights)
-            state.training = state.training or start(state.seed)
+            state.training = state.training or start(state)
             _train(problem, data, plan, baseline_nll, state, reporter, checkpoint)
             has_topics = whole.energy.hidden.predictors is not whole.energy.hidden
             judged = _judged(problem, known, state, linear, has_topics)
