@@ -3,9 +3,9 @@
 Wikipedia keeps its own test rows, and each of 3 trials trains on a random 75 % of its training rows; BDGP has 3 random
 stratified halves; for time its text alone is left out, and models with a head are fitted to both of its views, with
 binary units. Latent spaces learned without labels have a linear SVM behind them whose C is chosen by 3-fold
-cross-validation on training rows; MMH and iMMH choose C and epochs in `fit`, from training rows, and predict by their
-topics alone. Finite models have 50 units, infinite ones T=100. "Real" is GaussianUnits for finite models. Variances of
-real-valued views are learned, as in the paper.
+cross-validation on training rows; MMH and iMMH have the usual C, choose epochs in `fit`, from training rows, and
+predict by their units alone. Finite models have 50 units, infinite ones T=100. "Real" is GaussianUnits for finite
+models. Variances of real-valued views are learned, as in the paper.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from harmonium import (
     HarmoniumWarning,
     Hinge,
 )
+from harmonium.heads.linear import USUAL_C
 from harmonium.report import UsageDisplay
 
 BENCHMARK = Benchmark(
@@ -91,7 +92,7 @@ def predicted(
     y: np.ndarray,
     test: Views,
     seed: int,
-    C: float | str = "auto",
+    C: float = USUAL_C,
     **prior: Any,
 ) -> tuple[np.ndarray, int]:
     """Classes of the test rows, and the number of units."""
@@ -144,7 +145,7 @@ def sensitivity_of(job: tuple[str, str, float]) -> tuple[Any, list[float]]:
     results = []
     for trial in range(CURVE_TRIALS):
         train, y, test, truth = split(name, trial)
-        C = value if what == "C" else "auto"
+        C = value if what == "C" else USUAL_C
         prior = {"alpha": value} if what == "alpha" else {}
         with threadpool_limits(1):
             guess, units = predicted("iMMH", "binary", name, train, y, test, trial, C, **prior)
@@ -206,7 +207,7 @@ def report(results: dict[Any, list[list[float]]], sensitivity: dict[Any, list[fl
     result.heading(f"Settings of iMMH, {CURVES}, both views, mean of {CURVE_TRIALS} trials")
     for what, values, words in (
         ("alpha", ALPHAS, "α"),
-        ("C", STRENGTHS, "C (fixed, not chosen)"),
+        ("C", STRENGTHS, "C"),
     ):
         rows = [[value, *sensitivity[(CURVES, what, value)]] for value in values]
         result.table(what, {words: None, "accuracy": "{:.3f}", "units used": "{:.0f}"}, rows)

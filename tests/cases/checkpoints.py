@@ -65,6 +65,7 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         HarmoniumClassifier(3, objective=MeanFieldCD(), head=Hinge(C=1.0), driver=LBFGS(max_iter=15)),
         (WORDS, CLASSES),
     ),
+    "classes, selection": (HarmoniumClassifier(hidden=IBP(6), driver=FEW), (WORDS, CLASSES)),
     "levels": (HarmoniumClassifier(3, head=Ordinal(C=1.0, solver="alternate"), driver=FEW), (WORDS, CLASSES)),
     "numbers": (HarmoniumRegressor(3, driver=Stochastic(4, 20, average=True)), (NUMBERS, TWO)),
 }

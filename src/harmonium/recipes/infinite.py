@@ -76,7 +76,9 @@ def iMMH(
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make an infinite max-margin harmonium (iMMH), which infers its units.
 
-    It takes one or more views, and finds as many units as data and prediction ask for.
+    It takes one or more views. Its units are counted without labels, as those of `iEFH` are. If they say clearly less
+    about the labels of held-out rows than the views do, others are added. The loss then moves all of them, and those
+    without evidence go.
 
     Parameters
     ----------

@@ -36,6 +36,17 @@ def topic_units(n_units: int) -> BernoulliUnits:
     return BernoulliUnits(weights="nonnegative", activity=min(0.5, _TOPICS_OF_AN_ITEM / n_units))
 
 
+def usual_n_dimensions(n_outputs: int) -> int:
+    """Return how many dimensions a model has for a number of scores.
+
+    Examples
+    --------
+    >>> usual_n_dimensions(3), usual_n_dimensions(40), usual_n_dimensions(200)
+    (30, 40, 50)
+    """
+    return int(np.clip(n_outputs, _N_DIMENSIONS, _MOST_DIMENSIONS))
+
+
 class ComposedUnits(HiddenLayer):
     """Hidden layer of topics that can be read and dimensions that predict.
 
@@ -98,7 +109,7 @@ class ComposedUnits(HiddenLayer):
         Dimensions are as many as scores, from 30 to 50. Groups that state a number of their own have that.
         """
         if n_outputs and self.dimensions is None:
-            size = int(np.clip(n_outputs, _N_DIMENSIONS, _MOST_DIMENSIONS))
+            size = usual_n_dimensions(n_outputs)
             return type(self)(self.topics, BernoulliUnits(size)).bind(n_components)
         asked = self._asked(n_components)
         return self._of(asked.topics.bind(n_components), asked.predictors.bind(_N_DIMENSIONS))

@@ -12,8 +12,9 @@ from harmonium.hidden.selection.prior import IndianBuffetPrior
 class IBP(SpikeSlab):
     """Hidden layer that infers its number of units, by an Indian buffet process.
 
-    Units are born from what is left unexplained, as many as stand out of chance. Where something is predicted, they
-    begin at random, and those without evidence are removed at the end of ``fit``.
+    Units are born from what is left unexplained, as many as stand out of chance. Where something is predicted and the
+    views say clearly more about it than these units, others are added for the loss; those without evidence are removed
+    at the end of ``fit``.
 
     Parameters
     ----------
@@ -32,14 +33,14 @@ class IBP(SpikeSlab):
         How z and h are inferred: together and exactly, or by the iteration ν ↔ E[h] of the paper. For binary units both
         are the same.
     relevance : float, default=1.0
-        Factor of what the weights of a unit cost where units begin at random: with a head, and in ``partial_fit``. The
-        cost comes from the evidence and is half a logarithm for each weight, so that a unit stays only if it explains
-        more than that; 1.0 charges it in full. With 0 there is no cost, and units are kept on little evidence.
+        Factor of what the weights of a unit cost with a head, and in ``partial_fit``. The cost comes from the evidence
+        and is half a logarithm for each weight, so that a unit stays only if it explains more than that; 1.0 charges it
+        in full. With 0 there is no cost, and units are kept on little evidence.
 
     Notes
     -----
     The prior is the stick-breaking form π_k = Π_{j≤k} v_j with v_j ~ Beta(α, 1), and the posterior a truncated
-    mean-field one. Without a head, ``fit`` compares the spectrum of the residuals with that of rows which the model has
+    mean-field one. ``fit`` compares the spectrum of the residuals with that of rows which the model has
     drawn itself, and weighs what stands out with the prior of the number of units, Poisson(α (1 + … + 1/n)). Rows that
     are held out while units are born then have to bear the births out; see `harmonium.training.growth.grow`. The
     constants of that were set on draws 1 and 2 of ``benchmarks/infinite_truth``, which shows others.

@@ -23,8 +23,8 @@ class SpikeSlab(HiddenLayer):
     """Hidden layer of units that items have or lack; it infers which are needed.
 
     A unit has the value z · h, where z says whether the item has it. Units are born from what is left unexplained, as
-    many as stand out of chance. Where something is predicted, they begin at random, and those without evidence are
-    removed at the end of ``fit``.
+    many as stand out of chance. Where something is predicted and the views say clearly more about it than these units,
+    others are added for the loss; those without evidence are removed at the end of ``fit``.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class SpikeSlab(HiddenLayer):
         How z and h are inferred: together and exactly, or by the iteration ν ↔ E[h] of the paper. For binary units both
         are the same.
     relevance : float, default=1.0
-        Factor of what the weights of a unit cost where units begin at random: with a head, and in ``partial_fit``. The
-        cost comes from the evidence and is half a logarithm for each weight, so that a unit stays only if it explains
-        more than that; 1.0 charges it in full. With 0 there is no cost, and units are kept on little evidence.
+        Factor of what the weights of a unit cost with a head, and in ``partial_fit``. The cost comes from the evidence
+        and is half a logarithm for each weight, so that a unit stays only if it explains more than that; 1.0 charges it
+        in full. With 0 there is no cost, and units are kept on little evidence.
     n_units : int, optional
         Number of units K. By default it is the ``n_components`` of the estimator.
 

@@ -128,10 +128,7 @@ def topic_scores(
     """
     targets = targets.as_rows()
     held = Targets.joined([targets.take(rows) for _, rows in folds])
-    alone, C = min(
-        ((_held_out(head, means, targets, folds, C), C) for C in _VALUES),
-        key=lambda found: mean_error(head.error(found[0], held.values), held.weight),
-    )
+    alone, C = best_linear_scores(head, means, targets, folds)
     factor, move = matching_scale(head.outputs_, scores, alone, held)
     mixed = [(1 - share) * scores + share * (alone * factor + move) for share in (0.0, *_SHARES)]
     errors = [head.error(one, held.values) for one in mixed]
@@ -145,6 +142,15 @@ def topic_scores(
     known = np.flatnonzero(targets.counting)
     weights, bias = head.linear.solve(means[known], targets.take(known), C)
     return TopicScores(float(_SHARES[chosen - 1]), weights * factor, bias * factor + move, mixed[chosen])
+
+
+def best_linear_scores(head: Head, means: np.ndarray, targets: Targets, folds: Sequence) -> tuple[np.ndarray, float]:
+    """Return scores of the held-out rows by linear models of the topics with the best C, and that C."""
+    held = Targets.joined([targets.take(rows) for _, rows in folds])
+    return min(
+        ((_held_out(head, means, targets, folds, C), C) for C in _VALUES),
+        key=lambda found: mean_error(head.error(found[0], held.values), held.weight),
+    )
 
 
 def _held_out(head: Head, means: np.ndarray, targets: Targets, folds: Sequence, C: float) -> np.ndarray:

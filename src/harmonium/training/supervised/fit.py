@@ -28,6 +28,7 @@ from harmonium.training.state import INTERRUPTED, Training, is_second
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
 from harmonium.training.supervised.epoch_search import EpochSearch, HeldOutEpochs
 from harmonium.training.supervised.folds import held_out_folds
+from harmonium.training.supervised.growing import GrownStart, grow_start
 from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
 from harmonium.views.data import Data
 
@@ -66,6 +67,8 @@ class _HeadFit:
         Whether it is complete.
     composed : Training, optional
         The fit of all units of a layer that has others than those that predict, once these are trained.
+    grown : GrownStart
+        Where training begins if the layer grows.
     """
 
     rng: np.random.Generator
@@ -77,6 +80,7 @@ class _HeadFit:
     training: Training | None = None
     is_trained: bool = False
     composed: Training | None = None
+    grown: GrownStart = field(default_factory=GrownStart)
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,11 @@ def fit_head(
         try:
             linear = _linear_search(problem, known, plan, state)
             whole, problem = (_as_linear_model_says(each, linear, plan) for each in (whole, problem))
+            if problem.energy.hidden.selection.selects:
+                state.rng = grow_start(
+                    state.grown, problem, known, plan, state.folds, linear, state.rng, reporter, checkpoint
+                )
+                problem = state.grown.problem(problem)
             state.baseline_nll = marginal_nll(problem, data)
             problem = replace(problem, loss_weight=problem.known_head.C * state.baseline_nll)
             _choose(problem, known, plan, state, linear, reporter, checkpoint)
@@ -157,8 +166,11 @@ def _as_linear_model_says(problem: Problem, linear: LinearSearch | None, plan: P
     return problem.with_view_scale() if linear.prefers_view_scale else problem
 
 
-def _start(problem: Problem, known: Data, seed: int) -> Training:
-    return initial_training(problem, known, np.random.default_rng(seed))
+def _start(problem: Problem, known: Data, state: _HeadFit) -> Training:
+    """Return a training as it begins: the same for all folds and for all rows."""
+    if problem.energy.hidden.selection.selects:
+        return state.grown.training()
+    return initial_training(problem, known, np.random.default_rng(state.seed))
 
 
 def _choose(
@@ -178,7 +190,7 @@ def _choose(
     def is_worth_it(scores: np.ndarray) -> bool:
         return linear is None or not head.linear.allows_part or may_help(linear, scores)
 
-    start = partial(_start, problem, known, state.seed)
+    start = partial(_start, problem, known, state)
     search = EpochSearch(problem, plan, known, state.folds, start, is_worth_it)
     search.search(state.epochs, state.rng, reporter, checkpoint)
     if head.may_refit(known.known_targets) and not state.epochs.given_up:
@@ -197,7 +209,7 @@ def _train(
     """Train on all rows, for as many epochs as held-out rows say."""
     if state.is_trained:
         return
-    state.training, state.epochs.trained = state.training or _start(problem, known, state.seed), []
+    state.training, state.epochs.trained = state.training or _start(problem, known, state), []
     max_epochs = state.epochs.n_epochs or None
     reporter.ahead(plan.driver.planned_rows(len(data), max_epochs))
     plan.driver.run(
