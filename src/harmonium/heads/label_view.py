@@ -198,7 +198,8 @@ def natural_without(energy: Energy, parameters: Parameters, batch: Batch, view: 
 
 def without_view(batch: Batch, view: str) -> Batch:
     """Return a batch without one of its views."""
-    return Batch({name: other for name, other in batch.views.items() if name != view}, batch.n_rows)
+    views = {name: other for name, other in batch.views.items() if name != view}
+    return Batch(views, batch.n_rows, inputs=batch.inputs)
 
 
 def class_scores(energy: Energy, parameters: Parameters, natural: np.ndarray, view: str) -> np.ndarray:

@@ -266,6 +266,7 @@ def linear_search(task: LinearTask, families: Mapping[str, Family], data: Data, 
     targets = data.targets
     assert targets is not None
     inputs = {name: family for name, family in families.items() if name not in task.view_names}
+    inputs |= data.views.linear_families
     held_out = Targets.joined([targets.take(held) for _, held in folds])
     search = LinearSearch(task, PreparedViews(data, inputs), targets, folds, held_out)
     search.run()

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.tables.formats import NumberFormat, date_format_of, dates_in, some_date_in
+from harmonium.tables.measures import MeasureFormat
 
 #: texts that stand for a missing value, in lower case
 PLACEHOLDERS = frozenset({"", "?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
@@ -86,6 +87,12 @@ class Column:
     def number_format(self) -> NumberFormat | None:
         """How texts spell numbers, if nearly all of them do; None for everything that is no text."""
         return NumberFormat.of(self.texts) if self.kind == "text" and not self.is_declared else None
+
+    @cached_property
+    def measure_format(self) -> MeasureFormat | None:
+        """How texts spell measures of several units or sides, if nearly all of them do, and they are no numbers."""
+        is_plain = self.kind != "text" or self.is_declared or self.number_format is not None or bool(self.date_format)
+        return None if is_plain else MeasureFormat.of(self.texts)
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
@@ -166,6 +173,12 @@ class Column:
         if self.kind == "list":
             return len({tuple(map(as_text, value)) for value in self.lists if value is not None})
         return len(set(self.observed))
+
+    @cached_property
+    def mean_words(self) -> float:
+        """Mean number of words of a value, over different values."""
+        different = set(self.observed)
+        return sum(len(str(text).split()) for text in different) / max(len(different), 1)
 
     def is_whole(self) -> bool:
         """Tell whether the values are whole numbers."""

@@ -130,7 +130,7 @@ def fit_head(
             if state.rows and (head.allows_linear_part or plan.weighs_views_of(problem)):
                 linear = linear_search(head, problem.energy.families, known, state.rows)
                 if plan.weighs_views_of(problem):
-                    weights = linear.best_without_kernel().settings.weights
+                    weights = _weights_of_units(linear.best_without_kernel().settings.weights, problem)
                     problem = replace(problem, view_weights=dict.fromkeys(weights, 1.0))
                 if linear.prefers_view_scale:
                     whole, problem = whole.with_view_scale(), problem.with_view_scale()
@@ -225,6 +225,12 @@ def _of_whole(training: Training, composed: Training) -> Training:
         n_averaged=0,
         idle_units=composed.idle_units,
     )
+
+
+def _weights_of_units(chosen: dict[str, float], problem: Problem) -> dict[str, float]:
+    """Return the weights of the views that hidden units see; the largest is 1."""
+    weights = {name: weight for name, weight in chosen.items() if name in problem.energy.families}
+    return {name: weight / max(weights.values()) for name, weight in weights.items()}
 
 
 def _as_chosen(problem: Problem, found: SearchState, weights: dict[str, float]) -> Problem:
