@@ -105,15 +105,25 @@ class Category(Reader):
 
     def read(self, column: Column) -> list[Block]:
         """Return codes; a category that is not known is missing, but for its characters."""
-        codes = pd.Index(self.levels_).get_indexer(pd.Index(column.texts, dtype=object)).astype(np.float64)
+        codes = self._codes(column).astype(np.float64)
         codes[codes < 0] = np.nan
         names = [f"{column.name}={level}" for level in self.levels_]
         block = Block(codes[:, None], [column.name], Categorical(), CATEGORIES, names)
         return [block, *([ngram_block(column, self._ngrams)] if self.ngrams_ else [])]
 
+    def _codes(self, column: Column) -> np.ndarray:
+        """Return the place of each category among the levels, -1 where it is none, whatever the type of the column."""
+        levels = pd.Index(self.levels_)
+        codes, plain = (
+            levels.get_indexer(pd.Index(texts, dtype=object)) for texts in (column.texts, column.plain_texts)
+        )
+        return np.where(codes < 0, plain, codes)
+
     def strange(self, column: Column, blocks: list[Block]) -> int:
         """Return the number of rows of which neither category nor characters are known."""
-        is_new = column.is_there & ~pd.Index(column.texts, dtype=object).isin([*self.levels_, *self.rare_])
+        known = [*self.levels_, *self.rare_]
+        is_known = [pd.Index(texts, dtype=object).isin(known) for texts in (column.texts, column.plain_texts)]
+        is_new = column.is_there & ~np.logical_or(*is_known)
         return int((is_new & lacking_rows(column, blocks)).sum())
 
     @cached_property
@@ -279,7 +289,7 @@ class Date(Reader):
 
     def read(self, column: Column) -> list[Block]:
         """Return the trend and the parts; what is no date in that order is missing."""
-        times = _times_of(column, self.order_)
+        times = _times_of(column, self.order_ or "year")  # texts where times were learned are ISO 8601
         trend = (_days(times) - self.centre_) / self.spread_
         blocks = [Block(trend[:, None], [column.name], Gaussian(), NUMBERS)]
         found = _parts(times)

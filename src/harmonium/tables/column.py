@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -17,6 +18,8 @@ from harmonium.tables.measures import MeasureFormat
 
 #: texts that stand for a missing value, in lower case
 PLACEHOLDERS = frozenset({"", "?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
+# decimals of a whole number, as other types of the same column spell it
+_DECIMALS = re.compile(r"^(-?\d+)\.0+$")
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,11 @@ class Column:
             text = None if value is None else as_text(value)
             result[row] = None if text is None or text.lower() in PLACEHOLDERS else text
         return result
+
+    @cached_property
+    def plain_texts(self) -> np.ndarray:
+        """The texts, in which whole numbers are spelled without decimals, as `as_text` spells numbers."""
+        return np.array([text if text is None else _DECIMALS.sub(r"\1", text) for text in self.texts], dtype=object)
 
     @cached_property
     def date_format(self) -> str:

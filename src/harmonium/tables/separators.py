@@ -15,7 +15,7 @@ SEPARATORS = {"|": 1.2, ";": 1.5, ",": 3.0}
 # A separator divides at least this many tags on average, and they have this few words: conventions, as are those above.
 _TAGS_A_ROW = 1.3
 _WORDS_A_TAG = 2.5
-# Parts of a text are fields, as in "Last, First" or "City, State", and no tags, if this share of the texts has as many,
+# Parts between commas are fields, as in "Last, First" or "City, State", and no tags, if this share of the texts has as many,
 # and parts are in the place where they are most often in this share of cases. Conventions.
 _AS_MANY, _IN_PLACE = 0.9, 0.85
 
@@ -37,10 +37,10 @@ def separator_of(column: Column) -> str | None:
         rows = [tags_in(text, separator) for text in texts]
         tags = [tag for row in rows for tag in row]
         # values that are few as wholes are categories with commas in them, as "Paris, France"
-        is_few = separator == "," and len(set(texts)) <= len(set(tags))
-        if not tags or is_few or len(tags) < _TAGS_A_ROW * len(rows) or len(tags) < rows_a_tag * len(set(tags)):
+        are_wholes = separator == "," and (len(set(texts)) <= len(set(tags)) or _are_fields(rows))
+        if not tags or are_wholes or len(tags) < _TAGS_A_ROW * len(rows) or len(tags) < rows_a_tag * len(set(tags)):
             continue
-        if not _are_fields(rows) and sum(len(tag.split()) for tag in tags) <= _WORDS_A_TAG * len(tags):
+        if sum(len(tag.split()) for tag in tags) <= _WORDS_A_TAG * len(tags):
             return separator
     return None
 
