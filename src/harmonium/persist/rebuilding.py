@@ -122,7 +122,7 @@ def _fitted(
         truncation_reached=bool(facts["truncation_reached"]),
         relevance=_relevance(_under("relevance/", tensors), families, hidden),
         missing={str(view): float(share) for view, share in facts["missing"].items()},
-        table=None if facts["table"] is None else _table(facts["table"], families),
+        table=None if facts["table"] is None else _table(facts["table"], families, head),
         shares={str(part): float(share) for part, share in facts["shares"].items()},
         remarks=tuple(map(str, facts["remarks"])),
     )
@@ -148,7 +148,7 @@ def _view_weights(facts: dict[str, Any], families: dict[str, Family]) -> dict[st
     return weights
 
 
-def _table(columns: Any, families: dict[str, Family]) -> Table:
+def _table(columns: Any, families: dict[str, Family], head: Head | None) -> Table:
     """Return the table that a model was fitted on; refuse one that does not make its views."""
     table = Table(
         tuple(
@@ -156,10 +156,14 @@ def _table(columns: Any, families: dict[str, Family]) -> Table:
             for c in columns
         )
     )
+    part = None if head is None else head.linear_part_
+    scalers = {} if part is None else part.scalers
+    linear = {view: scalers[view].n_features for view in table.linear_only if view in scalers}
+    widths = {view: family.n_features_ for view, family in families.items()} | linear
     for view, features in table.features.items():
-        if view in table.linear_only:
-            continue  # the linear part is checked where it is restored
-        if view not in families or families[view].n_features_ != len(features):
+        if view in table.linear_only and view not in widths:
+            continue  # a model without a linear part does not see it
+        if widths.get(view) != len(features):
             raise ValueError(f"the table makes {len(features)} features of view {view!r}")
     return table
 

@@ -15,8 +15,8 @@ SEPARATORS = {"|": 1.2, ";": 1.5, ",": 3.0}
 # A separator divides at least this many tags on average, and they have this few words: conventions, as are those above.
 _TAGS_A_ROW = 1.3
 _WORDS_A_TAG = 2.5
-# Parts between commas are fields, as in "Last, First" or "City, State", and no tags, if this share of the texts has as many,
-# and parts are in the place where they are most often in this share of cases. Conventions.
+# Parts between commas are fields, as in "Last, First" or "City, State", and no tags, if this share of the texts has as
+# many, and parts are in the place where they are most often in this share of cases. Conventions.
 _AS_MANY, _IN_PLACE = 0.9, 0.85
 
 
