@@ -139,4 +139,5 @@ def test_urls_and_codes_are_names_and_identifiers_are_not() -> None:
         }
     )
     roles = TableViews().fit(frame).columns_["role"].to_dict()
+    assert not Name().bind(column(frame["url"] + "/in-a-very-long-address")).ngrams_
     assert roles == {"url": "name", "sku": "name", "person": "name", "order": "drop", "price": "number"}

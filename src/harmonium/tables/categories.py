@@ -109,7 +109,7 @@ class Category(Reader):
         codes[codes < 0] = np.nan
         names = [f"{column.name}={level}" for level in self.levels_]
         block = Block(codes[:, None], [column.name], Categorical(), CATEGORIES, names)
-        return [block, *([ngram_block(column, self._ngrams)] if self.ngrams_ else [])]
+        return [block, *([ngram_block(column, self.ngrams_, self._ngrams)] if self.ngrams_ else [])]
 
     def _codes(self, column: Column) -> np.ndarray:
         """Return the place of each category among the levels, -1 where it is none, whatever the type of the column."""

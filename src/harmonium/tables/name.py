@@ -20,7 +20,7 @@ class Name(Words):
     They are titles, people, places, products, addresses of pages: short texts that seldom repeat as wholes. Words are
     runs of at least two letters, or of digits, in lower case, and are a view of their own. Character n-grams of three
     to five characters within words are a view of the linear part alone, which reads words that it has never seen by
-    what they look like.
+    what they look like; addresses of pages and the like, whose words are long, have none.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Name(Words):
 
     def read(self, column: Column) -> list[Block]:
         """Return which words and n-grams each name has."""
-        return [*super().read(column), *([ngram_block(column, self._ngrams)] if self.ngrams_ else [])]
+        return [*super().read(column), *([ngram_block(column, self.ngrams_, self._ngrams)] if self.ngrams_ else [])]
 
     @cached_property
     def _ngrams(self) -> Any:

@@ -18,13 +18,17 @@ _LENGTHS = (3, 5)
 # Largest number of n-grams, the most frequent ones; fewest rows of one; and largest share of the rows, as what nearly
 # all have tells nothing. Conventions.
 _MAX_FEATURES, _MIN_ROWS, _MAX_SHARE = 5000, 2, 0.95
+# Values whose words have more characters than this on average, as addresses of pages, have no n-grams: most of theirs
+# are of numbers and marks, and the words in them are found between marks. A convention.
+_LONG_WORDS = 30
 
 
 def learned_ngrams(column: Column) -> list[str]:
     """Return the n-grams of the values of a column that are worth knowing, sorted.
 
     They are in at least 2 rows and in at most 95 % of them; of these the 5,000 most frequent ones. N-grams that the
-    same values have, as those of a long word, all stay: together they weigh more, as they should.
+    same values have, as those of a long word, all stay: together they weigh more, as they should. Values such as
+    addresses of pages, whose words have more than 30 characters on average, have none.
 
     Examples
     --------
@@ -34,6 +38,9 @@ def learned_ngrams(column: Column) -> list[str]:
     [' an', ' le', ' lee', ' lee ', 'ee ', 'lee', 'lee ']
     """
     codes, values = pd.factorize(column.observed)
+    n_characters, n_words = (sum(map(len, parts)) for parts in (values, map(str.split, values)))
+    if n_characters > _LONG_WORDS * n_words:
+        return []
     counter = _counter()
     try:
         found = counter.fit_transform(values)
@@ -46,7 +53,7 @@ def learned_ngrams(column: Column) -> list[str]:
     return sorted(names[most].tolist())
 
 
-def ngram_block(column: Column, counter: Any) -> Block:
+def ngram_block(column: Column, ngrams: list[str], counter: Any) -> Block:
     """Return which n-grams each value of a column has, for the linear part alone: topics of n-grams cannot be read.
 
     Rows without a value lack the view; so do those whose value has none of the n-grams.
@@ -56,9 +63,8 @@ def ngram_block(column: Column, counter: Any) -> Block:
     # the last row, which is empty, stands for what is missing
     matrix = scipy.sparse.vstack([found, _nothing(counter)], format="csr")[codes]
     present = np.diff(matrix.indptr) > 0
-    names = counter.get_feature_names_out().tolist()
     view = f"{column.name.replace('.', '_')}_characters"
-    return Block(scipy.sparse.csr_array(matrix), names, Bernoulli(), view, present=present, linear_only=True)
+    return Block(scipy.sparse.csr_array(matrix), ngrams, Bernoulli(), view, present=present, linear_only=True)
 
 
 def ngram_counter(ngrams: list[str]) -> Any:

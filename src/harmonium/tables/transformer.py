@@ -116,7 +116,7 @@ class TableViews(TransformerMixin, _TableReader):
     ...     "place": ["Rioja", "Mosel", "Rioja", "Mosel"],
     ...     "price": [20.0, 8.0, None, 9.5],
     ... })
-    >>> table = TableViews(roles={"place": "category"})
+    >>> table = TableViews(roles={"place": "category", "review": "words"})
     >>> table.fit_transform(frame)
     Views(4 items; review: 5 sparse columns, categories: 1 dense columns, numbers: 1 dense columns)
     >>> table.columns_[["role", "features", "missing", "note"]]
