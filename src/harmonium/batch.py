@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -56,15 +56,22 @@ class ViewBatch:
 
 @dataclass
 class Batch:
-    """Statistics of all views for the same rows, and the targets of these rows, if there are any."""
+    """Statistics of all views for the same rows, and the targets of these rows, if there are any.
+
+    ``inputs`` are views that the linear part of a head sees, and no hidden unit.
+    """
 
     views: dict[str, ViewBatch]
     n_rows: int
     targets: Targets | None = None
+    inputs: dict[str, ViewBatch] = field(default_factory=dict)
 
     def part(self, first: int, last: int) -> Batch:
         """Return the rows from ``first`` to ``last`` as they were read, without their targets."""
-        return Batch({name: view.part(first, last) for name, view in self.views.items()}, last - first)
+        views, inputs = (
+            {name: view.part(first, last) for name, view in some.items()} for some in (self.views, self.inputs)
+        )
+        return Batch(views, last - first, inputs=inputs)
 
     @property
     def has_missing(self) -> bool:

@@ -281,3 +281,19 @@ def test_pictures_are_read_from_folders_and_archives_alone(tmp_path: Path) -> No
     (folder / "bad.png").write_bytes(b"nonsense")
     with pytest.raises(DataFileError, match="image file"):
         pictures_of(["bad"], folder)
+
+
+def test_codes_keep_their_zeros_and_cells_their_spelling(tmp_path: Path) -> None:
+    path = tmp_path / "codes.csv"
+    path.write_text(
+        'code,price,whole,open,long,empty\n007,"1.234,50",7,True,12345678901234567890,\n7,"2,00",8,false,1,\n'
+    )
+    frame = read_data(path).X
+    assert frame["code"].tolist() == ["007", "7"]
+    assert frame["whole"].tolist() == [7, 8]
+    assert frame["open"].tolist() == [True, False]
+    assert frame["long"].tolist() == ["12345678901234567890", "1"]
+    assert frame["empty"].isna().all()
+    (block,) = TableFile.surveyed(path).spelled_blocks()
+    assert block["price"].tolist() == ["1.234,50", "2,00"]
+    assert block["whole"].tolist() == ["7", "8"]

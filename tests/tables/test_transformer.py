@@ -294,3 +294,37 @@ def test_any_table_is_fitted_saved_and_predicted(frame: pd.DataFrame, data: Any)
 
 def _dense(matrix: Any) -> np.ndarray:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+
+
+def test_other_types_of_the_same_content_read_alike() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "store_id": rng.integers(0, 9, 90),
+            "open": rng.integers(0, 2, 90),
+            "day": pd.date_range("2020-01-31", periods=90),
+            "n": rng.normal(size=90).round(3),
+            "place": rng.choice(["Rome", "Oslo"], 90),
+        }
+    )
+    table = TableViews().fit(frame)
+    expected = table.transform(frame)
+    for other in (
+        frame.astype(str),
+        frame.astype({"store_id": float, "open": float}),
+        frame.astype({"store_id": float, "open": float}).astype(str),
+        frame.astype(object),
+        pl.from_pandas(frame),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = table.transform(other)
+        for name in expected.names:
+            np.testing.assert_array_equal(found.source(name).matrix, expected.source(name).matrix)
+
+
+def test_the_format_of_numbers_is_that_of_the_training_data() -> None:
+    frame = pd.DataFrame({"price": ["1.234,50", "20,25", "3.000,00", "17,00"] * 5, "text": ["a", "b"] * 10})
+    table = TableViews(remainder="infer").fit(frame)
+    low, high = table.transform(pd.DataFrame({"price": ["1,234", "1.234"]})).source("numbers").matrix.ravel()
+    assert low < high

@@ -51,7 +51,7 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
         else:
             yield loaded.X
         return
-    for block in TableFile.surveyed(data).blocks():
+    for block in TableFile.surveyed(data).spelled_blocks():
         yield _columns(table, block, data, pictures)
 
 

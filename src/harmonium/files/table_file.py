@@ -131,6 +131,18 @@ class TableFile:
         for block in _reader(self.path)(self.path, self.rows, texts):
             yield _conformed(block, self.types)
 
+    def spelled_blocks(self) -> Iterator[pd.DataFrame]:
+        """Yield the rows, block by block, with cells as they are spelled where the format has no types.
+
+        So what numbers look like is decided by who learned it, and not anew for each file.
+        """
+        read = _reader(self.path)
+        if read is not csv_blocks:
+            yield from self.blocks()
+            return
+        for block in read(self.path, self.rows, frozenset(self.types)):
+            yield block[list(self.types)].reset_index(drop=True)
+
 
 def _reader(path: Path) -> Blocks:
     return parquet_blocks if path.is_dir() else _FORMATS[endings(path)[0]]

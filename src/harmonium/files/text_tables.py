@@ -19,6 +19,9 @@ from harmonium.notices import notice
 # Bytes that are looked at to find encoding and separator: a convention.
 _SAMPLE = 1 << 20
 _SEPARATORS = ",;\t|"
+# Truth values as pandas knows them, and numbers whose spelling says more than their value.
+_TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+_CODE = r"[-+]?(?:0\d|\d{19})"
 # The byte-order mark of UTF-8 as it looks where the rest of a file is none.
 _BOM_AS_LETTERS = codecs.BOM_UTF8.decode("cp1252")
 # Encodings by their byte-order marks.
@@ -31,7 +34,7 @@ def read_csv(path: Path) -> Loaded:
     The first line names the columns. Separator and encoding are found by looking: a comma, semicolon, tabulator or bar;
     UTF-8, UTF-16 with its mark, or else Windows-1252, with a notice. Short rows lack their last values; rows that are
     longer than the first are refused. Empty cells alone are missing: what else stands for a missing value is decided
-    where columns get their roles.
+    where columns get their roles. Columns of plain numbers and of truth values are such; codes such as 007 are texts.
     """
     parts = list(csv_blocks(path, None, frozenset()))
     # a line that ends in a separator has a last column without a name, which is empty
@@ -42,7 +45,7 @@ def read_csv(path: Path) -> Loaded:
 
 
 def csv_blocks(path: Path, rows: int | None, texts: frozenset[str]) -> Iterator[pd.DataFrame]:
-    """Yield the rows of a table, at most so many at a time, or all; some columns are texts whatever they look like.
+    """Yield the rows of a table, at most so many at a time, or all; ``texts`` are left as they are spelled.
 
     A file that is not UTF-8 is read as Windows-1252.
     """
@@ -91,18 +94,40 @@ def _parsed(path: Path, encoding: str, rows: int | None, texts: frozenset[str]) 
             refuse(path, "Columns of a table must have different names", f"has {twice[:60]!r} twice", "rename one")
         text.seek(0)
         width = len(names)
-        options: dict[str, Any] = {"header": 0}
+        options: dict[str, Any] = {"header": 0, "dtype": str}
         if rows is not None:
             # pandas cuts rows that are too long at the beginning of a block; one more column shows what they have
-            types = {number: str for number, name in enumerate(names) if name in texts}
-            options = {"header": None, "skiprows": 1, "names": range(width + 1), "chunksize": rows, "dtype": types}
+            options |= {"header": None, "skiprows": 1, "names": range(width + 1), "chunksize": rows}
         # an empty line of a single column is a missing value, that of several is nothing
         parts = _read(path, text, separator, skip_blank_lines=width > 1, **options)
         for frame in parts if width > 1 else _without_empty_end(parts):
             is_long = frame.shape[1] != width if rows is None else bool(frame[width].notna().any())
             if is_long:
                 refuse(path, "Rows of a table must be as long as its first line", "has longer ones", "correct them")
-            yield frame.iloc[:, :width].set_axis(names, axis=1)
+            columns = [
+                frame.iloc[:, number] if name in texts else _typed(frame.iloc[:, number])
+                for number, name in enumerate(names)
+            ]
+            yield pd.concat(columns, axis=1).set_axis(names, axis=1)
+
+
+def _typed(column: pd.Series) -> pd.Series:
+    """Return a column of texts as numbers or truth values, if that is what all of them plainly are.
+
+    Codes that begin with a zero, and whole numbers that are too long to be told apart as numbers, stay texts.
+    """
+    there = column.dropna()
+    if not len(there):
+        return column.astype(np.float64)
+    if there.isin(list(_TRUTH)).all():
+        values = column.map(_TRUTH)
+        return values.astype(bool) if len(there) == len(column) else values.astype(object)
+    if there.str.match(_CODE).any():
+        return column
+    try:
+        return pd.to_numeric(column)
+    except ValueError:
+        return column
 
 
 def _without_empty_end(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:

@@ -30,8 +30,15 @@ class InputPart(Protocol):
         """Names of the views that it is a function of."""
 
     @property
+    def n_features(self) -> dict[str, int]:
+        """Number of features of each of them."""
+
+    @property
     def average(self) -> dict[str, np.ndarray]:
         """What the average row of each view adds to the scores."""
+
+    def beyond_average(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> np.ndarray:
+        """Return what one row of a view adds beyond the average row."""
 
     def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
         """Return what each statistic of one row adds beyond the average row, and what all of them leave."""

@@ -83,7 +83,8 @@ class ClassPosterior(Readout):
 
     def seen(self, batch: Batch) -> Batch:
         """Return all views but the classes."""
-        return Batch({name: view for name, view in batch.views.items() if name != self.view}, batch.n_rows)
+        views = {name: view for name, view in batch.views.items() if name != self.view}
+        return Batch(views, batch.n_rows, inputs=batch.inputs)
 
     def scores(self, energy: Energy, parameters: Parameters, natural: np.ndarray) -> np.ndarray:
         """Return a score for each class."""

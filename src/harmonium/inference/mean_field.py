@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from harmonium.batch import Batch, ViewBatch
@@ -65,7 +67,7 @@ def fill_missing(
         term = np.zeros(batch.n_rows)
         term[rows] = _fill_term(energy, parameters, name, part.views[name], natural, fills[name])
         views[name].fill_term = term
-    return Batch(views, batch.n_rows, batch.targets)
+    return replace(batch, views=views)
 
 
 def _solve_linear(

@@ -98,8 +98,11 @@ class ViewScaler:
         """Number of features of a row."""
         return len(self.scale) if self.nystroem is None else self.nystroem.basis.shape[1]
 
-    def transform(self, family: Family, view: ViewBatch) -> Features:
-        """Return the features of the rows of a view, in float64; what is missing is zero, which stands for the mean."""
+    def transform(self, family: Family | None, view: ViewBatch) -> Features:
+        """Return the features of the rows of a view, in float64; what is missing is zero, which stands for the mean.
+
+        The family says what is missing in dense rows; views that the linear part alone sees are sparse and have none.
+        """
         statistic = view.statistic
         # rows of a view that was dense in training may be sparse now
         if is_sparse(statistic) and self.nystroem is None and not self.centre.any():
@@ -111,7 +114,7 @@ class ViewScaler:
         values = to_dense(statistic).astype(np.float64)
         values = ((_logarithms(values) if self.sublinear_tf else values) - self.centre) * self.scale
         if view.missing is not None:
-            values[family.codec.spread(view.missing)] = 0.0
+            values[view.missing if family is None else family.codec.spread(view.missing)] = 0.0
         if self.unit_rows:
             values = normalize(values, copy=False)
         return values if self.nystroem is None else self.nystroem.transform(values)

@@ -267,6 +267,7 @@ def linear_search(task: LinearTask, families: Mapping[str, Family], data: Data, 
     """Search for the best linear model of the inputs on the held-out rows of some folds."""
     targets = data.known_targets
     inputs = {name: family for name, family in families.items() if name not in task.added_views}
+    inputs |= data.views.linear_families
     held_out = Targets.joined([targets.take(held) for _, held in folds])
     search = LinearSearch(task, PreparedViews(data, inputs), targets, folds, held_out)
     search.run()

@@ -58,6 +58,11 @@ class LinearPart:
         """Names of the views that have weights."""
         return tuple(self.weights)
 
+    @property
+    def n_features(self) -> dict[str, int]:
+        """Number of weights of each view, for an output."""
+        return {name: len(weights) for name, weights in self.weights.items()}
+
     def scaled(self, factor: float) -> Self:
         """Return the linear part whose scores are these times a factor."""
         weights, typical = (
@@ -68,7 +73,8 @@ class LinearPart:
     def rescaled(self, before: Mapping[str, Family], after: Mapping[str, Family]) -> Self:
         """Return the linear part with the same scores, for families whose features have another scale."""
         scalers = {
-            name: scaler.rescaled(scale_factors(before[name], after[name])) for name, scaler in self.scalers.items()
+            name: scaler.rescaled(scale_factors(before[name], after[name])) if name in after else scaler
+            for name, scaler in self.scalers.items()
         }
         return replace(self, scalers=scalers)
 
@@ -80,11 +86,11 @@ class LinearPart:
         """Return what each view adds to the scores of each row."""
         found = {}
         for name, typical in self.typical.items():
-            view = batch.views.get(name)
+            view = batch.views.get(name) or batch.inputs.get(name)
             if view is None:
                 found[name] = np.tile(typical, (batch.n_rows, 1))
                 continue
-            found[name] = self.scalers[name].transform(families[name], view) @ self.weights[name]
+            found[name] = self.scalers[name].transform(families.get(name), view) @ self.weights[name]
             if view.missing is not None:
                 found[name][view.missing.all(axis=1)] = typical
         return found
@@ -102,6 +108,10 @@ class LinearPart:
                 found[name] = (scaler.nystroem.transform(mean_row) @ self.weights[name])[0]
         return found
 
+    def beyond_average(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> np.ndarray:
+        """Return what one row of a view adds to the scores beyond the `average` one."""
+        return self.parts(families, Batch({name: view}, 1))[name][0] - self.average[name]
+
     def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
         """Return what each statistic of one row adds to the scores, and what all of them leave of the whole.
 
@@ -114,7 +124,7 @@ class LinearPart:
         rest : ndarray of shape (outputs,)
             What is left.
         """
-        whole = self.parts(families, Batch({name: view}, 1))[name][0] - self.average[name]
+        whole = self.beyond_average(families, name, view)
         if not view.observed_rows[0]:
             return np.zeros((families[name].n_features_, len(whole))), whole
         contributions = self.scalers[name].contributions(families[name], view, self.weights[name])

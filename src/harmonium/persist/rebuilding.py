@@ -106,7 +106,7 @@ def _fitted(
         feature_names={
             view: _names(view, entry) for view, entry in views.items() if entry["feature_names"] is not None
         },
-        table=None if table is None else _table(table, families),
+        table=None if table is None else _table(table, families, head),
         **facts,
     )
     _check_units(model)
@@ -147,7 +147,7 @@ def _view_weights(found: dict[str, float], families: dict[str, Family]) -> dict[
     return weights
 
 
-def _table(columns: Any, families: dict[str, Family]) -> Table:
+def _table(columns: Any, families: dict[str, Family], head: Head | None) -> Table:
     """Return the table that a model was fitted on; refuse one that does not make its views."""
     table = Table(
         tuple(
@@ -155,8 +155,13 @@ def _table(columns: Any, families: dict[str, Family]) -> Table:
             for c in columns
         )
     )
+    widths = {view: family.n_features_ for view, family in families.items()}
+    for part in () if head is None else head.input_parts_:
+        widths = part.n_features | widths
     for view, features in table.features.items():
-        if view not in families or families[view].n_features_ != len(features):
+        if view in table.linear_only and view not in widths:
+            continue  # a model without a linear part does not see it
+        if widths.get(view) != len(features):
             raise ValueError(f"the table makes {len(features)} features of view {view!r}")
     return table
 

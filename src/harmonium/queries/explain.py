@@ -89,6 +89,8 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
     for name, view in batch.views.items():
         unit_moves, rates = readout.unit_effects(energy, parameters, natural, before, moves[name])
         parts.append(_listed(model, head, name, view, statistics[name], unit_moves, origins[name]))
+    for name, view in batch.inputs.items():
+        parts.append(_linear_only(model, head, name, view, parts[0].moves.shape[1]))
     unit_moves = np.concatenate([part.moves for part in parts])
     directly = np.concatenate([part.directly for part in parts])
     base = readout.scores(energy, parameters, before[None])[0].astype(np.float64)
@@ -171,6 +173,17 @@ def _listed(
     table = pd.DataFrame({"view": origins, "feature": names, "present": present})
     group = table.groupby(["view", "feature"], sort=False).ngroup().to_numpy()
     return _Part(table.drop_duplicates(["view", "feature"]), _totals(moves, group), _totals(directly, group))
+
+
+def _linear_only(model: FittedModel, head: Head, name: str, view: ViewBatch, n_units: int) -> _Part:
+    """Return a view that the linear part alone sees as one feature, as few of its own can be read."""
+    assert model.table is not None  # which alone makes such views
+    whole = np.zeros(head.n_outputs_)
+    for part in head.input_parts_:
+        if name in part.view_names:
+            whole = whole + part.beyond_average(model.families, name, view)
+    line = {"view": model.table.origins[name][0], "feature": f"({name})", "present": bool(view.observed_rows[0])}
+    return _Part(pd.DataFrame([line]), np.zeros((1, n_units)), whole[None])
 
 
 def _values(family: Family, names: np.ndarray, statistic: np.ndarray) -> np.ndarray:

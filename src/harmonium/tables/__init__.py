@@ -7,6 +7,8 @@ from harmonium.tables.base import Reader
 from harmonium.tables.categories import Category, Date, Tags
 from harmonium.tables.drop import Drop
 from harmonium.tables.image import Image
+from harmonium.tables.measure import Measure
+from harmonium.tables.name import Name
 from harmonium.tables.numbers import Count, Flag, Number, Vector
 from harmonium.tables.sequence import Sequence
 from harmonium.tables.table import ROLES, Table
@@ -21,6 +23,8 @@ __all__ = [
     "Drop",
     "Flag",
     "Image",
+    "Measure",
+    "Name",
     "Number",
     "Reader",
     "Sequence",

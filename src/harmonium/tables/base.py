@@ -32,6 +32,8 @@ class Block:
         Names of the features, where the family has several for each column.
     present : ndarray of bool, optional
         Which rows have the view, for sparse matrices.
+    linear_only : bool, default=False
+        Whether the linear part of a head alone sees the view. Such a view is sparse and its family has no constants.
     """
 
     matrix: np.ndarray | scipy.sparse.csr_array
@@ -40,6 +42,7 @@ class Block:
     view: str | None = None
     features: list[str] | None = None
     present: np.ndarray | None = None
+    linear_only: bool = False
 
 
 class Reader(Part):
@@ -51,6 +54,8 @@ class Reader(Part):
     ----------
     learned : mapping of str to type
         Attributes that `bind` sets and files keep.
+    added : mapping of str to object
+        Those of them that files of older versions lack, and what they are then.
     names_some : bool
         Whether a value names some of many things, as words and tags do, so that what a query does not name is unknown
         rather than absent.
@@ -73,6 +78,8 @@ class Reader(Part):
     role = "column"
     #: attributes that `bind` sets and files keep
     learned: ClassVar[Mapping[str, type]] = {}
+    #: those that files of older versions lack, and what they are then
+    added: ClassVar[Mapping[str, Any]] = {}
     #: whether a value names some of many things, so that what it does not name may be unknown rather than absent
     names_some: ClassVar[bool] = False
     #: whether values are texts and features are their words
@@ -211,6 +218,7 @@ class Reader(Part):
         ValueError
             If something is missing, unknown or of the wrong kind.
         """
+        facts = {**self.added, **facts}
         if set(facts) != set(self.learned) or not all(isinstance(facts[name], self.learned[name]) for name in facts):
             raise ValueError(f"{type(self).__name__} learns {', '.join(self.learned) or 'nothing'}")
         return self.with_fitted(**facts)

@@ -14,10 +14,11 @@ import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli, Categorical, Gaussian
-from harmonium.tables.base import Block, Reader
+from harmonium.tables.base import Block, Reader, lacking_rows
 from harmonium.tables.column import Column
 from harmonium.tables.formats import dates_in
 from harmonium.tables.naming import is_code_name
+from harmonium.tables.ngrams import learned_ngrams, ngram_block, ngram_counter
 from harmonium.tables.numbers import NUMBERS
 from harmonium.tables.separators import SEPARATORS, separator_of, tags_in, tags_of
 from harmonium.validation import IsInstance, Whole
@@ -37,6 +38,7 @@ class Category(Reader):
     """Read a column of categories, for a Categorical view that all of them share.
 
     A category that occurs in fewer than ``min_rows`` rows of the training data, or in none of them, counts as missing.
+    Where there are more than 40 texts, the linear part sees their characters as well, also those of other categories.
 
     Parameters
     ----------
@@ -51,6 +53,8 @@ class Category(Reader):
         The categories, in order.
     rare_ : list of str
         Categories of the training data that are too rare, in no order.
+    ngrams_ : list of str
+        Character n-grams of many texts, sorted; empty for others.
 
     Examples
     --------
@@ -61,10 +65,12 @@ class Category(Reader):
     (['Oslo', 'Rome'], [1.0, 0.0, 1.0, 0.0, nan])
     """
 
-    learned = {"levels_": list, "rare_": list}
+    learned = {"levels_": list, "rare_": list, "ngrams_": list}
+    added = {"ngrams_": []}
     settings = {"min_rows": Whole(remedy="2 is usual"), "max_levels": Whole(2, remedy="1000 is usual")}
     levels_: list[str]
     rare_: list[str]
+    ngrams_: list[str]
 
     def __init__(self, min_rows: int = 2, max_levels: int = 1000) -> None:
         self.min_rows = min_rows
@@ -82,7 +88,7 @@ class Category(Reader):
             return repeats and column.is_whole() and is_code_name(column.name)
         repeats = column.n_observed >= _ROWS_A_VALUE * column.n_distinct
         few = column.n_distinct <= min(_FEW_VALUES, column.n_observed / 2)
-        return (repeats or few) and _mean_words(column) <= _FEW_WORDS
+        return (repeats or few) and column.mean_words <= _FEW_WORDS
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows the categories."""
@@ -94,23 +100,44 @@ class Category(Reader):
                 "does; use the role 'drop' or 'words'."
             )
         rare = sorted(set(counts) - set(levels))
-        return self.with_fitted(levels_=_in_order(levels, column), rare_=rare)
+        ngrams = learned_ngrams(column) if len(counts) > _FEW_VALUES and column.kind == "text" else []
+        return self.with_fitted(levels_=_in_order(levels, column), rare_=rare, ngrams_=ngrams)
 
     def read(self, column: Column) -> list[Block]:
-        """Return codes; a category that is not known is missing."""
-        codes = pd.Index(self.levels_).get_indexer(pd.Index(column.texts, dtype=object)).astype(np.float64)
+        """Return codes; a category that is not known is missing, but for its characters."""
+        codes = self._codes(column).astype(np.float64)
         codes[codes < 0] = np.nan
         names = [f"{column.name}={level}" for level in self.levels_]
-        return [Block(codes[:, None], [column.name], Categorical(), CATEGORIES, names)]
+        block = Block(codes[:, None], [column.name], Categorical(), CATEGORIES, names)
+        return [block, *([ngram_block(column, self.ngrams_, self._ngrams)] if self.ngrams_ else [])]
+
+    def _codes(self, column: Column) -> np.ndarray:
+        """Return the place of each category among the levels, -1 where it is none, whatever the type of the column."""
+        levels = pd.Index(self.levels_)
+        codes, plain = (
+            levels.get_indexer(pd.Index(texts, dtype=object)) for texts in (column.texts, column.plain_texts)
+        )
+        return np.where(codes < 0, plain, codes)
 
     def strange(self, column: Column, blocks: list[Block]) -> int:
-        """Return the number of rows whose category the training data do not have."""
-        return int((~pd.Index(column.observed, dtype=object).isin([*self.levels_, *self.rare_])).sum())
+        """Return the number of rows of which neither category nor characters are known."""
+        known = [*self.levels_, *self.rare_]
+        is_known = [pd.Index(texts, dtype=object).isin(known) for texts in (column.texts, column.plain_texts)]
+        is_new = column.is_there & ~np.logical_or(*is_known)
+        return int((is_new & lacking_rows(column, blocks)).sum())
+
+    @cached_property
+    def _ngrams(self) -> Any:
+        return ngram_counter(self.ngrams_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_ngrams"}
 
     @property
     def note(self) -> str:
-        """Number of categories."""
-        return f"{len(self.levels_):,} levels" + (f", {len(self.rare_):,} rare" if self.rare_ else "")
+        """Number of categories and of n-grams."""
+        parts = [(self.levels_, "levels"), (self.rare_, "rare"), (self.ngrams_, "n-grams")]
+        return ", ".join(f"{len(names):,} {what}" for names, what in parts if names)
 
 
 # runs of letters and digits, as in texts that are searched for
@@ -262,7 +289,7 @@ class Date(Reader):
 
     def read(self, column: Column) -> list[Block]:
         """Return the trend and the parts; what is no date in that order is missing."""
-        times = _times_of(column, self.order_)
+        times = _times_of(column, self.order_ or "year")  # texts where times were learned are ISO 8601
         trend = (_days(times) - self.centre_) / self.spread_
         blocks = [Block(trend[:, None], [column.name], Gaussian(), NUMBERS)]
         found = _parts(times)
@@ -330,12 +357,6 @@ def _given_order(column: Column) -> list[str]:
     """Return the categories of a column whose type lists them."""
     dtype = column.series.dtype
     return [str(level).strip() for level in dtype.categories] if isinstance(dtype, nw.Enum) else []
-
-
-def _mean_words(column: Column) -> float:
-    """Return the mean number of words of a value, over different values."""
-    different = set(column.observed)
-    return sum(len(str(text).split()) for text in different) / max(len(different), 1)
 
 
 def _split(column: Column, mark: str) -> list[list[str] | None]:

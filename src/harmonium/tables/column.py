@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -13,9 +14,12 @@ import numpy as np
 import pandas as pd
 
 from harmonium.tables.formats import NumberFormat, date_format_of, dates_in, some_date_in
+from harmonium.tables.measures import MeasureFormat
 
 #: texts that stand for a missing value, in lower case
 PLACEHOLDERS = frozenset({"", "?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
+# decimals of a whole number, as other types of the same column spell it
+_DECIMALS = re.compile(r"^(-?\d+)\.0+$")
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,12 @@ class Column:
         return NumberFormat.of(self.texts) if self.kind == "text" and not self.is_declared else None
 
     @cached_property
+    def measure_format(self) -> MeasureFormat | None:
+        """How texts spell measures of several units or sides, if nearly all of them do, and they are no numbers."""
+        is_plain = self.kind != "text" or self.is_declared or self.number_format is not None or bool(self.date_format)
+        return None if is_plain else MeasureFormat.of(self.texts)
+
+    @cached_property
     def numbers(self) -> np.ndarray | None:
         """The values as float64, NaN where they are missing; None if they are no numbers.
 
@@ -109,6 +119,11 @@ class Column:
             text = None if value is None else as_text(value)
             result[row] = None if text is None or text.lower() in PLACEHOLDERS else text
         return result
+
+    @cached_property
+    def plain_texts(self) -> np.ndarray:
+        """The texts, in which whole numbers are spelled without decimals, as `as_text` spells numbers."""
+        return np.array([text if text is None else _DECIMALS.sub(r"\1", text) for text in self.texts], dtype=object)
 
     @cached_property
     def date_format(self) -> str:
@@ -166,6 +181,12 @@ class Column:
         if self.kind == "list":
             return len({tuple(map(as_text, value)) for value in self.lists if value is not None})
         return len(set(self.observed))
+
+    @cached_property
+    def mean_words(self) -> float:
+        """Mean number of words of a value, over different values."""
+        different = set(self.observed)
+        return sum(len(str(text).split()) for text in different) / max(len(different), 1)
 
     def is_whole(self) -> bool:
         """Tell whether the values are whole numbers."""

@@ -9,18 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-# Share of the values that must agree for texts to be read as numbers or dates: a convention, which forgives typing
-# errors. What does not agree is missing.
-_AGREEMENT = 0.95
+#: share of the values that must agree for texts to be read as numbers or dates: a convention, which forgives typing
+#: errors; what does not agree is missing
+AGREEMENT = 0.95
 # Texts by which the common case of prose is decided quickly, spread over the column.
 _GLANCE = 50
-_CURRENCY = r"[$€£¥₹]|usd|eur|gbp|chf|jpy|cny|inr"
+#: signs and codes of currencies, as a regular expression
+CURRENCY = r"[$€£¥₹]|usd|eur|gbp|chf|jpy|cny|inr"
 # a sign, a currency, digits with marks between them, and a unit, of which only the digits have to be there
 _NUMBER = re.compile(
-    rf"^(?P<sign>[-+−]?) ?(?P<before>{_CURRENCY}|) ?(?P<sign2>[-+−]?)(?P<digits>\d[\d.,' \u00a0\u202f]*|[.,]\d+)"
-    rf"(?P<power>e[-+]?\d+)? ?(?P<after>%|‰|{_CURRENCY}|°?[^\W\d_]{{0,12}})$"
+    rf"^(?P<sign>[-+−]?) ?(?P<before>{CURRENCY}|) ?(?P<sign2>[-+−]?)(?P<digits>\d[\d.,' \u00a0\u202f]*|[.,]\d+)"
+    rf"(?P<power>e[-+]?\d+)? ?(?P<after>%|‰|{CURRENCY}|°?[^\W\d_]{{0,12}})$"
 )
-_GROUPS = {",": re.compile(r"^[1-9]\d{0,2}(?:,\d{3})+$"), ".": re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$")}
+# digits in groups of three; in India the groups before the last have two
+_GROUPS = {
+    ",": re.compile(r"^[1-9]\d{0,2}(?:,\d{3})+$|^[1-9]\d?(?:,\d{2})+,\d{3}$"),
+    ".": re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$"),
+}
 _TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?"
 _ZONE = re.compile(r"(?<=\d)(?:Z|[-+]\d{2}:?\d{2})$")
 _DATES = {
@@ -54,7 +59,7 @@ class NumberFormat:
     def of(cls, texts: np.ndarray) -> NumberFormat | None:
         """Return the format that nearly all texts agree with; None if there is none."""
         there = [str(text).lower() for text in texts if text is not None]
-        glance = there[:: max(1, len(there) // _GLANCE)]
+        glance = glance_at(there)
         if sum(_NUMBER.match(text) is not None for text in glance) < 0.5 * len(glance) or not there:
             return None
         found = [match for match in map(_NUMBER.match, there) if match is not None]
@@ -63,10 +68,10 @@ class NumberFormat:
         digits = [_joined(match["digits"]) for match in found if match["before"] + match["after"] == unit]
         # the same number of digits behind a zero, as in postal codes, is nothing to count with
         codes = sum(re.match(r"^0\d+$", text) is not None for text in digits)
-        if len(digits) < _AGREEMENT * len(there) or codes > (1 - _AGREEMENT) * len(there):
+        if len(digits) < AGREEMENT * len(there) or codes > (1 - AGREEMENT) * len(there):
             return None
-        form = cls(unit, _decimal_mark(digits, bool(re.fullmatch(_CURRENCY, unit))))
-        return form if np.isfinite(form.read(texts)).sum() >= _AGREEMENT * len(there) else None
+        form = cls(unit, decimal_mark(digits, bool(re.fullmatch(CURRENCY, unit))))
+        return form if np.isfinite(form.read(texts)).sum() >= AGREEMENT * len(there) else None
 
     def read(self, texts: np.ndarray) -> np.ndarray:
         """Return the numbers; NaN for what has another unit, or is no number in this format."""
@@ -76,15 +81,31 @@ class NumberFormat:
         match = None if text is None else _NUMBER.match(str(text).lower())
         if match is None or match["before"] + match["after"] not in ("", self.unit):
             return np.nan
-        digits, other = _joined(match["digits"]), "." if self.decimal == "," else ","
-        whole, _, decimals = digits.partition(self.decimal)
-        if other in whole and _GROUPS[other].match(whole) is None:
-            return np.nan
-        try:
-            value = float(f"{whole.replace(other, '') or 0}.{decimals or 0}{match['power'] or ''}")
-        except ValueError:
-            return np.nan
+        value = number_in(_joined(match["digits"]), self.decimal, match["power"] or "")
         return -value if (match["sign"] or match["sign2"]) in ("-", "−") else value
+
+
+def number_in(digits: str, decimal: str, power: str = "") -> float:
+    """Return the number that digits spell with a mark before decimals; NaN if they spell none.
+
+    Examples
+    --------
+    >>> number_in("1.234,5", ","), number_in("1.2.3", ".")
+    (1234.5, nan)
+    """
+    other = "." if decimal == "," else ","
+    whole, _, decimals = digits.partition(decimal)
+    if other in whole and _GROUPS[other].match(whole) is None:
+        return np.nan
+    try:
+        return float(f"{whole.replace(other, '') or 0}.{decimals or 0}{power}")
+    except ValueError:
+        return np.nan
+
+
+def glance_at(texts: Any) -> Any:
+    """Return some texts, spread over all."""
+    return texts[:: max(1, len(texts) // _GLANCE)]
 
 
 def _joined(digits: str) -> str:
@@ -92,7 +113,7 @@ def _joined(digits: str) -> str:
     return re.sub(r"[' \u00a0\u202f]", "", digits)
 
 
-def _decimal_mark(digits: list[str], is_money: bool) -> str:
+def decimal_mark(digits: list[str], is_money: bool) -> str:
     """Return the mark before decimals; one that only ever separates three digits may stand between thousands."""
     both = [text for text in digits if "," in text and "." in text]
     if both:
@@ -119,16 +140,15 @@ def date_format_of(texts: np.ndarray) -> str:
     ''
     """
     there = [_ZONE.sub("", str(text)) for text in texts if text is not None]
-    glance = there[:: max(1, len(there) // _GLANCE)]
-    if not any(form.match(text) for form in _DATES.values() for text in glance):
+    if not any(form.match(text) for form in _DATES.values() for text in glance_at(there)):
         return ""
-    if sum(_DATES["year"].match(text) is not None for text in there) >= _AGREEMENT * len(there):
+    if sum(_DATES["year"].match(text) is not None for text in there) >= AGREEMENT * len(there):
         return "year"
     found = [match for match in map(_DATES["other"].match, there) if match is not None]
     days_first, months_first = (sum(int(match[part]) > 12 for match in found) for part in ("first", "second"))
-    if len(found) < _AGREEMENT * len(there) or days_first == months_first:
+    if len(found) < AGREEMENT * len(there) or days_first == months_first:
         return ""
-    if min(days_first, months_first) > (1 - _AGREEMENT) * len(there):
+    if min(days_first, months_first) > (1 - AGREEMENT) * len(there):
         return ""
     return "day" if days_first > months_first else "month"
 
@@ -163,5 +183,4 @@ def some_date_in(texts: np.ndarray, order: str) -> bool:
     >>> some_date_in(np.array(["1492-10-12", None], dtype=object), "year")
     False
     """
-    glance = texts[:: max(1, len(texts) // _GLANCE)]
-    return any(bool(dates_in(part, order).notna().any()) for part in (glance, texts))
+    return any(bool(dates_in(part, order).notna().any()) for part in (glance_at(texts), texts))

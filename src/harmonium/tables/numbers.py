@@ -207,7 +207,7 @@ class Flag(Reader):
 
     def read(self, column: Column) -> list[Block]:
         """Return zeros and ones; what is no truth value is missing."""
-        lower = [None if text is None else str(text).lower() for text in column.texts]
+        lower = [None if text is None else str(text).lower() for text in column.plain_texts]
         values = [1.0 if text in _TRUE else 0.0 if text in _FALSE else np.nan for text in lower]
         return [Block(np.array(values)[:, None], [column.name], Bernoulli(), FLAGS)]
 

@@ -23,6 +23,8 @@ from harmonium.tables.categories import CATEGORIES, Category, Date, Tags
 from harmonium.tables.column import Column
 from harmonium.tables.drop import Drop
 from harmonium.tables.image import Image
+from harmonium.tables.measure import Measure
+from harmonium.tables.name import Name
 from harmonium.tables.numbers import COUNTS, FLAGS, NUMBERS, Count, Flag, Number, Vector
 from harmonium.tables.overview import Overview
 from harmonium.tables.sequence import Sequence
@@ -31,7 +33,10 @@ from harmonium.views import Views
 from harmonium.views.index import row_names
 
 #: roles in the order in which a column is tried: the first that suits it is taken
-ROLES: tuple[type[Reader], ...] = (Drop, Flag, Date, Vector, Tags, Category, Count, Number, Words, Image, Sequence)
+ROLES: tuple[type[Reader], ...] = (
+    *(Drop, Flag, Date, Vector, Measure, Tags, Category, Count, Number, Name, Words),
+    *(Image, Sequence),
+)
 
 
 @dataclass(frozen=True)
@@ -220,6 +225,12 @@ class Table:
         return result
 
     @property
+    def linear_only(self) -> set[str]:
+        """Names of the views that the linear part of a head alone sees."""
+        blocks = [block for column in self.columns for block in column.reader.read(_empty(column.name, 1))]
+        return {block.view for block in blocks if block.linear_only and block.view is not None}
+
+    @property
     def origins(self) -> dict[str, list[str]]:
         """Names of the columns that the features of each view come from."""
         result: dict[str, list[str]] = {}
@@ -310,7 +321,8 @@ def _views(blocks: Mapping[str, list[Block]], index: pd.Index | None, table: Tab
             features[view] = [name for part in parts for name in part.features or part.columns]
         if scipy.sparse.issparse(parts[0].matrix) and parts[0].present is not None:
             present[view] = parts[0].present
-    return Views(matrices, present=present, index=index).described(columns, features, families, table)
+    linear_only = {view for view, parts in blocks.items() if parts[0].linear_only}
+    return Views(matrices, present=present, index=index).described(columns, features, families, table, linear_only)
 
 
 def _listed(names: list[str], most: int = 8) -> str:

@@ -52,26 +52,33 @@ class TableViews(TransformerMixin, _TableReader):
     Every column has a role. It is given, or inferred by the first of these that fits:
 
     - ``"drop"``: columns that are empty or never vary, and identifiers (whole numbers in a row from 0 or 1; single
-      words, or whole numbers called id or the like, that differ in nearly all rows); left out, with a sentence.
+      words whose parts do not repeat, or whole numbers called id or the like, that differ in nearly all rows); left
+      out, with a sentence.
     - ``"flag"``: truth values, zeros and ones, yes and no.
     - ``"date"``: times, or texts that are dates; a trend and the categories month, weekday and hour.
     - ``"vector"``: lists of as many real numbers, such as embeddings.
     - ``"tags"``: lists, also written ones ("['a', 'b']"), or texts in which ``|``, ``;`` or ``,`` separates short words
       that repeat.
+    - ``"measure"``: numbers in texts whose units differ ("90 min", "2 Seasons"; "1.5 lb", "24 oz"), are added up ("2 h
+      5 min"), or that have sides or ends ("10 x 12 in", "51-200 employees").
     - ``"category"``: columns whose type says so, texts of up to six words that repeat (five rows a value on average, or
       at most 40 values), and whole numbers that repeat and whose name ends in id, code, zip, type, class, group, ….
+      Where there are more than 40 texts, their character n-grams are read as well.
     - ``"count"``: whole numbers from zero up with a tail, whose variance is at most five times the mean. Other whole
       numbers (ages, years, prices, ratings) are no counts.
     - ``"number"``: all other numbers, also in texts such as "13%" or "$1,200"; skewed ones on a log scale.
+    - ``"name"``: other texts of up to six words on average (titles, people, products, addresses of pages, codes); read
+      as words, and as character n-grams.
     - ``"words"``: all other texts.
 
     Two roles have to be asked for: ``"image"``, pictures as arrays or bytes of files, which become shares of colours
     and counts of visual words; and ``"sequence"``, texts or lists of paragraphs, whose order counts.
 
     Flags, numbers, counts and categories each share a view ("flags", "numbers", "counts", "categories"); words, tags
-    and vectors are views by themselves, named after their column. Empty texts, "?", "-", "NA", "N/A", "nan", "null"
-    and "None" are missing values. How texts spell numbers and dates is decided once for a column: new values that
-    spell them in another way, or have another unit, are missing, too.
+    and vectors are views by themselves, named after their column. Character n-grams are inputs of the linear part of a
+    head alone: hidden units do not see them, and no topic is made of them. Empty texts, "?", "-", "NA", "N/A", "nan",
+    "null" and "None" are missing values. How texts spell numbers and dates is decided once for a column: new values
+    that spell them in another way, or have another unit, are missing, too.
 
     Parameters
     ----------
@@ -110,7 +117,7 @@ class TableViews(TransformerMixin, _TableReader):
     ...     "place": ["Rioja", "Mosel", "Rioja", "Mosel"],
     ...     "price": [20.0, 8.0, None, 9.5],
     ... })
-    >>> table = TableViews(roles={"place": "category"})
+    >>> table = TableViews(roles={"place": "category", "review": "words"})
     >>> table.fit_transform(frame)
     Views(4 items; review: 5 sparse columns, categories: 1 dense columns, numbers: 1 dense columns)
     >>> table.columns_[["role", "features", "missing", "note"]]

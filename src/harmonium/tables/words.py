@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse
@@ -61,6 +61,8 @@ class Words(Reader):
         "min_rows": Whole(remedy="2 is usual"),
         "values": Choice(("auto", "counts", "presence"), remedy="'auto' looks at the data"),
     }
+    #: what a word is, as a regular expression
+    pattern: ClassVar[str] = r"(?u)\b\w\w+\b"
     words_: list[str]
     counts_: bool
 
@@ -78,7 +80,7 @@ class Words(Reader):
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows the words."""
-        counter = _counter(min_df=self.min_rows, max_features=self.max_features, dtype=np.float32)
+        counter = _counter(self.pattern, min_df=self.min_rows, max_features=self.max_features)
         try:
             counts = counter.fit_transform(column.observed)
         except ValueError:
@@ -106,7 +108,7 @@ class Words(Reader):
     @cached_property
     def _vectoriser(self) -> Any:
         """What counts the words; kept, as learning a vocabulary takes longer than counting the words of one text."""
-        made = _counter(vocabulary=self.words_, binary=not self.counts_, dtype=np.float32)
+        made = _counter(self.pattern, vocabulary=self.words_, binary=not self.counts_)
         made.transform([""])
         return made
 
@@ -119,7 +121,7 @@ class Words(Reader):
         return "counts" if self.counts_ else "presence"
 
 
-def _counter(**settings: Any) -> Any:
+def _counter(pattern: str, **settings: Any) -> Any:
     from sklearn.feature_extraction.text import CountVectorizer  # late, for a quick start
 
-    return CountVectorizer(**settings)
+    return CountVectorizer(token_pattern=pattern, dtype=np.float32, **settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -200,6 +200,7 @@ class Views:
         features: Mapping[str, list[str]],
         families: Mapping[str, Family | None],
         table: Any,
+        linear_only: Container[str] = (),
     ) -> Views:
         """Return these views with what the table they were read from knows of them.
 
@@ -213,6 +214,8 @@ class Views:
             Families of the views.
         table : harmonium.tables.Table
             The table.
+        linear_only : container of str, default=()
+            Names of the views that are inputs of the linear part alone.
 
         Returns
         -------
@@ -220,7 +223,13 @@ class Views:
             The views, which share their data with these.
         """
         sources = {
-            name: replace(source, columns=columns.get(name), features=features.get(name), family=families.get(name))
+            name: replace(
+                source,
+                columns=columns.get(name),
+                features=features.get(name),
+                family=families.get(name),
+                linear_only=name in linear_only,
+            )
             for name, source in self._sources.items()
         }
         return Views._from_sources(sources, table)
@@ -233,12 +242,26 @@ class Views:
     @property
     def lacking(self) -> np.ndarray:
         """Mask of the items that lack every view."""
-        return np.all([source.rows < 0 for source in self._sources.values()], axis=0)
+        return np.all([self._sources[name].rows < 0 for name in self.names], axis=0)
 
     @property
     def names(self) -> list[str]:
-        """Names of the views."""
+        """Names of the views that hidden units see."""
+        return [name for name, source in self._sources.items() if not source.linear_only]
+
+    @property
+    def all_names(self) -> list[str]:
+        """Names of all views, also of those that the linear part alone sees."""
         return list(self._sources)
+
+    @property
+    def linear_families(self) -> dict[str, Family]:
+        """Families of the views that are inputs of the linear part alone."""
+        return {
+            name: source.family.restore(source.n_columns, {})
+            for name, source in self._sources.items()
+            if source.linear_only and source.family is not None
+        }
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -329,14 +352,17 @@ class Views:
         Returns
         -------
         harmonium.batch.Batch
-            Statistics in float32, by view.
+            Statistics in float32, by view; what the linear part alone sees is in its ``inputs``.
         """
         n_rows = len(self.source(self.names[0]).rows[items])
         views = {}
         for name, family in families.items():
             source = self._sources.get(name) or absent_source(len(self), family)
             views[name] = source.batch(items, family)
-        return Batch(views, n_rows)
+        inputs = {name: family for name, family in self.linear_families.items() if name not in families}
+        return Batch(
+            views, n_rows, inputs={name: self._sources[name].batch(items, family) for name, family in inputs.items()}
+        )
 
     # ---- how to go over the items: views that are in shards do it shard by shard ------------------------------------
     def batches(self, pieces: Sequence[np.ndarray], families: Mapping[str, Family]) -> Iterator[Batch]:

@@ -46,6 +46,8 @@ class Source:
         Labels of the items.
     nonzeros : scipy.sparse.csr_array, optional
         The same as a dense ``matrix`` that is mostly zero, for what is faster with sparse rows.
+    linear_only : bool, default=False
+        Whether the view is an input of the linear part alone: no hidden unit sees it.
     """
 
     matrix: Any
@@ -56,6 +58,7 @@ class Source:
     features: list[str] | None = None
     family: Family | None = None
     nonzeros: scipy.sparse.csr_array | None = None
+    linear_only: bool = False
 
     @property
     def is_sparse(self) -> bool:

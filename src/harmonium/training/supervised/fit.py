@@ -162,7 +162,8 @@ def _as_linear_model_says(problem: Problem, linear: LinearSearch | None, plan: P
     if linear is None:
         return problem
     if plan.weighs_views_of(problem):
-        problem = replace(problem, view_weights=linear.best_without_kernel().settings.weights)
+        weights = _weights_of_units(linear.best_without_kernel().settings.weights, problem)
+        problem = replace(problem, view_weights=weights)
     return problem.with_view_scale() if linear.prefers_view_scale else problem
 
 
@@ -269,6 +270,12 @@ def _of_whole(training: Training, composed: Training) -> Training:
     """Return the training of the units that predict, with the parameters of all units."""
     log = replace(training.log, idle_units=composed.log.idle_units)
     return training.with_parameters(with_head(composed.result, training.result), log=log)
+
+
+def _weights_of_units(chosen: dict[str, float], problem: Problem) -> dict[str, float]:
+    """Return the weights of the views that hidden units see; the largest is 1."""
+    weights = {name: weight for name, weight in chosen.items() if name in problem.energy.families}
+    return {name: weight / max(weights.values()) for name, weight in weights.items()}
 
 
 def with_settings_of(model: FittedModel, head: Head) -> FittedModel:

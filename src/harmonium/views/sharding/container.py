@@ -65,7 +65,7 @@ class ShardedViews(Views):
         added: Mapping[str, Source] | None = None,
     ) -> None:
         self._reader, self._items, self._added = reader, items, dict(added or {})
-        self._read_names = list(reader.first.names if names is None else names)
+        self._read_names = list(reader.first.all_names if names is None else names)
         self._ends = np.cumsum(reader.lengths)
         self.table = reader.first.table
 
@@ -281,9 +281,9 @@ class ShardedViews(Views):
     def lacking(self) -> np.ndarray:
         """Mask of the items that lack every view."""
         result = np.ones(len(self), dtype=bool)
-        for name, source in self._sources.items():
+        for name in self.names:
             if name in self._added:
-                result &= source.rows < 0
+                result &= self._added[name].rows < 0
             else:
                 mask = np.zeros(len(self), dtype=bool)
                 mask[self.survey.absent[name]] = True

@@ -19,11 +19,18 @@ def join_batches(parts: Sequence[Batch], families: Mapping[str, Family], order: 
     """Return the rows of several batches as one, in another order if one is given."""
     if len(parts) == 1 and order is None:
         return parts[0]
-    views = {name: _joined([part.views[name] for part in parts], family, order) for name, family in families.items()}
-    return Batch(views, sum(part.n_rows for part in parts))
+    views = {
+        name: _joined([part.views[name] for part in parts], family.codec.n_sites, order)
+        for name, family in families.items()
+    }
+    inputs = {
+        name: _joined([part.inputs[name] for part in parts], view.statistic.shape[1], order)
+        for name, view in parts[0].inputs.items()
+    }
+    return Batch(views, sum(part.n_rows for part in parts), inputs=inputs)
 
 
-def _joined(parts: list[ViewBatch], family: Family, order: np.ndarray | None) -> ViewBatch:
+def _joined(parts: list[ViewBatch], n_sites: int, order: np.ndarray | None) -> ViewBatch:
     statistic = vstack([part.statistic for part in parts])
     sizes = [part.size for part in parts if part.size is not None]
     size = np.concatenate(sizes) if sizes else None
@@ -31,9 +38,7 @@ def _joined(parts: list[ViewBatch], family: Family, order: np.ndarray | None) ->
     if any(part.missing is not None for part in parts):
         missing = np.concatenate(
             [
-                np.zeros((part.statistic.shape[0], family.codec.n_sites), dtype=bool)
-                if part.missing is None
-                else part.missing
+                np.zeros((part.statistic.shape[0], n_sites), dtype=bool) if part.missing is None else part.missing
                 for part in parts
             ]
         )
@@ -45,7 +50,7 @@ def _joined(parts: list[ViewBatch], family: Family, order: np.ndarray | None) ->
 
 def join_views(parts: Sequence[Views]) -> Views:
     """Return the items of several views as one, in memory; only rows that are meant are copied."""
-    sources = {name: _joined_sources([part.source(name) for part in parts]) for name in parts[0].names}
+    sources = {name: _joined_sources([part.source(name) for part in parts]) for name in parts[0].all_names}
     return Views._from_sources(sources, parts[0].table)
 
 
@@ -68,4 +73,4 @@ def _joined_sources(parts: list[Source]) -> Source:
             [part.lengths[rows] for part, rows in zip(parts, present, strict=True) if part.lengths is not None]
         )
     first = parts[0]
-    return Source(matrix, rows, first.columns, lengths, None, first.features, first.family, nonzeros)
+    return Source(matrix, rows, first.columns, lengths, None, first.features, first.family, nonzeros, first.linear_only)

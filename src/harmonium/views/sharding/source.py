@@ -30,6 +30,7 @@ class ShardedSource(Source):
             ("features", first.features),
             ("family", first.family),
             ("nonzeros", None),
+            ("linear_only", first.linear_only),
             ("_views", views),
             ("_name", name),
             ("_first", first),

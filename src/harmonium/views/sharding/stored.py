@@ -28,7 +28,9 @@ class StoredShard(Shard):
         """Return the views."""
         with np.load(self.path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        sources = {name: _source(self.like.source(name), number, arrays) for number, name in enumerate(self.like.names)}
+        sources = {
+            name: _source(self.like.source(name), number, arrays) for number, name in enumerate(self.like.all_names)
+        }
         return Views._from_sources(sources, self.like.table)
 
 
@@ -55,7 +57,7 @@ def store_views(blocks: Iterable[Views], folder: str | os.PathLike[str]) -> list
         like = views[:0].copied() if like is None else like
         path = place / f"{number:06d}.npz"
         arrays: dict[str, np.ndarray] = {}
-        for position, name in enumerate(like.names):
+        for position, name in enumerate(like.all_names):
             arrays |= _arrays(position, views.source(name).copied())
         np.savez(path, **arrays)  # type: ignore[arg-type]
         shards.append(StoredShard(f"block {number}", len(views), None, str(path), like))
