@@ -46,6 +46,7 @@ DOCUMENTED = [
 
 #: the other modules: what of them is for users is imported by a module above
 INTERNAL = {
+    "additive",
     "batch",
     "cli",
     "energy",
