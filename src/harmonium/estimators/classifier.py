@@ -114,7 +114,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     n_topics_ : int
         Number of topics, which come before the dimensions.
     shares_ : dict of str to float
-        What scores are mixed of: shares of "topics", "dimensions" and "inputs". Empty if no rows were held out.
+        What scores are mixed of: shares of "topics", "dimensions" and "inputs", and of "curves" if there are any. Empty
+        if no rows were held out.
     n_components_ : int
         Number of hidden units. For layers that select units (`IBP`, `SpikeSlab`), of those that were kept.
     components_ : ndarray of shape (n_components_, n_features)

@@ -165,7 +165,7 @@ class Supervised(Beside):
         Returns
         -------
         dict of str to ndarray of shape (n_rows, n_outputs)
-            "topics", "bias" and, if the head has a linear part, the name of each view.
+            "topics", "bias" and, if the head has a linear part, the name of each view, and "curves" if it has any.
             `harmonium.report.decision_table` makes shares of them.
         """
         views = known_views(self, X)
@@ -269,7 +269,7 @@ class Supervised(Beside):
 
     @property
     def shares_(self) -> dict[str, float]:
-        """What scores are mixed of: shares of "topics", "dimensions" and "inputs".
+        """What scores are mixed of: shares of "topics", "dimensions", "inputs", "curves".
 
         Held-out rows have chosen them: as much of the topics as does no harm. Empty if no rows were held out.
         ``fitted_.account`` says it in a sentence.

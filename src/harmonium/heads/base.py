@@ -493,7 +493,8 @@ class Head(Part):
         Returns
         -------
         dict of str to ndarray of shape (rows, n_outputs_)
-            "topics"; if there is any, "bias"; and the name of each view that adds to the scores directly.
+            "topics"; if there is any, "bias"; the name of each view that adds to the scores directly; and "curves", if
+            there are any.
         """
         return {"topics": self.scores(energy, parameters, batch)}
 

@@ -10,6 +10,7 @@ from harmonium.batch import Batch
 from harmonium.energy import Energy
 from harmonium.heads.base import Head
 from harmonium.hidden import BernoulliUnits, ComposedUnits, HiddenLayer
+from harmonium.linear.curves import CURVES
 from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.targets import Targets
 from harmonium.validation import Choice, Number
@@ -154,8 +155,11 @@ class LinearHead(Head):
         return parameters[HEAD_WEIGHTS].T
 
     def score_parts(self, energy: Energy, parameters: Parameters, batch: Batch) -> dict[str, np.ndarray]:
-        """Return E[h | x] V, b, and what each view adds directly."""
-        by_view = {} if self.linear_part_ is None else self.linear_part_.parts(energy.families, batch)
+        """Return E[h | x] V, b, and what each view and the curves add directly."""
+        part = self.linear_part_
+        by_view = {} if part is None else part.parts(energy.families, batch)
+        if part is not None and part.curves is not None:
+            by_view[CURVES] = np.sum(list(part.curves.parts(energy.families, batch).values()), axis=0)
         total = self.scores(energy, parameters, batch)
         bias = np.broadcast_to(parameters[HEAD_BIAS].astype(np.float64), total.shape)
         return {"topics": total - bias - sum(by_view.values(), np.zeros(total.shape)), "bias": bias, **by_view}

@@ -9,6 +9,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.heads import Head
+from harmonium.linear.curve_search import add_curves
 from harmonium.linear.search import LinearSearch, linear_search
 from harmonium.linear.skip import LinearPart
 from harmonium.linear.stacking import linear_alone, may_help, stacked
@@ -129,6 +130,8 @@ def fit_head(
         try:
             if state.rows and (head.allows_linear_part or plan.weighs_views_of(problem)):
                 linear = linear_search(head, problem.energy.families, known, state.rows)
+                if head.allows_linear_part and head.allows_kernel:
+                    add_curves(linear)
                 if plan.weighs_views_of(problem):
                     weights = linear.best_without_kernel().settings.weights
                     problem = replace(problem, view_weights=dict.fromkeys(weights, 1.0))
@@ -188,7 +191,9 @@ def _composed(
     if judged.scores is None or not head.linear_losses or head.is_solved:
         return judged
     means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.are_topics]
-    topics = topic_scores(head, means, targets, state.rows, judged.scores)
+    # the errors of a few held-out rows hardly tell by how much curves that give way to topics are missed
+    has_curves = judged.linear_part is not None and judged.linear_part.curves is not None
+    topics = topic_scores(head, means, targets, state.rows, judged.scores, must_help=has_curves)
     if topics is None:
         return replace(judged, shares=judged.shares | {"topics": 0.0})
     shares = {name: (1 - topics.share) * share for name, share in judged.shares.items()}
@@ -307,7 +312,7 @@ def _judged(
     if linear_part is not None:
         linear_part = linear_part.rescaled(linear.views.families, problem.energy.families)
     training = replace(training, parameters=stack.weighted(training.parameters))
-    shares = {"dimensions" if beside_topics else "topics": stack.alpha, "inputs": 1 - stack.alpha}
+    shares = {"dimensions" if beside_topics else "topics": stack.alpha} | stack.shares
     return _Judged(problem, training, stack.scores, linear_part, shares)
 
 
