@@ -169,6 +169,11 @@ def test_files_that_are_wrong_are_refused(model: HarmoniumClassifier) -> None:
     with pytest.raises(ValueError, match="2 finite numbers"):
         Curves.restored(constants | {values: np.full_like(constants[values], np.nan)}, 2)
     assert Curves.restored({"factors": np.zeros(0)}, 2) is None
+    curves_of(model).check(model.families_)
+    with pytest.raises(ValueError, match="its 0 columns"):
+        curves_of(model).check({"words": model.families_["numbers"]})
+    with pytest.raises(ValueError, match="its 2 columns"):
+        Curves({"numbers": {2: next(iter(curves_of(model).by_view["numbers"].values()))}}).check(model.families_)
 
 
 # ---- what they learn from --------------------------------------------------------------------------------------------

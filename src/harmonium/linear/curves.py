@@ -68,6 +68,13 @@ class Curves:
         columns = np.full((n_rows, family.n_columns), np.nan) if view is None else columns_of(family, view)
         return {column: function(columns[:, column]) for column, function in self.by_view[name].items()}
 
+    def check(self, families: Mapping[str, Family]) -> None:
+        """Refuse curves of columns that the views have not, such as those of a file that was changed."""
+        for name, functions in self.by_view.items():
+            n_columns = families[name].n_columns if name in families else 0
+            if not all(0 <= column < n_columns for column in functions):
+                raise ValueError(f"curves of view {name!r} must be those of its {n_columns} columns")
+
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""
         found: dict[str, np.ndarray] = {}

@@ -234,6 +234,8 @@ def _check_parameters(
         shapes |= {own_of(view, name): np.shape(value) for name, value in family.own_parameters().items()}
     if head is not None:
         shapes |= {name: value.shape for name, value in head.initial_parameters(hidden).items()}
+        if head.linear_part_ is not None and head.linear_part_.curves is not None:
+            head.linear_part_.curves.check(families)
         for view, (family, _) in head.added_views(Targets(np.zeros((0, 1)), np.zeros(0))).items():
             found_family = families.get(view)
             if type(found_family) is not type(family) or found_family.n_features_ != head.n_outputs_:
