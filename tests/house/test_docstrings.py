@@ -47,6 +47,7 @@ DOCUMENTED = [
 
 #: the other modules: what of them is for users is imported by a module above
 INTERNAL = {
+    "additive",
     "batch",
     "cli",
     "energy",

@@ -185,7 +185,7 @@ def test_rows_that_lack_a_view_are_predicted_as_they_were_judged(dense: bool) ->
     path, bias = search.linear_part(best, np.ones(3))
     scores = path.scores(problem.energy.families, data.batch(rows, problem.energy.families)) + bias
     features = search.views.joined(best.settings.preparation, best.settings.weights)
-    weights, intercept = search._solve(best.settings, features, rows)
+    weights, intercept = search.solve(best.settings, features, rows)
     np.testing.assert_allclose(scores, features @ weights + intercept, atol=1e-5)
     assert np.mean(scores.argmax(axis=1)[Y == 0] == 0) > 0.9
 

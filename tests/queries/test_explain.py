@@ -254,7 +254,7 @@ def test_the_predicted_class_is_explained_unless_another_is_asked_for() -> None:
     topics = sum(topic["total"] for topic in told["topics"]) + told["topics_rest"]
     features = sum(entry["total"] for entry in told["features"]) + told["features_rest"]
     views = sum(entry["total"] for entry in told["views"])
-    for listed in (topics + told["dimensions"] + told["inputs"], features, views):
+    for listed in (topics + told["dimensions"] + told["inputs"] + told["curves"], features, views):
         np.testing.assert_allclose(told["base"] + listed, told["score"], rtol=1e-9)
     assert why.to_dict("2")["output"] == "2"
     with pytest.raises(ValueError, match="one of 0, 1, 2"):

@@ -11,6 +11,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from harmonium import HarmoniumRegressor, Stochastic, TableViews, load
+from harmonium.estimators.input import known_views
 from harmonium.tables import Category, Name, Reader
 from harmonium.tables.ngrams import learned_ngrams
 from harmonium.views.sharding.joining import join_batches, join_views
@@ -75,10 +76,10 @@ def test_hidden_units_do_not_see_characters() -> None:
     frame = bikes()
     model = fitted(frame)
     assert set(model.families_) == {"bike", "numbers"}
-    views = model.as_views(frame.head())
+    views = known_views(model, frame.head())
     assert views.names == ["bike", "numbers"]
     assert list(views.linear_families) == ["bike_characters"]
-    assert not any("bike_characters" in name for name in model.parameters_)
+    assert not any("bike_characters" in name for name in model.fitted_.parameters)
     assert "bike_characters" in model.views_.loc["bike", "view"]
 
 

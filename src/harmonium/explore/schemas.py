@@ -47,6 +47,7 @@ EXPLANATION = record(
     topics_rest=NUMBER,
     dimensions=NUMBER,
     inputs=NUMBER,
+    curves=NUMBER,
     views=listed(record(view=TEXT, present=FLAG, total=NUMBER, **_PARTS)),
     features=listed(record(**_MOVED["properties"], **_PARTS)),
     features_rest=NUMBER,

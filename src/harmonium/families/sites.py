@@ -119,3 +119,8 @@ def log_total(
     if support.integer:
         return log_sum(log_density, support, inside)
     return log_integral(log_density, inside, step)
+
+
+def has_codes(family: Family) -> bool:
+    """Return whether columns are codes of categories, each of which has a feature."""
+    return family.support.integer and family.codec.n_columns == family.codec.n_sites < family.n_features_

@@ -41,9 +41,9 @@ class Hinge(LinearHead):
         rows say that this is better. Classes that a dict does not name weigh 1.
     linear_part : {"auto", "linear", False}, default="auto"
         Whether scores may have a linear part, a skip connection from the inputs, beside the topics: "auto" chooses its
-        penalty and its weight on held-out rows, and needs some; where rows are few, Nystroem features of a Gaussian
-        kernel may take the place of numbers. "linear" keeps it linear in the inputs; False leaves the topics alone, as
-        the paper does, and so does ``solver="alternate"``.
+        penalty and its weight on held-out rows, and needs some; columns of dense views may have curves besides, and
+        where rows are few, Nystroem features of a Gaussian kernel may take the place of numbers. "linear" keeps it
+        linear in the inputs; False leaves the topics alone, as the paper does, and so does ``solver="alternate"``.
 
     Attributes
     ----------

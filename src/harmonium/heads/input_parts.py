@@ -13,6 +13,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
 from harmonium.heads.outputs.constants import Constants
+from harmonium.linear.curves import Curves
 from harmonium.linear.skip import LinearPart
 
 
@@ -42,6 +43,13 @@ class InputPart(Protocol):
 
     def explained(self, families: Mapping[str, Family], name: str, view: ViewBatch) -> tuple[np.ndarray, np.ndarray]:
         """Return what each statistic of one row adds beyond the average row, and what all of them leave."""
+
+    @property
+    def curves(self) -> Curves | None:
+        """Functions of single columns, if it has any."""
+
+    def check(self, families: Mapping[str, Family]) -> None:
+        """Refuse what does not go with the views, such as that of a file that was changed."""
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep, under names of its own."""

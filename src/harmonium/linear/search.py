@@ -22,6 +22,7 @@ import scipy.sparse
 
 from harmonium.families import Family
 from harmonium.linear.comparison import is_better, mean_error
+from harmonium.linear.curves import Curves
 from harmonium.linear.features import Preparation, PreparedViews
 from harmonium.linear.scaling import Features
 from harmonium.linear.skip import LinearPart
@@ -86,17 +87,28 @@ class LinearModel:
         How wrong they are.
     error : float
         Their weighted mean.
+    share_of_curves : float
+        Share of curves in how much the scores vary; 0 if there are none.
     """
 
     settings: LinearSettings
     scores: np.ndarray
     errors: np.ndarray
     error: float
+    share_of_curves: float = field(default=0.0, kw_only=True)
 
     @property
     def uses_kernel(self) -> bool:
         """Whether Nystroem features take the place of numbers."""
         return self.settings.preparation.gamma > 0
+
+    def improves(self, other: LinearModel, rows: np.ndarray | slice, weight: np.ndarray) -> bool:
+        """Return whether errors on some held-out rows are clearly smaller than another's."""
+        return is_better(self.errors[rows], other.errors[rows], weight)
+
+    def curves(self) -> tuple[Curves, np.ndarray] | None:
+        """Return the curves that the scores have besides, and what they add to the bias; None if there are none."""
+        return None
 
 
 @dataclass
@@ -117,6 +129,8 @@ class LinearSearch:
         Targets of the held-out rows, one fold after the other.
     tried : list of LinearModel
         All models so far.
+    curved : LinearModel, optional
+        The best of them with curves, if there are any (`harmonium.linear.curve_search`).
     """
 
     task: LinearTask
@@ -125,6 +139,7 @@ class LinearSearch:
     folds: Folds
     targets: Targets
     tried: list[LinearModel] = field(default_factory=list)
+    curved: LinearModel | None = None
 
     def best(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
         """Return the model with the smallest error on some of the held-out rows, or a simpler one that is as good.
@@ -133,13 +148,16 @@ class LinearSearch:
         """
         weight = self.targets.weight[rows]
         first, linear = self._lowest(rows, self.tried), self.best_without_kernel(rows)
-        if not is_better(first.errors[rows], linear.errors[rows], weight):
-            first = linear
+        best = self.simplest(first if first.improves(linear, rows, weight) else linear, rows)
+        return self.curved if self.curved is not None and self.curved.improves(best, rows, weight) else best
+
+    def simplest(self, first: LinearModel, rows: np.ndarray | slice = slice(None)) -> LinearModel:
+        """Return the model with the smallest C that is as good as a given one on some of the held-out rows."""
+        weight = self.targets.weight[rows]
         alike = [
             model
             for model in self.tried
-            if replace(model.settings, C=first.settings.C) == first.settings
-            and not is_better(first.errors[rows], model.errors[rows], weight)
+            if replace(model.settings, C=first.settings.C) == first.settings and not first.improves(model, rows, weight)
         ]
         return min(alike, key=lambda model: model.settings.C)
 
@@ -166,13 +184,17 @@ class LinearSearch:
     def linear_part(self, model: LinearModel, factor: np.ndarray) -> tuple[LinearPart, np.ndarray]:
         """Return the linear part whose scores are those of a model of all rows, times a factor, and the bias."""
         settings = model.settings
-        features = self.views.joined(settings.preparation, settings.weights)
-        weights, bias = self._solve(settings, features, np.arange(len(self.all_targets.weight)))
+        weights, bias = self.solve(settings, self.features(settings), np.arange(len(self.all_targets.weight)))
         # a view's weight belongs to the weights of its features, as rows of length 1 have no other scale
         scalers = self.views.scalers(settings.preparation)
         by_view = [np.full(scaler.n_features, settings.weights[name]) for name, scaler in scalers.items()]
         weights = np.concatenate(by_view)[:, None] * weights * factor
-        return LinearPart.of(scalers, weights, self.views.of_lacking(settings.preparation)), bias * factor
+        part = LinearPart.of(scalers, weights, self.views.of_lacking(settings.preparation))
+        found = model.curves()
+        if found is None:
+            return part, bias * factor
+        curves, intercept = found
+        return replace(part, curves=curves.scaled(factor)), (bias + intercept) * factor
 
     def run(self) -> None:
         """Choose preparation, loss and C, then the weights of the views, each on top of what was chosen before."""
@@ -241,16 +263,21 @@ class LinearSearch:
         for model in self.tried:
             if model.settings == settings:
                 return model
-        features, parts = self.views.joined(settings.preparation, settings.weights), []
+        features, parts = self.features(settings), []
         for train, held in self.folds:
-            weights, bias = self._solve(settings, features, train)
+            weights, bias = self.solve(settings, features, train)
             parts.append(features[held] @ weights + bias)
         scores = np.concatenate(parts)
         errors = self.task.error(scores, self.targets.values)
         self.tried.append(LinearModel(settings, scores, errors, mean_error(errors, self.targets.weight)))
         return self.tried[-1]
 
-    def _solve(self, settings: LinearSettings, features: Features, rows: np.ndarray) -> Solution:
+    def features(self, settings: LinearSettings) -> Features:
+        """Return the features of all rows."""
+        return self.views.joined(settings.preparation, settings.weights)
+
+    def solve(self, settings: LinearSettings, features: Features, rows: np.ndarray) -> Solution:
+        """Return weights and bias of a linear model of some of the rows."""
         size = features.nnz if scipy.sparse.issparse(features) else features.size
         max_rows = max(1, int(_MAX_NUMBERS * features.shape[0] / max(size, 1)))
         rows = rows[self.all_targets.counting[rows]]

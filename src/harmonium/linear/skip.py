@@ -4,7 +4,8 @@
 
 x̃ are the scaled views (`harmonium.linear.scaling`). U solves the convex problem of a linear model of x̃ alone, and its
 scores are stacked with those of the units; penalty and stacking weight are chosen on held-out rows, by
-`harmonium.linear.search` and `harmonium.linear.stacking`.
+`harmonium.linear.search` and `harmonium.linear.stacking`. Curves of single columns may come on top
+(`harmonium.linear.curves`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
 from harmonium.families.scale import scale_factors
+from harmonium.linear.curves import CURVES, Curves
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 
@@ -37,11 +39,14 @@ class LinearPart:
         U, by view.
     typical : dict of str to ndarray of shape (outputs,)
         What each view adds to the scores of a row that lacks it.
+    curves : Curves, optional
+        Functions of single columns that add to the scores besides.
     """
 
     scalers: dict[str, ViewScaler]
     weights: dict[str, np.ndarray]
     typical: dict[str, np.ndarray]
+    curves: Curves | None = None
 
     @classmethod
     def of(cls, scalers: dict[str, ViewScaler], weights: np.ndarray, lacking: Mapping[str, np.ndarray]) -> Self:
@@ -68,7 +73,7 @@ class LinearPart:
         weights, typical = (
             {name: factor * value for name, value in part.items()} for part in (self.weights, self.typical)
         )
-        return replace(self, weights=weights, typical=typical)
+        return replace(self, weights=weights, typical=typical, curves=self.curves and self.curves.scaled(factor))
 
     def rescaled(self, before: Mapping[str, Family], after: Mapping[str, Family]) -> Self:
         """Return the linear part with the same scores, for families whose features have another scale."""
@@ -79,11 +84,11 @@ class LinearPart:
         return replace(self, scalers=scalers)
 
     def scores(self, families: Mapping[str, Family], batch: Batch) -> np.ndarray:
-        """Return x̃ U for each row of a batch, in float64."""
+        """Return x̃ U and the curves for each row of a batch, in float64."""
         return np.sum(list(self.parts(families, batch).values()), axis=0)
 
     def parts(self, families: Mapping[str, Family], batch: Batch) -> dict[str, np.ndarray]:
-        """Return what each view adds to the scores of each row."""
+        """Return what each view adds to the scores of each row, and "curves", if there are any."""
         found = {}
         for name, typical in self.typical.items():
             view = batch.views.get(name) or batch.inputs.get(name)
@@ -93,6 +98,8 @@ class LinearPart:
             found[name] = self.scalers[name].transform(families.get(name), view) @ self.weights[name]
             if view.missing is not None:
                 found[name][view.missing.all(axis=1)] = typical
+        if self.curves is not None:
+            found[CURVES] = np.sum(list(self.curves.parts(families, batch).values()), axis=0)
         return found
 
     @property
@@ -130,6 +137,11 @@ class LinearPart:
         contributions = self.scalers[name].contributions(families[name], view, self.weights[name])
         return contributions, whole - contributions.sum(axis=0)
 
+    def check(self, families: Mapping[str, Family]) -> None:
+        """Refuse what does not go with the views, such as curves of a file that was changed."""
+        if self.curves is not None:
+            self.curves.check(families)
+
     def constants(self) -> dict[str, np.ndarray]:
         """Return the arrays that a file has to keep."""
         found: dict[str, np.ndarray] = {}
@@ -145,7 +157,7 @@ class LinearPart:
                 kernel = scaler.nystroem
                 kept |= {"landmarks": kernel.landmarks, "basis": kernel.basis, "precision": np.array([kernel.gamma])}
             found |= {f"{_PREFIX}{name}/{what}": np.asarray(value, dtype=np.float64) for what, value in kept.items()}
-        return found
+        return found | (self.curves.constants() if self.curves else {})
 
     @classmethod
     def restored(cls, constants: Mapping[str, np.ndarray], n_outputs: int) -> Self | None:
@@ -157,7 +169,7 @@ class LinearPart:
                 kept.setdefault(view, {})[what] = value
         if not kept:
             return None
-        part = cls({}, {}, {})
+        part = cls({}, {}, {}, Curves.restored(constants, n_outputs))
         for view, arrays in kept.items():
             part.scalers[view] = _restored_scaler(view, arrays, n_outputs)
             part.weights[view], part.typical[view] = arrays["weights"], arrays["typical"]

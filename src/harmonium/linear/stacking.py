@@ -43,12 +43,21 @@ class Stack:
         Stacking weight of the units, between 0 and 1.
     scores : ndarray of shape (rows, outputs)
         Scores of the held-out rows, one fold after the other; those of a fold by what the other folds choose.
+    share_of_curves : float
+        Share of curves in what the linear part adds.
     """
 
     linear_part: LinearPart | None
     bias: np.ndarray
     alpha: float
     scores: np.ndarray
+    share_of_curves: float = 0.0
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares of the linear part in the scores: of inputs, and of curves if there are any."""
+        found = {"inputs": (1 - self.alpha) * (1 - self.share_of_curves)}
+        return found | ({"curves": (1 - self.alpha) * self.share_of_curves} if self.share_of_curves else {})
 
     def weighted(self, parameters: Parameters) -> Parameters:
         """Return parameters whose head is multiplied by alpha."""
@@ -68,14 +77,16 @@ def stacked(search: LinearSearch, scores: list[np.ndarray]) -> Stack:
     if best.alpha == 1:
         return Stack(None, np.zeros(units.shape[1]), 1.0, held_out)
     part, bias = search.linear_part(best.linear, (1 - best.alpha) * best.factor)
-    return Stack(part, bias + (1 - best.alpha) * best.shift, best.alpha, held_out)
+    bias = bias + (1 - best.alpha) * best.shift
+    return Stack(part, bias, best.alpha, held_out, best.linear.share_of_curves)
 
 
 def linear_alone(search: LinearSearch) -> Stack:
     """Return the best linear part with an alpha of zero, as not all folds have scores of the units."""
     best = search.best()
     held_out = _by_other_folds([len(held) for _, held in search.folds], lambda rows: search.best(rows).scores)
-    return Stack(*search.linear_part(best, np.ones(held_out.shape[1])), 0.0, held_out)
+    part, bias = search.linear_part(best, np.ones(held_out.shape[1]))
+    return Stack(part, bias, 0.0, held_out, best.share_of_curves)
 
 
 def _by_other_folds(sizes: list[int], scores_of_best: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -7,15 +7,19 @@ from typing import Protocol
 
 import numpy as np
 
+from harmonium.additive.losses import Loss
 from harmonium.linear.models import LinearModels
 from harmonium.targets import Targets
 
 
 class Outputs(Protocol):
-    """The part of the outputs of a head that stacking needs."""
+    """The part of the outputs of a head that stacking and curves need."""
 
     def comparable(self, scores: np.ndarray, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
         """Return factor and shift of each score that put scores of different models on one scale."""
+
+    def smooth_loss(self, targets: Targets) -> Loss | None:
+        """Return the loss of scores on that scale; None if curves cannot learn by one."""
 
 
 class LinearTask(Protocol):

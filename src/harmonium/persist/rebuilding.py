@@ -229,6 +229,8 @@ def _check_parameters(
         shapes |= {own_of(view, name): np.shape(value) for name, value in family.extra_parameters.initial.items()}
     if head is not None:
         shapes |= {name: value.shape for name, value in head.initial_parameters(hidden).items()}
+        for part in head.input_parts_:
+            part.check(families)
         for view, added in head.added_views.items():
             expected_family, found_family = type(added.family), families.get(view)
             if type(found_family) is not expected_family or found_family.n_features_ != head.n_outputs_:

@@ -18,7 +18,8 @@ s_k is the slope of the secant. As a_k is linear in φ, that is the integral of 
 the average item to the row (integrated gradients, Sundararajan, Taly & Yan 2017), for Bernoulli units too; it adds up
 exactly, and where m is linear it is V_k W_ik (φ_i - φ̄_i), as anyone would say. Statistics that are missing are what
 the model expects, and are marked. A linear part adds x̃_i U_i; one of Nystroem features is followed from the mean row by
-integrated gradients as well, and the error of the quadrature is spread over all features.
+integrated gradients as well, and the error of the quadrature is spread over all features. Curves are zero at the
+average row, and the share of a column is what its curve is.
 
 Words and tags that a row has not are one feature, "(absent)", to which belongs what the average row has of them
 directly; a view that a row lacks is one feature, "(missing)"; the codes of a category are one feature, its value.
@@ -33,8 +34,10 @@ import pandas as pd
 
 from harmonium.batch import Batch, ViewBatch
 from harmonium.families import Family
+from harmonium.families.sites import has_codes
 from harmonium.heads import Head
 from harmonium.kernels.sparse.matrix import dense_row, is_sparse
+from harmonium.linear.curves import Curves
 from harmonium.params import HIDDEN_BIAS, weights_of
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.explanation import ABSENT, MISSING, Explanation
@@ -50,6 +53,7 @@ class _Part:
     table: pd.DataFrame
     moves: np.ndarray
     directly: np.ndarray
+    curves: np.ndarray
 
 
 def explain(model: FittedModel, views: Views) -> list[Explanation]:
@@ -92,7 +96,8 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
     for name, view in batch.inputs.items():
         parts.append(_linear_only(model, head, name, view, parts[0].moves.shape[1]))
     unit_moves = np.concatenate([part.moves for part in parts])
-    directly = np.concatenate([part.directly for part in parts])
+    curves = np.concatenate([part.curves for part in parts])
+    directly = np.concatenate([part.directly for part in parts]) + curves
     base = readout.scores(energy, parameters, before[None])[0].astype(np.float64)
     for part in head.input_parts_:
         base = base + np.sum(list(part.average.values()), axis=0)
@@ -106,6 +111,7 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
         moves=unit_moves,
         rates=rates * factor,
         directly=directly * factor,
+        curves=curves * factor if _curves(head) else None,
         predicted=_predicted(model, scores),
         labels=labels,
     )
@@ -148,10 +154,13 @@ def _listed(
     """Return the features of a view: those that a row has by their names, others together."""
     family = model.families[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
+    curves, own = np.zeros_like(directly), _curves(head)
     for part in head.input_parts_:
         if name in part.view_names:
             more, left = part.explained(model.families, name, view)
             directly, rest = directly + more, rest + left
+    if own is not None and name in own.by_view:
+        curves = own.contributions(family, name, view)
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
     present = np.ones(len(moves), dtype=bool)
     several = len(moves) > 1 and origins[0] == origins[-1]
@@ -165,6 +174,7 @@ def _listed(
         present = np.append(present, False)
         moves = np.vstack([moves, np.zeros((1, moves.shape[1]))])
         directly, rest = np.vstack([directly, rest]), np.zeros_like(rest)
+        curves = np.vstack([curves, rest])
     else:
         if view.missing is not None:
             present = ~family.codec.spread(view.missing)[0]
@@ -172,7 +182,13 @@ def _listed(
     directly = directly + rest / len(directly)
     table = pd.DataFrame({"view": origins, "feature": names, "present": present})
     group = table.groupby(["view", "feature"], sort=False).ngroup().to_numpy()
-    return _Part(table.drop_duplicates(["view", "feature"]), _totals(moves, group), _totals(directly, group))
+    totals = (_totals(values, group) for values in (moves, directly, curves))
+    return _Part(table.drop_duplicates(["view", "feature"]), *totals)
+
+
+def _curves(head: Head) -> Curves | None:
+    """Return the curves of a head, if it has any."""
+    return next((part.curves for part in head.input_parts_ if part.curves is not None), None)
 
 
 def _linear_only(model: FittedModel, head: Head, name: str, view: ViewBatch, n_units: int) -> _Part:
@@ -183,12 +199,12 @@ def _linear_only(model: FittedModel, head: Head, name: str, view: ViewBatch, n_u
         if name in part.view_names:
             whole = whole + part.beyond_average(model.families, name, view)
     line = {"view": model.table.origins[name][0], "feature": f"({name})", "present": bool(view.observed_rows[0])}
-    return _Part(pd.DataFrame([line]), np.zeros((1, n_units)), whole[None])
+    return _Part(pd.DataFrame([line]), np.zeros((1, n_units)), whole[None], np.zeros_like(whole[None]))
 
 
 def _values(family: Family, names: np.ndarray, statistic: np.ndarray) -> np.ndarray:
     """Return the names of features, where all codes of a category are called by the one that is there or likeliest."""
-    if not family.support.integer or not family.codec.n_columns == family.codec.n_sites < len(names):
+    if not has_codes(family):
         return names
     site = family.codec.spread(np.arange(family.codec.n_sites)[None])[0]
     names = names.copy()

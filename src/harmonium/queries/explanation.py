@@ -10,8 +10,8 @@ import pandas as pd
 
 #: what is not in a row: words and tags together, and views as a whole
 ABSENT, MISSING = "(absent)", "(missing)"
-#: units that are no topics, and the part of the scores that does not come through units
-DIMENSIONS, INPUTS = "dimensions", "inputs"
+#: units that are no topics, and the parts of the scores that do not come through units
+DIMENSIONS, INPUTS, CURVES = "dimensions", "inputs", "curves"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,13 @@ class Explanation:
     rates : ndarray of shape (n_units, n_outputs)
         By how much a unit moves the scores.
     directly : ndarray of shape (n_features, n_outputs)
-        What each feature adds to the scores past the units.
+        What each feature adds to the scores past the units, curves included.
     predicted : int
         Number of the output that is predicted; 0 if there are no classes.
     labels : list of str
         Labels of the topics, which come first among the units. Others are dimensions.
+    curves : ndarray of shape (n_features, n_outputs), optional
+        What the curve of each feature adds; None if the model has no curves.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Explanation:
     directly: np.ndarray
     predicted: int = 0
     labels: list[str] = field(default_factory=list)
+    curves: np.ndarray | None = None
 
     @property
     def topics(self) -> np.ndarray:
@@ -118,16 +121,17 @@ class Explanation:
             Name of the score. Default: what is predicted.
         by : {"feature", "view", "topic"}, default="feature"
             What is listed: features; views, or columns if the model was fitted on a table; or topics, followed by
-            "dimensions" (all other units) and "inputs" (what does not come through units).
+            "dimensions" (all other units), "inputs" (what does not come through units) and "curves", if there are any.
         unit : str, optional
-            Only what comes through a topic, such as "topic_0", or through "dimensions" or "inputs".
+            Only what comes through a topic, such as "topic_0", or through "dimensions", "inputs" or "curves".
 
         Returns
         -------
         DataFrame
             Column ``total``, which adds up to the score less its base or to what the unit adds. Before it stand
             ``view``, ``feature`` and ``present``; ``view`` and ``present``; or ``unit`` and ``label``. Without a unit,
-            features and views also have ``through_units`` and ``inputs``, the parts of the total.
+            features and views also have ``through_units``, ``inputs`` and, if there are any, ``curves``: the parts of
+            the total.
         """
         number = self.number_of(output)
         if by not in ("feature", "view", "topic"):
@@ -139,8 +143,9 @@ class Explanation:
             totals = {name: float(self._through(name, number).sum()) for name in ([unit] if unit else units)}
             return self._topic_table(totals)
         if unit is None:
-            through, inputs = self.through[:, number], self.directly[:, number]
-            table = self.features.assign(through_units=through, inputs=inputs, total=through + inputs)
+            through, directly = self.through[:, number], self.directly[:, number]
+            parts = {name: self._through(name, number) for name in units if name in (INPUTS, CURVES)}
+            table = self.features.assign(through_units=through, **parts, total=through + directly)
         else:
             table = self.features.assign(total=self._through(unit, number))
         if by == "view":
@@ -157,13 +162,15 @@ class Explanation:
         found = {f"topic_{topic}": slice(topic, topic + 1) for topic in range(n_topics)}
         if len(self.rates) > n_topics:
             found[DIMENSIONS] = slice(n_topics, None)
-        return found | {INPUTS: slice(0)}
+        found[INPUTS] = slice(0)
+        return found if self.curves is None else found | {CURVES: slice(0)}
 
     def _through(self, unit: str, number: int) -> np.ndarray:
         """Return what each feature adds to a score through some units, or past all of them."""
         own = self._units()[unit]
-        directly = self.directly[:, number] if unit == INPUTS else 0.0
-        return np.asarray(self.moves[:, own] @ self.rates[own, number] + directly)
+        curves = np.zeros(len(self.directly)) if self.curves is None else self.curves[:, number]
+        past_units = {INPUTS: self.directly[:, number] - curves, CURVES: curves}
+        return np.asarray(self.moves[:, own] @ self.rates[own, number] + past_units.get(unit, 0.0))
 
     def _topic_table(self, totals: dict[str, float]) -> pd.DataFrame:
         """Return what units add: topics, the largest first, before the others."""
@@ -193,11 +200,12 @@ class Explanation:
         dict
             Entries ``output``, ``score``, ``base``; ``topics``, ``views`` and ``features``, lists of dicts with the
             columns of `table`; ``topics_rest`` and ``features_rest``, what is not listed. Topics also have their number
-            ``topic`` and their ``features``. ``dimensions`` and ``inputs`` are what does not come through topics.
+            ``topic`` and their ``features``. ``dimensions``, ``inputs`` and ``curves`` are what does not come through
+            topics.
         """
         number = self.number_of(output)
         units, features = self.table(output, "topic"), self.table(output)
-        others = dict(units[units["unit"].isin([DIMENSIONS, INPUTS])][["unit", "total"]].to_numpy())
+        others = dict(units[units["unit"].isin([DIMENSIONS, INPUTS, CURVES])][["unit", "total"]].to_numpy())
         topics = units.iloc[: len(self.labels)]
         listed = [
             {
@@ -216,6 +224,7 @@ class Explanation:
             "topics_rest": float(topics["total"][n:].sum()),
             "dimensions": float(others.get(DIMENSIONS, 0.0)),
             "inputs": float(others[INPUTS]),
+            "curves": float(others.get(CURVES, 0.0)),
             "views": self.table(output, "view").to_dict("records"),
             "features": first.to_dict("records"),
             "features_rest": float(features["total"].sum() - first["total"].sum()),

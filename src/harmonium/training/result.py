@@ -51,7 +51,8 @@ class FittedModel:
     table : Table, optional
         How a data frame becomes views, if the model was fitted on one.
     shares : dict of str to float
-        What scores are mixed of, if held-out rows have said so: shares of "topics", "dimensions" and "inputs".
+        What scores are mixed of, if held-out rows have said so: shares of "topics", "dimensions" and "inputs", and of
+        "curves" if there are any.
     remarks : tuple of str
         What the user should know about the fit.
 

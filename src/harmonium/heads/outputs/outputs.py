@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import expit, softmax
 
+from harmonium.additive.losses import Logistic, Loss, Softmax, Squares
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
 from harmonium.heads.outputs.conformal import conformal_quantile
 from harmonium.heads.outputs.constants import Constants, constant
@@ -101,6 +102,10 @@ class Outputs:
         """Return factor and shift of each score that put scores of different models on one scale, by held-out rows."""
         return np.ones(scores.shape[1]), np.zeros(scores.shape[1])
 
+    def smooth_loss(self, targets: Targets) -> Loss | None:
+        """Return the loss of scores on the scale that `comparable` leads to; None if curves cannot learn by one."""
+        return None
+
     def half_widths(self, interval: float) -> np.ndarray:
         """Return how far intervals of predicted numbers reach to both sides, for each column."""
         raise NotImplementedError
@@ -168,6 +173,10 @@ class ClassOutputs(Outputs):
     def comparable(self, scores: np.ndarray, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
         """Return the factors of log-probabilities, one for all classes of a column."""
         return np.repeat(self.calibrate(scores, targets), self.n_classes), np.zeros(scores.shape[1])
+
+    def smooth_loss(self, targets: Targets) -> Loss:
+        """Return the negative log-likelihood of classes."""
+        return Softmax(targets.values, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,6 +287,10 @@ class LabelOutputs(Outputs):
         factor, shift = fit_sigmoid(scores, targets.values, targets.weight)
         return np.full(scores.shape[1], factor), np.full(scores.shape[1], shift)
 
+    def smooth_loss(self, targets: Targets) -> Loss:
+        """Return the negative log-likelihood of labels."""
+        return Logistic(targets.values)
+
 
 @dataclass(frozen=True, eq=False)
 class NumberOutputs(Outputs):
@@ -299,6 +312,10 @@ class NumberOutputs(Outputs):
     def predict(self, scores: np.ndarray) -> np.ndarray:
         """Return numbers in the units of the targets."""
         return scores * self.scale + self.location
+
+    def smooth_loss(self, targets: Targets) -> Loss:
+        """Return squared distances."""
+        return Squares(targets.values)
 
     def units(self) -> tuple[float | np.ndarray, float | np.ndarray]:
         """Return scale and location of the targets."""

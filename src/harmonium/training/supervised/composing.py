@@ -118,13 +118,13 @@ class TopicScores:
 
 
 def topic_scores(
-    head: Head, means: np.ndarray, targets: Targets, folds: Folds, scores: np.ndarray
+    head: Head, means: np.ndarray, targets: Targets, folds: Folds, scores: np.ndarray, must_help: bool = False
 ) -> TopicScores | None:
     """Return a linear model of the topics with its share in the scores; None if topics have no say.
 
     The share is the best one if it is clearly better than none; otherwise as large as it can be, up to a fifth, without
-    a held-out row being predicted worse on average. ``means`` are E[h | x] of the topics for all rows, and ``scores``
-    those of the held-out rows without topics.
+    a held-out row being predicted worse on average, unless topics ``must_help``. ``means`` are E[h | x] of the topics
+    for all rows, and ``scores`` those of the held-out rows without topics.
     """
     targets = targets.as_rows()
     held = Targets.joined([targets.take(rows) for _, rows in folds])
@@ -135,8 +135,9 @@ def topic_scores(
     means_of_errors = np.array([mean_error(one, held.weight) for one in errors])
     chosen = int(np.argmin(means_of_errors))
     if not is_better(errors[chosen], errors[0], held.weight):
-        worse = np.flatnonzero(means_of_errors[: _N_HARMLESS + 1] > means_of_errors[0])
-        chosen = int(worse[0]) - 1 if len(worse) else _N_HARMLESS
+        n_harmless = 0 if must_help else _N_HARMLESS
+        worse = np.flatnonzero(means_of_errors[: n_harmless + 1] > means_of_errors[0])
+        chosen = int(worse[0]) - 1 if len(worse) else n_harmless
     if chosen == 0:
         return None
     known = np.flatnonzero(targets.counting)

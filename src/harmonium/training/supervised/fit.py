@@ -9,6 +9,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.heads import Head
+from harmonium.linear.curve_search import add_curves
 from harmonium.linear.search import LinearSearch, linear_search
 from harmonium.linear.skip import LinearPart
 from harmonium.linear.stacking import linear_alone, may_help, stacked
@@ -154,7 +155,10 @@ def _linear_search(problem: Problem, known: Data, plan: Plan, state: _HeadFit) -
     head = problem.known_head
     if not state.folds or not (head.linear.allows_part or plan.weighs_views_of(problem)):
         return None
-    return linear_search(head, problem.energy.families, known, state.folds)
+    linear = linear_search(head, problem.energy.families, known, state.folds)
+    if head.linear.allows_part and head.linear.allows_kernel:
+        add_curves(linear)
+    return linear
 
 
 def _as_linear_model_says(problem: Problem, linear: LinearSearch | None, plan: Plan) -> Problem:
@@ -242,7 +246,9 @@ def _composed(
     if judged.scores is None or not head.linear.losses or head.is_solved:
         return judged
     means = hidden_means(whole, known, training.result)[:, whole.energy.hidden.groups.are_topics]
-    topics = topic_scores(head, means, known.known_targets, state.folds, judged.scores)
+    # the errors of a few held-out rows hardly tell by how much curves that give way to topics are missed
+    has_curves = judged.linear_part is not None and judged.linear_part.curves is not None
+    topics = topic_scores(head, means, known.known_targets, state.folds, judged.scores, must_help=has_curves)
     if topics is None:
         return replace(judged, shares=judged.shares | {"topics": 0.0})
     shares = {name: (1 - topics.share) * share for name, share in judged.shares.items()}
@@ -320,7 +326,7 @@ def _judged(
     if linear_part is not None:
         linear_part = linear_part.rescaled(linear.views.families, problem.energy.families)
     training = replace(training, parameters=stack.weighted(training.parameters))
-    shares = {"dimensions" if beside_topics else "topics": stack.alpha, "inputs": 1 - stack.alpha}
+    shares = {"dimensions" if beside_topics else "topics": stack.alpha} | stack.shares
     return _Judged(problem, training, stack.scores, linear_part, shares)
 
 

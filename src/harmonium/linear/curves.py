@@ -1,0 +1,130 @@
+"""Curves: functions of single columns that add to the scores beside the linear part.
+
+A column of a dense view has one, such as a number, a date or a category of a table: a step function
+(`harmonium.additive.step_function`) of its value in the units of the data, or of its code, with a value for what is
+missing. It is zero on average over the training rows, so that its share of a score is the difference to the average
+row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from harmonium.additive.step_function import StepFunction
+from harmonium.batch import Batch, ViewBatch
+from harmonium.families import Family
+from harmonium.families.sites import has_codes
+from harmonium.kernels.sparse.matrix import is_sparse, to_dense
+
+#: name of what they add, in files too
+CURVES = "curves"
+_PREFIX = f"{CURVES}/"
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Functions of single columns, by view.
+
+    Attributes
+    ----------
+    by_view : dict of str to dict of int to StepFunction
+        Functions of the columns of each view, by number; other columns have none.
+    """
+
+    by_view: Mapping[str, Mapping[int, StepFunction]]
+
+    def scaled(self, factor: np.ndarray | float) -> Self:
+        """Return curves whose scores are these times a factor, one for each output or one for all."""
+        return type(self)(
+            {
+                name: {column: function.scaled(factor) for column, function in functions.items()}
+                for name, functions in self.by_view.items()
+            }
+        )
+
+    def parts(self, families: Mapping[str, Family], batch: Batch) -> dict[str, np.ndarray]:
+        """Return what the curves of each view add to the scores of each row."""
+        return {
+            name: np.sum(list(self._shares(families[name], name, batch.views.get(name), batch.n_rows).values()), axis=0)
+            for name in self.by_view
+        }
+
+    def contributions(self, family: Family, name: str, view: ViewBatch) -> np.ndarray:
+        """Return what each statistic of one row of a view adds to the scores: of a code, all of its category alike."""
+        shares = self._shares(family, name, view, 1)
+        site = family.codec.spread(np.arange(family.codec.n_sites)[None])[0]
+        number = np.bincount(site)
+        found = np.zeros((len(site), len(next(iter(shares.values()))[0])))
+        for column, share in shares.items():
+            found[site == column] = share[0] / number[column]
+        return found
+
+    def _shares(self, family: Family, name: str, view: ViewBatch | None, n_rows: int) -> dict[int, np.ndarray]:
+        """Return what each column of a view adds to the scores of each row."""
+        columns = np.full((n_rows, family.codec.n_columns), np.nan) if view is None else columns_of(family, view)
+        return {column: function(columns[:, column]) for column, function in self.by_view[name].items()}
+
+    def check(self, families: Mapping[str, Family]) -> None:
+        """Refuse curves of columns that the views have not, such as those of a file that was changed."""
+        for name, functions in self.by_view.items():
+            n_columns = families[name].codec.n_columns if name in families else 0
+            if not all(0 <= column < n_columns for column in functions):
+                raise ValueError(f"curves of view {name!r} must be those of its {n_columns} columns")
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return the arrays that a file has to keep."""
+        found: dict[str, np.ndarray] = {}
+        for name, functions in self.by_view.items():
+            for column, function in functions.items():
+                own = f"{_PREFIX}{name}/{column}"
+                found[f"{own}/thresholds"] = function.thresholds
+                found[f"{own}/values"] = np.vstack([function.values, function.missing])
+        return found
+
+    @classmethod
+    def restored(cls, constants: Mapping[str, np.ndarray], n_outputs: int) -> Self | None:
+        """Return the curves that `constants` described; None if there were none."""
+        by_view: dict[str, dict[int, StepFunction]] = {}
+        for key, thresholds in constants.items():
+            if not (key.startswith(_PREFIX) and key.endswith("/thresholds")):
+                continue
+            view, column = key.removeprefix(_PREFIX).removesuffix("/thresholds").rsplit("/", 1)
+            values = constants.get(f"{_PREFIX}{view}/{column}/values", np.zeros((0, 0)))
+            if values.shape != (len(thresholds) + 2, n_outputs) or not np.isfinite(values).all():
+                raise ValueError(f"curve {column} of view {view!r} must have {n_outputs} finite numbers for each step")
+            if thresholds.ndim != 1 or not (np.isfinite(thresholds).all() and (np.diff(thresholds) > 0).all()):
+                raise ValueError(f"curve {column} of view {view!r} must have finite thresholds in ascending order")
+            function = StepFunction(thresholds, values[:-1], values[-1])
+            by_view.setdefault(view, {})[int(column)] = function
+        return cls(by_view) if by_view else None
+
+
+def columns_of(family: Family, view: ViewBatch) -> np.ndarray:
+    """Return the columns of a view in the units of the data, codes of categories included; NaN where they are missing.
+
+    What inference has filled in counts as missing.
+    """
+    columns = family.codec.decode(to_dense(view.statistic)).astype(np.float64)
+    if view.missing is not None:
+        columns[view.missing] = np.nan
+    return columns
+
+
+def may_have_curves(family: Family, view: ViewBatch) -> bool:
+    """Return whether the columns of a view are dense, and each of them is observed or missing by itself."""
+    return (
+        not is_sparse(view.statistic)
+        and not family.support.whole_rows
+        and family.codec.n_sites == family.codec.n_columns
+    )
+
+
+def code_counts(family: Family) -> np.ndarray:
+    """Return the number of categories of each column; 0 for columns of numbers."""
+    if not has_codes(family):
+        return np.zeros(family.codec.n_columns, dtype=np.int64)
+    return np.bincount(family.codec.spread(np.arange(family.codec.n_sites)[None])[0])
