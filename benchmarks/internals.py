@@ -3,10 +3,10 @@
 Fitted estimators do not offer exact posteriors, known truths and single steps of learning.
 """
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.estimators.problem import prepare
-from harmonium.families.chain_states import chain_states
+from harmonium.families.numerics.chain_states import chain_states
 from harmonium.inference.ais import LogPartition, annealed_log_partition
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.gibbs import gibbs_step
@@ -17,14 +17,14 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.model_folder.contents import Contents
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters, bias_of
+from harmonium.core.parameters import Parameters, bias_of
 from harmonium.training import Driver, Prior
 from harmonium.training.drivers.run import Run
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.state import Training
 from harmonium.views.data import Data
-from harmonium.weak.initial import speaking_candidates
+from harmonium.weak.solvers.initial import speaking_candidates
 
 __all__ = [
     "Batch",

@@ -17,7 +17,7 @@ from harmonium.training.drivers.base import solve_head
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
 from harmonium.training.drivers.projection import project
-from harmonium.validation import Number, Whole
+from harmonium.core.validation import Number, Whole
 
 
 # What does the rest of a run depend on, beside parameters and random numbers? Numbers, arrays, and dicts of them.

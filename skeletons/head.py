@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.heads import LinearHead
 from harmonium.heads.outputs import NumberOutputs
-from harmonium.targets import Labels, Targets, TargetSpec
+from harmonium.core.targets import Labels, Targets, TargetSpec
 
 
 class LeastSquares(LinearHead):

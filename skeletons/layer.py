@@ -24,7 +24,7 @@ class ThreeStateUnits(HiddenLayer):
     """
 
     # Settings of your own go beside the number of units: {**HiddenLayer.settings, "variance": Number(...)}, and then
-    # into `__init__`. A layer whose units follow a distribution of `harmonium.distributions` returns
+    # into `__init__`. A layer whose units follow a distribution of `harmonium.core.distributions` returns
     # it from `distribution`, and is done.
 
     # Which values may a unit take? A largest value makes the layer go with every family.

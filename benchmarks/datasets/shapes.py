@@ -10,7 +10,7 @@ from scipy.io import loadmat
 
 from benchmarks.datasets.caltech4 import _scaled_size
 from harmonium.datasets._base import Dataset, archive_members, archive_path
-from harmonium.extras import require
+from harmonium.core.extras import require
 
 
 def load_shapes(

@@ -7,7 +7,7 @@ import os
 import pandas as pd
 
 from harmonium.datasets._base import archive_path
-from harmonium.extras import require
+from harmonium.core.extras import require
 
 
 def load_adult(data_home: str | os.PathLike[str] | None = None) -> pd.DataFrame:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Family
-from harmonium.families.extra_parameters import Extra
+from harmonium.families.protocol.extra_parameters import Extra
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.products import add_statistic_times_weights, hidden_times_weights
-from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
 class Energy:
@@ -39,7 +39,7 @@ class Energy:
     Examples
     --------
     >>> from harmonium import BernoulliUnits, Bernoulli
-    >>> from harmonium.batch import ViewBatch
+    >>> from harmonium.core.batch import ViewBatch
     >>> energy = Energy({"x": Bernoulli().restore(2, {})}, BernoulliUnits().bind(1))
     >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((2, 1)), "x.bias": np.zeros(2)}
     >>> batch = Batch({"x": ViewBatch(np.array([[1.0, 1.0]]))}, 1)

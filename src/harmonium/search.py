@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
-from harmonium.extras import require
-from harmonium.validation import Choice, Setting, Whole, check_settings, check_whole
+from harmonium.core.extras import require
+from harmonium.core.validation import Choice, Setting, Whole, check_settings, check_whole
 
 __all__ = ["NearestNeighbours", "rank_all"]
 

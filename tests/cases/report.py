@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit
 
 from harmonium import IBP, Gaussian, GaussianUnits, Harmonium, HarmoniumClassifier, Hinge, Stochastic
-from harmonium.params import HIDDEN_BIAS
+from harmonium.core.parameters import HIDDEN_BIAS
 
 matplotlib.use("Agg")  # figures need no screen
 N_ROWS = 60

@@ -13,7 +13,7 @@ from harmonium.evaluation.baselines import linear_predictions, trivial_predictio
 from harmonium.evaluation.held_out import encoded_targets
 from harmonium.evaluation.measures import compare, measures_for
 from harmonium.evaluation.split import split_rows
-from harmonium.targets import TargetSpec
+from harmonium.core.targets import TargetSpec
 from tests.cases.folders import FRAME, KIND, READER
 
 

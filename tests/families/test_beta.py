@@ -30,14 +30,14 @@ from harmonium import (
     Stochastic,
     Views,
 )
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy, log_weight
 from harmonium.families.beta import _trigamma
 from harmonium.inference.exact import exact_expectations, exact_log_partition, hidden_states
 from harmonium.inference.gibbs import gibbs_step
 from harmonium.inspection import annotate_view, log_partition
 from harmonium.objectives import Objective
-from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.report import explained_table, feature_examples, topic_table
 from harmonium.training.drivers.projection import project
 from tests.cases.bad_input import refuse, refuse_fit

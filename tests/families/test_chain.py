@@ -11,10 +11,10 @@ import scipy.sparse
 from scipy.special import logsumexp
 
 from harmonium import LBFGS, BernoulliUnits, ExactLikelihood, Harmonium, MeanFieldCD, Sequences
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Chain
-from harmonium.families.chain_states import chain_states
+from harmonium.families.numerics.chain_states import chain_states
 from harmonium.inference.gibbs import sample_views
 from harmonium.kernels.chains.counts import count_chains
 from harmonium.kernels.chains.forward_backward import MAX_NATURAL, chain_log_partition, chain_means

@@ -22,7 +22,7 @@ from harmonium import (
     Stochastic,
     Views,
 )
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import ModelFileError
 from harmonium.families import Binomial
@@ -37,8 +37,8 @@ from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
-from harmonium.targets import Labels, Targets, TargetSpec
+from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
+from harmonium.core.targets import Labels, Targets, TargetSpec
 from harmonium.training.drivers.projection import project
 from tests.cases.models import make_hidden, make_parameters
 

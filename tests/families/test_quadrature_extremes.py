@@ -14,9 +14,9 @@ from scipy.special import gammaln, logit, logsumexp
 
 from harmonium import Harmonium
 from harmonium.families import Binomial, Gaussian, NegativeBinomial, Poisson
-from harmonium.families.quadrature import log_integral, log_sum
+from harmonium.families.numerics.quadrature import log_integral, log_sum
 from harmonium.hidden import BernoulliUnits
-from harmonium.support import Support
+from harmonium.core.support import Support
 from harmonium.training import Stochastic
 
 COUNTS = Support("counts", 0, integer=True)

@@ -10,7 +10,7 @@ from sklearn.calibration import _SigmoidCalibration
 
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, LevelOutputs
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 
 
 @pytest.mark.parametrize("factor", [0.2, 1.0, 5.0])

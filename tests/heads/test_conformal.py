@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 from harmonium import EpsilonInsensitive, HarmoniumRegressor, LabelView, Ordinal, Stochastic, load
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.heads.outputs.conformal import conformal_quantile
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 from tests.cases.heads import labelled
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from harmonium import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from tests.cases.heads import COST, HIDDEN, LINEAR, VARIANTS, assert_gradient, bound, labels_of, statistics_of
 from tests.cases.models import make_family, make_hidden, make_parameters, random_batch
 

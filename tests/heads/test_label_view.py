@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp, softmax
 
 from harmonium import LBFGS, Discriminative, Harmonium, HarmoniumClassifier, Hinge, LabelView, SampledCD, Stochastic
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Gaussian
 from harmonium.heads.label_view import LABEL
@@ -18,8 +18,8 @@ from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters
-from harmonium.targets import Kind
+from harmonium.core.parameters import Parameters
+from harmonium.core.targets import Kind
 from tests.cases.heads import HIDDEN, assert_gradient, labelled, labels_for, statistics_of
 from tests.cases.models import make_family, make_hidden, make_parameters, random_batch
 

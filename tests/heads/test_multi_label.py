@@ -19,7 +19,7 @@ from harmonium.heads.outputs import LabelOutputs
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, most_probable
 from harmonium.heads.outputs.thresholds import CUTS
 from harmonium.metrics import expected_calibration_error
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 
 N_LABELS = 5
 NEVER, ALWAYS = 3, 4

@@ -10,7 +10,7 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from harmonium import GaussianUnits, HarmoniumClassifier, HarmoniumRegressor, Ordinal, Stochastic, load
-from harmonium.targets import Labels, Targets, TargetSpec
+from harmonium.core.targets import Labels, Targets, TargetSpec
 
 N_LEVELS = 4
 CODES = np.array([0, 1, 2, 3, 1, -1, 2, 0, 3, 3])

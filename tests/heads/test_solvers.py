@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 from harmonium import EpsilonInsensitive, Hinge, MultiLabelHinge
 from harmonium.heads import LinearHead
 from harmonium.kernels.optim import dual_coordinate_descent
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
-from harmonium.targets import Targets
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.core.targets import Targets
 from tests.cases.heads import COST, LINEAR, N_CLASSES, bound, labelled
 
 

@@ -8,7 +8,7 @@ import pytest
 from harmonium import BernoulliUnits, BinomialUnits, ComposedUnits, GaussianUnits
 from harmonium.energy import Energy
 from harmonium.hidden.layers.composed import with_frozen_dimensions
-from harmonium.params import bias_of, weights_of
+from harmonium.core.parameters import bias_of, weights_of
 from harmonium.training.drivers.projection import project
 from tests.cases.models import hidden_names, make_family, make_hidden, make_parameters
 

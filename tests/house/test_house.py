@@ -17,7 +17,7 @@ import pytest
 
 import harmonium
 from harmonium.kernels.sparse.csr import SparseRows
-from harmonium.parts import Part
+from harmonium.core.parts import Part
 from harmonium.weak import DissimilarityClassifier, IterativeLatentSVM, LatentSVM
 
 ESTIMATORS = [

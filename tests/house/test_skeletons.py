@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import harmonium
-from harmonium import parts
+from harmonium.core import parts
 from harmonium.inspection import log_partition
 from tests.cases.repository import ROOT
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp
 
 from harmonium import ExactLikelihood, Harmonium, Stochastic
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Gaussian, NegativeBinomial
 from harmonium.families.exclusive import Exclusive
@@ -21,7 +21,7 @@ from harmonium.inference.mean_field import mean_field_free_energy, mean_views
 from harmonium.inference.modes import iterate_modes
 from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.objectives.problem import Problem
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from tests.cases.models import (
     SIZE,
     compatible_pairs,

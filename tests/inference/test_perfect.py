@@ -21,7 +21,7 @@ from harmonium import (
     SpikeSlab,
     Stochastic,
 )
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
 from harmonium.inference.exact import exact_expectations, exact_log_partition
@@ -30,7 +30,7 @@ from harmonium.inference.perfect import ChainsApartError, boltzmann_machine, per
 from harmonium.inspection import log_partition, sample_exact
 from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from tests.cases.models import SIZE, compatible_pairs, make_family, make_hidden, make_parameters, sizes_for
 
 LAYERS = [GaussianUnits(variance=0.7), BernoulliUnits()]

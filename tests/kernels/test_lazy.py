@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse
 
 from harmonium import Adam, Harmonium, Momentum, SampledCD, Stochastic
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.kernels.optim.updates import ema_update
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 from harmonium.training.drivers.optimizers import Step
 
 N_FEATURES, N_UNITS = 300, 13

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse
 
 from harmonium import HarmoniumClassifier, HarmoniumRegressor, Hinge, MultiLabelHinge, Poisson, Stochastic, Views, load
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.estimators.input import known_views
 from harmonium.inspection import score_parts
 from harmonium.linear.curve_search import Columns, add_curves, out_of_fold
@@ -20,7 +20,7 @@ from harmonium.linear.curves import Curves, columns_of
 from harmonium.linear.features import PreparedViews
 from harmonium.linear.search import linear_search
 from harmonium.queries.prediction import scores
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 from harmonium.views.data import Data
 
 RNG = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 from harmonium.linear.models import ClassModels, LabelModels, LinearModels, NumberModels
 from harmonium.linear.solvers import LinearLoss
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

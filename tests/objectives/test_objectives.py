@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.heads import LabelView
 from harmonium.inference.exact import hidden_states
@@ -15,9 +15,9 @@ from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import HIDDEN_BIAS, bias_of, weights_of
-from harmonium.parts import registered
-from harmonium.targets import Labels, Targets, TargetSpec
+from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
+from harmonium.core.parts import registered
+from harmonium.core.targets import Labels, Targets, TargetSpec
 from tests.cases.models import compatible_pairs, make_family, make_hidden, make_parameters, random_batch, sizes_for
 
 PAIRS = compatible_pairs()

@@ -25,7 +25,7 @@ from harmonium import (
     Ordinal,
     Stochastic,
 )
-from harmonium.parts import Part
+from harmonium.core.parts import Part
 from harmonium.persist import load_model
 from harmonium.storage import decode, encode
 from tests.cases.persist import DATA, ROWS, SECOND

@@ -24,7 +24,7 @@ from harmonium import (
     SpikeSlab,
     Stochastic,
 )
-from harmonium.parts import registered
+from harmonium.core.parts import registered
 from harmonium.persist import load_model
 from tests.cases.models import REAL, hidden_names
 from tests.cases.persist import COUNTS, DATA, SECOND, fitted

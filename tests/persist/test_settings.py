@@ -26,7 +26,7 @@ from harmonium import (
     NegativeBinomial,
     Stochastic,
 )
-from harmonium.parts import Part
+from harmonium.core.parts import Part
 from harmonium.persist import load_model, rebuild
 from harmonium.persist.description import describe
 from tests.cases.persist import COUNTS, DATA, ROWS, SECOND, put, refused, rewritten

@@ -26,11 +26,11 @@ from harmonium import (
     Stochastic,
     load,
 )
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.energy import Energy
 from harmonium.estimators.input import known_views
 from harmonium.objectives.problem import Problem
-from harmonium.params import weights_of
+from harmonium.core.parameters import weights_of
 from harmonium.queries.search import linearised, search_coordinates
 from harmonium.search import NearestNeighbours
 from harmonium.training import FittedModel

@@ -25,7 +25,7 @@ from harmonium import (
 )
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inspection import canonical_signs, modes
-from harmonium.params import HIDDEN_BIAS, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, weights_of
 
 
 def data_for(name: str) -> object:

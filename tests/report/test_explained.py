@@ -19,11 +19,11 @@ from harmonium import (
     Stochastic,
     Views,
 )
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.problem import Problem
-from harmonium.parts import registered
+from harmonium.core.parts import registered
 from harmonium.report import explained_table, latent_means
 from harmonium.report.tables.explained import saturated_loss
 from harmonium.training.drivers.monitor import loss_of_view, reconstruct, view_losses

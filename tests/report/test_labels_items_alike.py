@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from harmonium import Harmonium, Stochastic
-from harmonium.params import HIDDEN_BIAS, copy_parameters
+from harmonium.core.parameters import HIDDEN_BIAS, copy_parameters
 from harmonium.queries.labels import distinct_labels
 from harmonium.report import document_topics, latent_means, near_duplicates, topic_labels, topic_tree, usage_table
 from harmonium.training import FittedModel

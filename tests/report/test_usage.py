@@ -7,7 +7,7 @@ import scipy.sparse
 from scipy.special import expit
 
 from harmonium import Bernoulli, Categorical, Gaussian, Harmonium, Poisson, Stochastic, Views
-from harmonium.params import HIDDEN_BIAS
+from harmonium.core.parameters import HIDDEN_BIAS
 from harmonium.report import UsageDisplay, feature_examples, latent_means, usage_table
 from tests.cases.report import N_ROWS, direct_means, fit_case, fit_selected
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harmonium.storage.annotations import conforms
-from harmonium.targets import TargetSpec
+from harmonium.core.targets import TargetSpec
 
 CLASSES = [np.array(["a", "b"])]
 TRUE = [

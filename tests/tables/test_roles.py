@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from harmonium import HarmoniumWarning, InvalidViewError, TableViews
-from harmonium.parts import registered
+from harmonium.core.parts import registered
 from harmonium.tables import ROLES, Category, Date, Drop, Number, Reader, Tags, Vector, Words
 from tests.cases.tables import WORDS, column, wine_list
 

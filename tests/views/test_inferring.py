@@ -29,7 +29,7 @@ from harmonium import (
 )
 from harmonium.families.counts import looks_like_counts
 from harmonium.views.inferring import infer_family
-from harmonium.views.summary import Summary
+from harmonium.views.sources.summary import Summary
 from tests.cases.bad_input import quick
 
 RNG = np.random.default_rng(0)

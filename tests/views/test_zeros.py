@@ -20,8 +20,8 @@ from harmonium import (
     Views,
 )
 from harmonium.kernels.sparse.matrix import is_sparse
-from harmonium.views import zeros
-from harmonium.views.zeros import sparse_rows_of
+from harmonium.views.sources import zeros
+from harmonium.views.sources.zeros import sparse_rows_of
 
 WIDTH = 320
 

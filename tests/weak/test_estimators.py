@@ -24,7 +24,7 @@ from harmonium.weak import (
     ZeroOneLoss,
 )
 from harmonium.weak.base import WeakClassifier
-from harmonium.weak.initial import speaking_candidates
+from harmonium.weak.solvers.initial import speaking_candidates
 from harmonium.weak.losses import Candidates
 from harmonium.weak.reading import build_problem
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from harmonium.cli.errors import OptionError
 from harmonium.datasets import load_digits_views
 from harmonium.estimators import Harmonium
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.families import Binomial, Gaussian
 from harmonium.hidden import BinomialUnits
 from harmonium.training import Stochastic

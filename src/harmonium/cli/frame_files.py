@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from harmonium.cli.errors import OptionError
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.model_folder.json_values import json_records
 from harmonium.storage.replacing import replace_file
 

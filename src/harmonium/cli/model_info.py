@@ -21,7 +21,7 @@ from harmonium.model_folder.folder_summary import model_summary, topic_summaries
 from harmonium.persist import load_model
 from harmonium.queries.explain import output_names
 from harmonium.report.summary.topics import same_topics
-from harmonium.targets import KINDS
+from harmonium.core.targets import KINDS
 
 
 def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from harmonium.notices import notice
+from harmonium.core.notices import notice
 from harmonium.tables import Tags
 from harmonium.tables.column import Column
 

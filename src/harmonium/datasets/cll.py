@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from harmonium.datasets._base import Dataset, archive_path
-from harmonium.extras import require
+from harmonium.core.extras import require
 
 _MODALITIES = {"drugs": "Drugs", "methylation": "Methylation", "mutations": "Mutations", "mrna": "mRNA"}
 _STATUS = "IGHV"

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import sparse
 
 from harmonium.datasets._base import Dataset, archive_path
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.features.images import colour_histogram, colour_names
 from harmonium.features.windows import hog_windows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harmonium.estimators.harmonium import Harmonium
-from harmonium.validation import check_fitted
+from harmonium.core.validation import check_fitted
 
 
 def check_model(model: Any) -> None:

@@ -21,12 +21,12 @@ from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.waiting import NO_ROWS, WaitingRows
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.kernels.runtime.threads import compute
-from harmonium.parts import as_part
+from harmonium.core.parts import as_part
 from harmonium.persist import saveable
-from harmonium.raw_target import plain
-from harmonium.targets import KINDS, Kind, Labels
+from harmonium.core.raw_target import plain
+from harmonium.core.targets import KINDS, Kind, Labels
 from harmonium.training import FittedModel
-from harmonium.validation import check_settings, check_whole
+from harmonium.core.validation import check_settings, check_whole
 from harmonium.views import Views
 
 

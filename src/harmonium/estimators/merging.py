@@ -12,7 +12,7 @@ from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries.merging import merged
-from harmonium.validation import check_real
+from harmonium.core.validation import check_real
 
 Model = TypeVar("Model", bound=Harmonium)
 

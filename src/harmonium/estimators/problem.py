@@ -15,11 +15,11 @@ from harmonium.families import Family
 from harmonium.families.counts import length_normalized
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.notices import notice
+from harmonium.core.notices import notice
 from harmonium.objectives.problem import Problem
-from harmonium.params import RESERVED
+from harmonium.core.parameters import RESERVED
 from harmonium.tables.transformer import families_asked
-from harmonium.targets import Labels
+from harmonium.core.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.training.initialise import mean_statistic
 from harmonium.views import Views

@@ -16,9 +16,9 @@ from harmonium.estimators.input.read_input import ReadTarget
 from harmonium.estimators.supervised import Supervised
 from harmonium.heads import EpsilonInsensitive, Head
 from harmonium.persist import saveable
-from harmonium.targets import Kind, Labels
+from harmonium.core.targets import Kind, Labels
 from harmonium.training import FittedModel
-from harmonium.validation import Number
+from harmonium.core.validation import Number
 from harmonium.views import Views
 
 INTERVAL = Number(below=1.0, remedy="0.9 is usual")

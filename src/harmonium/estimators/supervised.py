@@ -15,19 +15,19 @@ from harmonium.estimators.input.read_input import split_target
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.runtime.threads import compute
-from harmonium.notices import notice
+from harmonium.core.notices import notice
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.parts import IsPart, Part, as_part
+from harmonium.core.parts import IsPart, Part, as_part
 from harmonium.queries.explain import explain
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
-from harmonium.targets import KINDS, Kind, Labels, TargetSpec
+from harmonium.core.targets import KINDS, Kind, Labels, TargetSpec
 from harmonium.training import Driver, FittedModel
 from harmonium.training.plan import Plan
 from harmonium.training.supervised.fit import with_settings_of
-from harmonium.validation import Number, check_fitted
+from harmonium.core.validation import Number, check_fitted
 from harmonium.views import Views
 from harmonium.views.data import Data
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 
 # Labelled rows that a calibration needs. A row of log-odds u tells the logarithm of their factor with an information of
 # p (1 - p) u², which is .44 at most and about a quarter for a usual mixture of easy and hard rows: 100 rows tell the

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from harmonium.batch import ViewBatch
+from harmonium.core.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.linear.scaling import ViewScaler
-from harmonium.targets import TargetSpec
+from harmonium.core.targets import TargetSpec
 from harmonium.views import Views
 
 # Penalties are chosen among these, on at most this many rows: conventions.

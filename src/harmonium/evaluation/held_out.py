@@ -13,7 +13,7 @@ from harmonium.estimators.input import known_views
 from harmonium.evaluation.baselines import linear_predictions, trivial_predictions
 from harmonium.evaluation.measures import compare
 from harmonium.evaluation.split import target_frame
-from harmonium.targets import TargetSpec
+from harmonium.core.targets import TargetSpec
 
 
 @dataclass(frozen=True, eq=False)

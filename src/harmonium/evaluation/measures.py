@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.targets import TargetSpec
+from harmonium.core.targets import TargetSpec
 
 # Resampled sets of rows, and probability of the intervals: conventions.
 _RESAMPLES = 1000

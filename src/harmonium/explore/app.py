@@ -15,7 +15,7 @@ from harmonium.explore.handlers import Handlers
 from harmonium.explore.metrics import RequestMetrics
 from harmonium.explore.middleware import AccessMiddleware
 from harmonium.explore.openapi import openapi_description
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.model_folder import ModelFolder
 from harmonium.report.page.rendering import environment, style_sheet
 

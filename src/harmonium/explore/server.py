@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from harmonium.explore.app import Settings, make_app
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.model_folder import ModelFolder
 
 #: variable of the environment with what the processes of a service serve; they are started by a name alone

@@ -8,10 +8,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.codec import Codec, Standardized
+from harmonium.families.protocol.codec import Codec, Standardized
 from harmonium.families.counts import are_sparse_counts
 from harmonium.families.normal import LogVariances, Normal, RealLine
-from harmonium.families.scale import scales_of
+from harmonium.families.protocol.scale import scales_of
 
 # Limits of the variance of a feature given the hidden units, where that of the data is 1 on average, and where a
 # learned one begins. Conventions: wide enough for one variance of all features of views that differ in width by a

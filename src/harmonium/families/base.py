@@ -15,15 +15,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from harmonium.distributions import Distribution
-from harmonium.families.codec import Codec
-from harmonium.families.domain import Domain
-from harmonium.families.extra_parameters import NO_EXTRA, Extra, ExtraParameters
-from harmonium.families.length import Length
-from harmonium.families.sites import Rest, probe_feature
-from harmonium.families.sparse_draws import SparseDraw
-from harmonium.parts import Part
-from harmonium.support import Support
+from harmonium.core.distributions import Distribution
+from harmonium.families.protocol.codec import Codec
+from harmonium.families.protocol.domain import Domain
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra, ExtraParameters
+from harmonium.families.protocol.length import Length
+from harmonium.families.protocol.sites import Rest, probe_feature
+from harmonium.families.numerics.sparse_draws import SparseDraw
+from harmonium.core.parts import Part
+from harmonium.core.support import Support
 
 
 class Family(Part):
@@ -70,7 +70,7 @@ class Family(Part):
 
         Parameters
         ----------
-        summary : harmonium.views.source.Summary
+        summary : harmonium.views.sources.source.Summary
             Column statistics of the data.
         bounded : bool
             Whether hidden units have a largest value.
@@ -115,7 +115,7 @@ class Family(Part):
 
         Parameters
         ----------
-        summary : harmonium.views.source.Summary
+        summary : harmonium.views.sources.source.Summary
             Column statistics of the training data.
 
         Returns
@@ -408,7 +408,7 @@ class Family(Part):
             Statistic of the item.
         sites : ndarray of int
             Numbers of the sites that are observed, at least one.
-        rest : harmonium.families.sites.Rest
+        rest : harmonium.families.protocol.sites.Rest
             What the item and the model tell about the site.
         rng : numpy.random.Generator
             Source of randomness.

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.distributions import BernoulliDistribution, Distribution
+from harmonium.core.distributions import BernoulliDistribution, Distribution
 from harmonium.families.counts import LENGTH_NORMALIZE, Counts, LengthNormalize, are_binary
-from harmonium.families.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.kernels.sampling.inversion import bernoulli
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import bdtrik
 
-from harmonium.distributions import BinomialDistribution, Distribution
+from harmonium.core.distributions import BinomialDistribution, Distribution
 from harmonium.families.counts import Counts
-from harmonium.families.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
-from harmonium.validation import Whole
+from harmonium.core.validation import Whole
 
 
 class Binomial(Counts):

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from harmonium.families.codec import Codec
+from harmonium.families.protocol.codec import Codec
 from harmonium.families.exclusive import Exclusive
-from harmonium.families.extra_parameters import NO_EXTRA, Extra
-from harmonium.support import Support
-from harmonium.validation import Anything, shown
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
+from harmonium.core.support import Support
+from harmonium.core.validation import Anything, shown
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from harmonium.families.base import Family
-from harmonium.families.extra_parameters import NO_EXTRA, Extra
-from harmonium.families.length import Length, NormalizedTotals
-from harmonium.families.sparse_draws import SparseDraw, draw_in_blocks
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.protocol.length import Length, NormalizedTotals
+from harmonium.families.numerics.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.kernels.sampling.int8_bounds import pack_units
 from harmonium.kernels.sampling.thinning import thinned_candidates
 from harmonium.kernels.sparse.csr import CSCArrays, csc_from_coo
-from harmonium.validation import Choice
+from harmonium.core.validation import Choice
 
 # larger whole numbers are taken to be measurements (times, identifiers); a convention, not far below e¹², the largest
 # rate that Poisson can express
@@ -51,7 +51,7 @@ def looks_like_counts(summary: Any, largest: float = LARGEST_COUNT) -> np.ndarra
 
     Parameters
     ----------
-    summary : harmonium.views.source.Summary
+    summary : harmonium.views.sources.source.Summary
         Column statistics of the data.
     largest : float, default=100000
         Largest value that a count may have.

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.families.base import Family
-from harmonium.families.extra_parameters import NO_EXTRA, Extra
-from harmonium.families.sites import Rest
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.protocol.sites import Rest
 
 
 class Exclusive(Family):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import nbdtrik
 
-from harmonium.distributions import Distribution, NegativeBinomialDistribution
+from harmonium.core.distributions import Distribution, NegativeBinomialDistribution
 from harmonium.families.counts import LENGTH_NORMALIZE, OTHER_UNITS, Counts, LengthNormalize
-from harmonium.families.domain import Domain
-from harmonium.families.extra_parameters import NO_EXTRA, Extra
-from harmonium.families.pole import keep_below_pole
+from harmonium.families.protocol.domain import Domain
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.numerics.pole import keep_below_pole
 from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
-from harmonium.support import Support
-from harmonium.validation import Number
+from harmonium.core.support import Support
+from harmonium.core.validation import Number
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.distributions import NormalDistribution
+from harmonium.core.distributions import NormalDistribution
 from harmonium.families.base import Family
-from harmonium.families.domain import Domain
-from harmonium.families.extra_parameters import NO_EXTRA, Extra, ExtraParameters
-from harmonium.support import Support
+from harmonium.families.protocol.domain import Domain
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra, ExtraParameters
+from harmonium.core.support import Support
 
 
 class RealLine(Domain):

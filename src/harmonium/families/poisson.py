@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import pdtrik
 
-from harmonium.distributions import Distribution, PoissonDistribution
+from harmonium.core.distributions import Distribution, PoissonDistribution
 from harmonium.families.counts import LENGTH_NORMALIZE, OTHER_UNITS, Counts, LengthNormalize, are_counts
-from harmonium.families.domain import Domain
-from harmonium.families.extra_parameters import NO_EXTRA, Extra
+from harmonium.families.protocol.domain import Domain
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.kernels.sampling.inversion import invert_survival
 
 # a convention: exp(-rate) is still far from underflow, and sums of more terms are slower than the closed form

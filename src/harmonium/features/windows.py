@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.features.images.reading import grey_image
 
 __all__ = ["hog_bags", "hog_windows"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.files.data_file import Loaded, checked_frame, one_line, opened, refuse
 
 

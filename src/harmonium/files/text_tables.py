@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.files.data_file import Loaded, checked_frame, one_line, opened, refuse
-from harmonium.notices import notice
+from harmonium.core.notices import notice
 
 # Bytes that are looked at to find encoding and separator: a convention.
 _SAMPLE = 1 << 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.families import Family
-from harmonium.targets import Kind, Targets, TargetSpec
+from harmonium.core.targets import Kind, Targets, TargetSpec
 
 
 @dataclass(frozen=True, eq=False)

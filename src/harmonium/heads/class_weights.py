@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.targets import Labels, Targets
-from harmonium.validation import Setting, check_real, shown
+from harmonium.core.targets import Labels, Targets
+from harmonium.core.validation import Setting, check_real, shown
 
 # Power of a class's number of rows to which its weight is in inverse proportion.
 _EXPONENTS = {"soft": 0.5, "balanced": 1.0}

@@ -13,9 +13,9 @@ from harmonium.heads.outputs.constants import Constants
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_crammer_singer
 from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
 from harmonium.linear.models import ClassModels
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Labels, Targets, TargetSpec
-from harmonium.validation import Anything
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import Anything
 
 
 class Hinge(LinearHead):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.families import Family
 from harmonium.heads.outputs.constants import Constants
 from harmonium.linear.curves import Curves

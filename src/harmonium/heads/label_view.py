@@ -13,9 +13,9 @@ from harmonium.heads.base import Head
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, Outputs
 from harmonium.heads.outputs.constants import Constants
 from harmonium.heads.readout import ClassPosterior, LinearReadout, Readout
-from harmonium.params import Parameters, weights_of
-from harmonium.targets import Kind, Labels, TargetSpec
-from harmonium.validation import Choice
+from harmonium.core.parameters import Parameters, weights_of
+from harmonium.core.targets import Kind, Labels, TargetSpec
+from harmonium.core.validation import Choice
 
 LABEL = "label"
 
@@ -47,7 +47,7 @@ class LabelView(Head):
 
     Examples
     --------
-    >>> from harmonium.targets import Targets
+    >>> from harmonium.core.targets import Targets
     >>> labels = Labels(TargetSpec("class", [np.arange(3)]), Targets(np.array([[0], [2]]), np.ones(2)))
     >>> LabelView().bind(labels).added_views["label"].family
     Categorical(n_categories=3)

@@ -10,9 +10,9 @@ from harmonium.heads.base import Head
 from harmonium.heads.readout import LinearReadout
 from harmonium.hidden import BernoulliUnits, ComposedUnits, HiddenLayer
 from harmonium.hidden.derivatives import by_natural
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Targets
-from harmonium.validation import Choice, Number
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Targets
+from harmonium.core.validation import Choice, Number
 
 LinearPartSetting = Literal["auto", "linear", False]
 #: the setting of heads that can have a linear part
@@ -58,7 +58,7 @@ class LinearHead(Head):
     Examples
     --------
     >>> from harmonium import EpsilonInsensitive
-    >>> from harmonium.targets import Labels, TargetSpec, Targets
+    >>> from harmonium.core.targets import Labels, TargetSpec, Targets
     >>> labels = Labels(TargetSpec("number", []), Targets(np.array([[1.0], [3.0]]), np.ones(2)))
     >>> head = EpsilonInsensitive(C=1.0).bind(labels)
     >>> scores = head.scores_of({"head.weights": np.array([[2.0]]), "head.bias": np.zeros(1)}, np.array([[0.5]]))

@@ -13,9 +13,9 @@ from harmonium.heads.outputs.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
 from harmonium.linear.models import LabelModels
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Labels, Targets, TargetSpec
-from harmonium.validation import Choice, Number
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import Choice, Number
 
 
 class MultiLabelHinge(LinearHead):

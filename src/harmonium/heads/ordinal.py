@@ -11,9 +11,9 @@ from harmonium.heads.outputs import LevelOutputs
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Labels, Targets, TargetSpec
-from harmonium.validation import Choice, Setting, shown
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import Choice, Setting, shown
 
 # more different numbers than this are a measurement, not a rating: a convention
 _MOST_LEVELS = 100

@@ -4,7 +4,7 @@ A new layer subclasses `HiddenLayer`. It returns the `Distribution` of a unit, o
 follows from the units' distribution itself.
 """
 
-from harmonium.distributions import Distribution
+from harmonium.core.distributions import Distribution
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.layers.bernoulli import BernoulliUnits
 from harmonium.hidden.layers.binomial import BinomialUnits
@@ -13,7 +13,7 @@ from harmonium.hidden.layers.factors import FactorUnits
 from harmonium.hidden.layers.gaussian import GaussianUnits
 from harmonium.hidden.layers.ibp import IBP
 from harmonium.hidden.layers.spike_slab import SpikeSlab
-from harmonium.support import Support
+from harmonium.core.support import Support
 
 __all__ = [
     "IBP",

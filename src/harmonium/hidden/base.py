@@ -7,13 +7,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from harmonium.distributions import Distribution
+from harmonium.core.distributions import Distribution
 from harmonium.hidden.coordinates import Coordinates
 from harmonium.hidden.groups import Groups
 from harmonium.hidden.selection.rule import SelectionRule
-from harmonium.parts import Part
-from harmonium.support import Support
-from harmonium.validation import Setting, Whole
+from harmonium.core.parts import Part
+from harmonium.core.support import Support
+from harmonium.core.validation import Setting, Whole
 
 NUMBER_OF_UNITS = Whole(remedy="None takes the estimator's n_components", also=(None,))
 

@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.energy import Energy
 from harmonium.inference.gibbs import Sizes, sample_views
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
 from harmonium.inference.gibbs import Sizes
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 # a convention, which limits memory and time
 _LARGEST_ENUMERATION = 2_000_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.inference.gibbs import Sizes
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 
 
 def iterate_modes(

@@ -14,7 +14,7 @@ import numpy as np
 
 from harmonium.energy import Energy
 from harmonium.inference.ais import LogPartition
-from harmonium.params import HIDDEN_BIAS, Parameters
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 
 # draws whose naturals are in memory at a time; it decides about memory and speed alone
 _BLOCK = 1000

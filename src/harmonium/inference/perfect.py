@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 # samples of a block, which one thread draws: few, as some take a thousand times as long as others
 _BLOCK = 4

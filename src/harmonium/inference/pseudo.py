@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
-from harmonium.families.sites import Rest
+from harmonium.families.protocol.sites import Rest
 from harmonium.kernels.sparse.matrix import dense_row
-from harmonium.params import Parameters, bias_of, weights_of
+from harmonium.core.parameters import Parameters, bias_of, weights_of
 
 
 def pseudo_log_likelihood(

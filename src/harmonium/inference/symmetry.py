@@ -7,7 +7,7 @@ from scipy.optimize import linear_sum_assignment
 
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
-from harmonium.params import (
+from harmonium.core.parameters import (
     HEAD_BIAS,
     HEAD_WEIGHTS,
     HIDDEN,

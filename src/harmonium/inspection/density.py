@@ -15,7 +15,7 @@ from harmonium.estimators.mixins.encoding import only
 from harmonium.inference.ais import LogPartition
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import density
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 Model = TypeVar("Model", bound=Harmonium)
 

@@ -9,9 +9,9 @@ import pandas as pd
 
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.queries import draws as queries
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 
 def posterior_draws(model: Harmonium) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ from harmonium.estimators.ranking import ranked
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import prediction
 from harmonium.queries.topics import view_name
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 
 def score_parts(model: Harmonium, X: Any) -> dict[str, np.ndarray]:

@@ -15,9 +15,9 @@ from typing import Self
 import numpy as np
 
 from harmonium.additive.step_function import StepFunction
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.families import Family
-from harmonium.families.sites import has_codes
+from harmonium.families.protocol.sites import has_codes
 from harmonium.kernels.sparse.matrix import is_sparse, to_dense
 
 #: name of what they add, in files too

@@ -18,7 +18,7 @@ from harmonium.linear.solvers import (
     fit_ridge_classes,
     fit_svm,
 )
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 
 # Rows times features times classes up to which logistic regression takes about a second here: a convention.
 _FEW_TERMS = 5_000_000

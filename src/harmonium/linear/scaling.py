@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from harmonium.batch import ViewBatch
+from harmonium.core.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import component_arrays, is_sparse, to_dense

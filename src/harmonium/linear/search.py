@@ -28,7 +28,7 @@ from harmonium.linear.scaling import Features
 from harmonium.linear.skip import LinearPart
 from harmonium.linear.solvers import LinearLoss, Solution
 from harmonium.linear.task import LinearTask
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 from harmonium.views.data import Data
 
 # C: where the search begins, its factor, and the most steps in a direction. Conventions; rows have a length of about 1

@@ -16,9 +16,9 @@ from typing import Self
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.families import Family
-from harmonium.families.scale import scale_factors
+from harmonium.families.protocol.scale import scale_factors
 from harmonium.linear.curves import CURVES, Curves
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler

@@ -19,8 +19,8 @@ from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.search import LinearModel, LinearSearch
 from harmonium.linear.skip import LinearPart
 from harmonium.linear.task import Outputs
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.targets import Targets
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Targets
 
 # Values of alpha to choose from.
 _ALPHAS = np.linspace(0, 1, 21)

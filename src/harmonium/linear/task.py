@@ -9,7 +9,7 @@ import numpy as np
 
 from harmonium.additive.losses import Loss
 from harmonium.linear.models import LinearModels
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 
 
 class Outputs(Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 __all__ = ["expected_calibration_error"]
 

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from harmonium.metrics.calibration import as_distributions
-from harmonium.validation import check_real
+from harmonium.core.validation import check_real
 
 __all__ = ["average_divergence", "class_topic_distribution", "topic_distribution"]
 

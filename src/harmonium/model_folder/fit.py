@@ -30,7 +30,7 @@ from harmonium.model_folder.folder import ModelFolder
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import load_model
 from harmonium.tables.transformer import frame_of
-from harmonium.validation import check_real, check_whole
+from harmonium.core.validation import check_real, check_whole
 from harmonium.views import Shards, Views
 from harmonium.views.frames import is_frame
 from harmonium.views.reading import read_collection

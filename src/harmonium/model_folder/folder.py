@@ -23,7 +23,7 @@ from harmonium.model_folder.query_views import query_views
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import encode
-from harmonium.validation import check_fitted, check_whole
+from harmonium.core.validation import check_fitted, check_whole
 from harmonium.views.frames import as_frame, is_frame
 from harmonium.views.index import row_names, rows_in_order
 

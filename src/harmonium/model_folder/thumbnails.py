@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from harmonium.extras import require
+from harmonium.core.extras import require
 
 _START = b"\x89PNG\r\n\x1a\n"
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters
-from harmonium.parts import Part
-from harmonium.validation import Whole
+from harmonium.core.parameters import Parameters
+from harmonium.core.parts import Part
+from harmonium.core.validation import Whole
 
 #: number of Gibbs or mean-field steps
 STEPS = Whole(remedy="1 is usual")

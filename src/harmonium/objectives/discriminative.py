@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.heads.added_view import class_view
 from harmonium.heads.readout import ClassPosterior
 from harmonium.kernels.sparse.matrix import to_dense
@@ -17,8 +17,8 @@ from harmonium.objectives.base import STEPS, Objective
 from harmonium.objectives.contrastive import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, weights_of
-from harmonium.validation import Number
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
+from harmonium.core.validation import Number
 
 
 class Discriminative(Objective):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_expectations, hidden_states
 from harmonium.inference.gibbs import Sizes, sizes_of
 from harmonium.objectives.base import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics, add_sufficient_statistics
-from harmonium.params import Parameters, own_of
+from harmonium.core.parameters import Parameters, own_of
 
 
 class ExactLikelihood(Objective):

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.kernels.sparse.products import add_gradients
-from harmonium.params import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
 @dataclass

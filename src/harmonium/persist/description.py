@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 from harmonium.persist.posterior import posterior_tensors
 from harmonium.storage import encode, encode_part, encode_settings, heading, serializable
 from harmonium.tables import Table
-from harmonium.targets import TargetSpec
+from harmonium.core.targets import TargetSpec
 from harmonium.training import FittedModel
-from harmonium.validation import check_fitted
+from harmonium.core.validation import check_fitted
 from harmonium.views import Columns
 
 FORMAT = "harmonium"

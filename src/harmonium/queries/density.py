@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.inference.ais import LogPartition, annealed_log_partition
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.gibbs import gibbs_step, sizes_of
@@ -21,7 +21,7 @@ from harmonium.queries.blocks import completed_blocks
 from harmonium.queries.latent import typical_sizes
 from harmonium.training import FittedModel
 from harmonium.views import Views
-from harmonium.views.drawn import as_data
+from harmonium.views.sources.drawn import as_data
 
 
 def log_density(model: FittedModel, views: Views) -> np.ndarray:

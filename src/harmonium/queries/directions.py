@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from harmonium.batch import Batch
-from harmonium.params import HIDDEN_BIAS, Parameters, weights_of
+from harmonium.core.batch import Batch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, weights_of
 from harmonium.training import FittedModel
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.metrics import effective_sample_size, split_r_hat
-from harmonium.params import weights_of
+from harmonium.core.parameters import weights_of
 from harmonium.training import FittedModel
 from harmonium.training.posterior.draws import Posterior
 

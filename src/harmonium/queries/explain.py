@@ -32,13 +32,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.families import Family
-from harmonium.families.sites import has_codes
+from harmonium.families.protocol.sites import has_codes
 from harmonium.heads import Head
 from harmonium.kernels.sparse.matrix import dense_row, is_sparse
 from harmonium.linear.curves import Curves
-from harmonium.params import HIDDEN_BIAS, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, weights_of
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.explanation import ABSENT, MISSING, Explanation
 from harmonium.queries.labels import topic_labels

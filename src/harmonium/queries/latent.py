@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from harmonium.batch import Batch
-from harmonium.params import HIDDEN_BIAS, Parameters
+from harmonium.core.batch import Batch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.directions import directions
 from harmonium.training import FittedModel

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
-from harmonium.params import HEAD_BIAS, Parameters
+from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HEAD_BIAS, Parameters
 from harmonium.queries.blocks import blocks, completed, completed_blocks
 from harmonium.queries.latent import data_given_hidden
 from harmonium.training import FittedModel

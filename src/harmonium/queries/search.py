@@ -20,8 +20,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
-from harmonium.params import HIDDEN_BIAS, weights_of
+from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, weights_of
 from harmonium.queries.blocks import blocks
 from harmonium.training import FittedModel
 from harmonium.views import Views

@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
 from harmonium.metrics import topic_stability
-from harmonium.params import bias_of, units_of, weights_of
+from harmonium.core.parameters import bias_of, units_of, weights_of
 from harmonium.queries.latent import encode
 from harmonium.training import FittedModel
 from harmonium.training.checkpoint.file import NOWHERE

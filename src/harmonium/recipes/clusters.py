@@ -9,7 +9,7 @@ from harmonium.families import Balanced
 from harmonium.hidden import FactorUnits
 from harmonium.recipes._assembly import assemble
 from harmonium.training import Spectral
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 
 def ClusterSpace(n_components: int = 50, **settings: Any) -> Harmonium:

@@ -7,7 +7,7 @@ from typing import Any
 from harmonium.estimators import Harmonium
 from harmonium.hidden.layers.composed import topic_units
 from harmonium.recipes._assembly import assemble
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 
 def TopicModel(n_components: int = 50, **settings: Any) -> Harmonium:

@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any
 
 from harmonium.exceptions import ModelFileError
-from harmonium.notices import notice
+from harmonium.core.notices import notice
 from harmonium.storage.values import check_names, decode, encode
-from harmonium.validation import check_settings
+from harmonium.core.validation import check_settings
 
 
 def encode_settings(estimator: Any) -> dict[str, Any]:

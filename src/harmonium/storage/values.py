@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from harmonium.exceptions import ModelFileError
-from harmonium.parts import Part, part_by_name
+from harmonium.core.parts import Part, part_by_name
 
 Tensors = dict[str, np.ndarray]
 # truth values, numbers, texts, bytes, dates and durations, objects

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from harmonium.families import Family
-from harmonium.parts import Part
+from harmonium.core.parts import Part
 from harmonium.tables.column import Column
 
 

@@ -21,7 +21,7 @@ from harmonium.tables.naming import is_code_name
 from harmonium.tables.ngrams import learned_ngrams, ngram_block, ngram_counter
 from harmonium.tables.numbers import NUMBERS
 from harmonium.tables.separators import SEPARATORS, separator_of, tags_in, tags_of
-from harmonium.validation import IsInstance, Whole
+from harmonium.core.validation import IsInstance, Whole
 
 CATEGORIES = "categories"
 

@@ -13,7 +13,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.features.images import VisualWords, decoded_image, hsv_histogram, hsv_names, interest_patches
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.validation import Whole
+from harmonium.core.validation import Whole
 
 _DETECTORS = ("harris", "hessian", "entropy")
 _POINTS = 60

@@ -11,7 +11,7 @@ from harmonium.families import Chain
 from harmonium.features.paragraphs import split_paragraphs
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.validation import Whole
+from harmonium.core.validation import Whole
 from harmonium.views.sequences import Sequences
 
 

@@ -15,9 +15,9 @@ from sklearn.base import clone
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
-from harmonium.notices import notice
-from harmonium.params import RESERVED
-from harmonium.parts import as_part, listed_names
+from harmonium.core.notices import notice
+from harmonium.core.parameters import RESERVED
+from harmonium.core.parts import as_part, listed_names
 from harmonium.tables.base import Block, Reader, lacking_rows
 from harmonium.tables.categories import CATEGORIES, Category, Date, Tags
 from harmonium.tables.column import Column

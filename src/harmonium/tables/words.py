@@ -12,7 +12,7 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.validation import Choice, Whole
+from harmonium.core.validation import Choice, Whole
 
 # A word that occurs in a text occurs there this often on average: above it, counts tell more than presence. A
 # convention; reviews of wines (1.2) do as well either way, those of hotels (1.7) better with counts.

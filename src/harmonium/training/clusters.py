@@ -20,7 +20,7 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries

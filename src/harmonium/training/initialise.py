@@ -9,13 +9,13 @@ from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.products import add_column_sums
 from harmonium.objectives.problem import Problem
-from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.clusters import bias_of_activity, cluster_weights
 from harmonium.training.drivers.projection import project
 from harmonium.training.state import Training
 from harmonium.views import Views
 from harmonium.views.data import Data
-from harmonium.views.summary import Summary
+from harmonium.views.sources.summary import Summary
 
 # Standard deviation over items of the hidden naturals at the start, and largest scale of a weight. Conventions: small
 # enough that binary units start where they respond linearly, large enough that they differ from each other.

@@ -10,9 +10,9 @@ from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 from harmonium.tables import Table
-from harmonium.targets import TargetSpec
+from harmonium.core.targets import TargetSpec
 from harmonium.training.posterior.draws import Posterior
 from harmonium.training.state import Training
 

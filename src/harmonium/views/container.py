@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse.validation import check_real_dtype, checked_csr
-from harmonium.notices import notice
+from harmonium.core.notices import notice
 from harmonium.views.annotated import (
     annotated_parts,
     has_modalities,
@@ -25,14 +25,14 @@ from harmonium.views.annotated import (
     names_of_observations,
     names_of_variables,
 )
-from harmonium.views.dense import dense_numbers, object_numbers
+from harmonium.views.sources.dense import dense_numbers, object_numbers
 from harmonium.views.feature_names import checked_names
 from harmonium.views.frames import as_frame
 from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
 from harmonium.views.places import cell_place, row_place
 from harmonium.views.sequences import Sequences
-from harmonium.views.source import Source
-from harmonium.views.zeros import sparse_rows_of
+from harmonium.views.sources.source import Source
+from harmonium.views.sources.zeros import sparse_rows_of
 
 # a sparse matrix with a larger share of stored cells takes more memory than a dense one, whatever its type
 _DENSE_FROM = 2 / 3
@@ -298,7 +298,7 @@ class Views:
 
         Returns
         -------
-        harmonium.views.source.Source
+        harmonium.views.sources.source.Source
             The data as they were given, and which rows are meant.
         """
         return self._sources[name]
@@ -351,7 +351,7 @@ class Views:
 
         Returns
         -------
-        harmonium.batch.Batch
+        harmonium.core.batch.Batch
             Statistics in float32, by view; what the linear part alone sees is in its ``inputs``.
         """
         n_rows = len(self.source(self.names[0]).rows[items])
@@ -377,7 +377,7 @@ class Views:
 
         Yields
         ------
-        harmonium.batch.Batch
+        harmonium.core.batch.Batch
             What `batch` returns for each piece.
         """
         cells = sum(

@@ -10,8 +10,8 @@ import scipy.sparse
 from narwhals.exceptions import DuplicateError
 
 from harmonium.exceptions import InvalidViewError
-from harmonium.extras import require
-from harmonium.notices import notice
+from harmonium.core.extras import require
+from harmonium.core.notices import notice
 
 
 def as_frame(name: str, view: Any) -> nw.DataFrame | None:

@@ -11,11 +11,11 @@ from harmonium.families import Family
 from harmonium.families.counts import LARGEST_COUNT, are_counts
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.sparse.entries import Entries, entries
-from harmonium.notices import notice
-from harmonium.parts import registered
-from harmonium.support import Support
-from harmonium.views.source import Source
-from harmonium.views.summary import Summary
+from harmonium.core.notices import notice
+from harmonium.core.parts import registered
+from harmonium.core.support import Support
+from harmonium.views.sources.source import Source
+from harmonium.views.sources.summary import Summary
 
 
 def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:

@@ -12,16 +12,16 @@ import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
-from harmonium.parts import as_part, listed_names
-from harmonium.validation import Setting, shown
+from harmonium.core.parts import as_part, listed_names
+from harmonium.core.validation import Setting, shown
 from harmonium.views.annotated import has_modalities, in_memory, is_annotated, names_of_observations
 from harmonium.views.container import Views, as_matrix, empty_rows
 from harmonium.views.feature_names import as_names
 from harmonium.views.frames import is_frame
 from harmonium.views.places import column_place
 from harmonium.views.sequences import Sequences
-from harmonium.views.source import Source
-from harmonium.views.zeros import sparse_rows_of
+from harmonium.views.sources.source import Source
+from harmonium.views.sources.zeros import sparse_rows_of
 
 SINGLE = "view0"
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.exceptions import InvalidViewError
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.views.container import Views
 from harmonium.views.frames import is_frame
 from harmonium.views.sharding.cells import cell_shards

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harmonium.validation import Number, Setting, shown
+from harmonium.core.validation import Number, Setting, shown
 
 _WEIGHT = Number(remedy="1 is usual")
 

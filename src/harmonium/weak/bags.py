@@ -12,7 +12,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
 
 from harmonium.kernels.sparse.validation import check_sparse_indices, checked_csr
-from harmonium.raw_target import names_of_columns
+from harmonium.core.raw_target import names_of_columns
 
 
 class Bags:

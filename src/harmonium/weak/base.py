@@ -11,15 +11,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.kernels.runtime.threads import compute
-from harmonium.notices import notice
-from harmonium.parts import IsPart, Part, WithParts, as_part
+from harmonium.core.notices import notice
+from harmonium.core.parts import IsPart, Part, WithParts, as_part
 from harmonium.storage import load_model
-from harmonium.validation import Number, RandomState, Setting, Threads, Whole, check_fitted, check_settings, shown
+from harmonium.core.validation import Number, RandomState, Setting, Threads, Whole, check_fitted, check_settings, shown
 from harmonium.weak.bound_losses import Selection
-from harmonium.weak.cutting_plane import CuttingPlane
-from harmonium.weak.dissimilarity import Distribution, Learned, block_descent
+from harmonium.weak.solvers.cutting_plane import CuttingPlane
+from harmonium.weak.solvers.dissimilarity import Distribution, Learned, block_descent
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import save_classifier
 from harmonium.weak.losses import Loss, ZeroOneLoss

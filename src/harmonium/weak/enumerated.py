@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.parts import Part
+from harmonium.core.parts import Part
 from harmonium.weak.bound_losses import BoundLoss, Selection
-from harmonium.weak.initial import first_of_largest
+from harmonium.weak.solvers.initial import first_of_largest
 from harmonium.weak.problem import CandidateProblem
 
 

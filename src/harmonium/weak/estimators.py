@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.validation import Number, Whole
+from harmonium.core.validation import Number, Whole
 from harmonium.weak.base import WeakClassifier
-from harmonium.weak.dissimilarity import Distribution, LogLinear, PointMass
+from harmonium.weak.solvers.dissimilarity import Distribution, LogLinear, PointMass
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import saveable
 from harmonium.weak.losses import Loss
-from harmonium.weak.posterior import Settings
+from harmonium.weak.solvers.posterior import Settings
 from harmonium.weak.problem import CandidateProblem
 
 

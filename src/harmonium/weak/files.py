@@ -18,7 +18,7 @@ from harmonium.storage import (
     rebuilds,
     write_model,
 )
-from harmonium.validation import check_fitted
+from harmonium.core.validation import check_fitted
 
 _FORMAT = "harmonium.weak"
 _FIELDS: dict[str, Any] = {

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harmonium.parts import Part
-from harmonium.validation import Anything, Setting, shown
+from harmonium.core.parts import Part
+from harmonium.core.validation import Anything, Setting, shown
 from harmonium.weak.bound_losses import BoundLoss, LayoutBound, TensorBound, ZeroOneBound
 
 

@@ -15,7 +15,7 @@ from harmonium.kernels.runtime.threads import run_blocks
 from harmonium.kernels.segments import segment_argmax, segment_argmax_in_column, segment_softmax
 from harmonium.weak.bags import Bags
 from harmonium.weak.bound_losses import BoundLoss, Selection
-from harmonium.weak.initial import speaking_candidates
+from harmonium.weak.solvers.initial import speaking_candidates
 
 # number of candidates in a block: its scores should stay in the processor's cache
 _BLOCK = 4096

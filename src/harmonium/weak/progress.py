@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from harmonium.progress_bar import log_record, progress_bar
+from harmonium.core.progress_bar import log_record, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harmonium.raw_target import of_one_kind, read_raw_target
+from harmonium.core.raw_target import of_one_kind, read_raw_target
 from harmonium.weak.bags import Bags
 from harmonium.weak.enumerated import Definition, EnumeratedProblem
 from harmonium.weak.losses import Candidates, Loss

@@ -21,7 +21,7 @@ from harmonium import (
     Stochastic,
     load,
 )
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.training.clusters import bias_of_activity

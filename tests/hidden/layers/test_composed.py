@@ -31,7 +31,7 @@ from harmonium.energy import Energy
 from harmonium.inspection import score_parts
 from harmonium.metrics import topic_stability
 from harmonium.objectives.problem import Problem
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS
 from harmonium.training.drivers.projection import project
 from tests.cases.heads import bound, statistics_of
 from tests.cases.models import make_family, make_parameters, random_batch

@@ -28,7 +28,7 @@ from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.mean_field import fill_missing, mean_views
 from harmonium.inference.symmetry import in_coordinates
 from harmonium.kernels.rotation import promax, varimax
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, bias_of, own_of, weights_of
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, bias_of, own_of, weights_of
 from harmonium.training.drivers import spectral
 from tests.cases.models import make_family, make_parameters, random_batch
 

@@ -19,7 +19,7 @@ from harmonium import (
     Stochastic,
 )
 from harmonium.estimators.input import known_views
-from harmonium.params import HEAD_BIAS
+from harmonium.core.parameters import HEAD_BIAS
 from harmonium.training.growth.prune import Selected, prune
 from harmonium.training.supervised import epoch_search
 from harmonium.views.data import Data

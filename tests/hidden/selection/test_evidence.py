@@ -10,8 +10,8 @@ import pytest
 from harmonium import Adam, Hinge, MeanFieldCD
 from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, weights_of
-from harmonium.targets import Labels, Targets, TargetSpec
+from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, weights_of
+from harmonium.core.targets import Labels, Targets, TargetSpec
 from harmonium.training.drivers.optimizers import Step
 from tests.cases.models import random_batch
 from tests.cases.selection import cost, evidence_of, three_views

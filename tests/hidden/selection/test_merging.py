@@ -25,7 +25,7 @@ from harmonium import (
 )
 from harmonium.energy import Energy
 from harmonium.hidden.selection.merging import agreeing_units
-from harmonium.params import HIDDEN_BIAS, couplings, record
+from harmonium.core.parameters import HIDDEN_BIAS, couplings, record
 from harmonium.report import near_duplicates
 
 N_ROWS = 120

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 
 from harmonium import IBP, MeanFieldCD, SpikeSlab
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.hidden.selection import sticks
 from harmonium.hidden.selection.prior import BetaBernoulliPrior
 from harmonium.objectives.statistics import Statistics

@@ -11,7 +11,7 @@ from harmonium.hidden.selection import Selection, Use
 from harmonium.objectives import MeanFieldCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import copy_parameters
+from harmonium.core.parameters import copy_parameters
 from harmonium.training.growth.prune import prune
 from harmonium.views import Views
 from harmonium.views.data import Data

@@ -236,7 +236,7 @@ def test_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:
 
     with ended_after(9), pytest.raises(IncompatiblePartsError, match="dict of arrays"):
         fitted("epochs", tmp_path / "run", objective=Odd())
-    del harmonium.parts._REGISTRY["objective:Odd"]  # other suites try all objectives
+    del harmonium.core.parts._REGISTRY["objective:Odd"]  # other suites try all objectives
 
 
 # ---- damage ------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from harmonium.energy import Energy
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.gibbs import gibbs_step
 from harmonium.inspection import log_partition
-from harmonium.params import bias_of, weights_of
+from harmonium.core.parameters import bias_of, weights_of
 from harmonium.training.drivers.projection import project
 from tests.cases.models import make_parameters
 
@@ -75,7 +75,7 @@ def test_known_truth_is_recovered(truth, objective, driver, slack: float) -> Non
     energy, parameters, train, test = truth
     model = Harmonium(3, views=Bernoulli(), objective=objective, driver=driver, random_state=0).fit(train)
     reached = mean_log_likelihood(model, test)
-    from harmonium.batch import Batch, ViewBatch
+    from harmonium.core.batch import Batch, ViewBatch
 
     of_truth = -energy.free_energy(parameters, Batch({"view0": ViewBatch(test)}, len(test))).mean()
     of_truth -= exact_log_partition(energy, parameters)

@@ -25,7 +25,7 @@ from harmonium.training import fit
 from harmonium.training.drivers import lbfgs
 from harmonium.training.drivers.monitor import Monitor
 from harmonium.weak import Bags, DissimilarityClassifier, IterativeLatentSVM, LatentSVM
-from harmonium.weak.cutting_plane import CuttingPlane
+from harmonium.weak.solvers.cutting_plane import CuttingPlane
 from harmonium.weak.problem import CandidateProblem
 from tests.cases.checkpoints import CASES, CLASSES, VIEWS, WORDS, interrupting, made
 

@@ -38,7 +38,7 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sampling.langevin import langevin_step
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 from harmonium.training import Driver
 from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.adjusted import _log_ratio

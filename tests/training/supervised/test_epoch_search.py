@@ -24,7 +24,7 @@ from harmonium import (
 )
 from harmonium.hidden.selection.useful_units import UsefulUnits
 from harmonium.inspection import score_parts
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training, TrainingLog
 from harmonium.training.supervised.epoch_search import HeldOutEpochs

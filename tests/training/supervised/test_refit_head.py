@@ -11,8 +11,8 @@ from sklearn.svm import LinearSVC
 
 from harmonium import HarmoniumClassifier, Hinge, Stochastic
 from harmonium.linear.comparison import is_better
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS
-from harmonium.targets import Targets
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.core.targets import Targets
 from harmonium.training.state import Training
 from harmonium.training.supervised.folds import held_out_folds
 from harmonium.training.supervised.refit_head import HeadRefit, refit_head

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from narwhals import to_native
 
-from harmonium.notices import notice
-from harmonium.raw_target import check_finite, of_one_kind, plain, read_raw_target
-from harmonium.targets import Labels, Targets, TargetSpec
+from harmonium.core.notices import notice
+from harmonium.core.raw_target import check_finite, of_one_kind, plain, read_raw_target
+from harmonium.core.targets import Labels, Targets, TargetSpec
 from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
 
 # Cells of a matrix of labels that are looked at together: for memory only.

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from harmonium.exceptions import InvalidViewError
 from harmonium.kernels.sparse.validation import check_sparse_indices
 from harmonium.views.container import as_matrix
-from harmonium.views.dense import dense_numbers
+from harmonium.views.sources.dense import dense_numbers
 from harmonium.views.frames import as_frame
 from harmonium.views.reading import SINGLE
 

@@ -19,7 +19,7 @@ from harmonium.estimators.input.target_columns import set_apart
 from harmonium.exceptions import InvalidViewError
 from harmonium.tables.table import columns_of
 from harmonium.tables.transformer import families_asked, frame_of, table_reader
-from harmonium.targets import Labels
+from harmonium.core.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.views import Shards, Views
 from harmonium.views.frames import is_frame

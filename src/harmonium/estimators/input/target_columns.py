@@ -6,7 +6,7 @@ from typing import Any
 
 import narwhals as nw
 
-from harmonium.notices import notice
+from harmonium.core.notices import notice
 from harmonium.views import Shards
 from harmonium.views.sharding.lazy import is_dask
 

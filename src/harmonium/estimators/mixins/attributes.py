@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from harmonium.families import Family
-from harmonium.params import weights_of
+from harmonium.core.parameters import weights_of
 from harmonium.queries import topics
 from harmonium.tables.overview import Overview
 from harmonium.training import FittedModel
-from harmonium.validation import check_fitted
+from harmonium.core.validation import check_fitted
 
 
 class Attributes:

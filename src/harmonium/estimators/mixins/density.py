@@ -12,7 +12,7 @@ from harmonium.estimators.mixins.encoding import only
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import density
 from harmonium.training import FittedModel
-from harmonium.validation import check_fitted, check_whole
+from harmonium.core.validation import check_fitted, check_whole
 
 
 class Density:

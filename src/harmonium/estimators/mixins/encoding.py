@@ -18,7 +18,7 @@ from harmonium.queries.search import search_coordinates
 from harmonium.queries.topics import view_name
 from harmonium.search import NearestNeighbours
 from harmonium.training import FittedModel
-from harmonium.validation import check_fitted, check_real, check_whole
+from harmonium.core.validation import check_fitted, check_real, check_whole
 
 
 class Encoding:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harmonium.extras import require
+from harmonium.core.extras import require
 
 __all__ = ["colour_image", "decoded_image", "grey_image"]
 

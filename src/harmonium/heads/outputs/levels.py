@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from harmonium.heads.outputs.calibration import smoothed_classes
 from harmonium.heads.outputs.outputs import Outputs
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 
 
 @dataclass(frozen=True, eq=False)

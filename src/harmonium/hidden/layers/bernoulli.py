@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harmonium.distributions import BernoulliDistribution, Distribution
+from harmonium.core.distributions import BernoulliDistribution, Distribution
 from harmonium.hidden.layers.bounded import BoundedUnits
 
 

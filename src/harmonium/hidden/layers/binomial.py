@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harmonium.distributions import BinomialDistribution, Distribution
+from harmonium.core.distributions import BinomialDistribution, Distribution
 from harmonium.hidden.layers.bounded import BoundedUnits
-from harmonium.validation import Whole
+from harmonium.core.validation import Whole
 
 
 class BinomialUnits(BoundedUnits):

@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.selection.activity import ActivityRule
 from harmonium.hidden.selection.rule import SelectionRule
-from harmonium.validation import Choice, Number
+from harmonium.core.validation import Choice, Number
 
 
 class BoundedUnits(HiddenLayer):

@@ -11,8 +11,8 @@ import numpy as np
 
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.coordinates import ROTATIONS, Coordinates
-from harmonium.support import Support
-from harmonium.validation import Choice
+from harmonium.core.support import Support
+from harmonium.core.validation import Choice
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 

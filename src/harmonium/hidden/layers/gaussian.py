@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from harmonium.distributions import Distribution, NormalDistribution
+from harmonium.core.distributions import Distribution, NormalDistribution
 from harmonium.hidden.base import HiddenLayer
-from harmonium.validation import Number
+from harmonium.core.validation import Number
 
 
 class GaussianUnits(HiddenLayer):

@@ -9,7 +9,7 @@ from scipy.special import logit
 
 from harmonium.hidden.selection.rule import SelectionRule
 from harmonium.hidden.selection.selection import Selection, SelectionContext
-from harmonium.params import HIDDEN_BIAS, Parameters
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 
 if TYPE_CHECKING:
     from harmonium.hidden.base import HiddenLayer

@@ -6,7 +6,7 @@ import numpy as np
 
 from harmonium.hidden.selection.selection import Use
 from harmonium.hidden.selection.useful_units import UsefulUnits
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 
 
 class BornUnits(UsefulUnits):

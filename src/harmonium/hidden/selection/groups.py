@@ -8,7 +8,7 @@ import numpy as np
 
 from harmonium.hidden.selection.rule import SelectionRule
 from harmonium.hidden.selection.selection import Selection, SelectionContext
-from harmonium.params import HIDDEN_BIAS, Parameters, record
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, record
 
 
 class RuleOfGroups(SelectionRule):

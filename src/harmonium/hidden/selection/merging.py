@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.params import HIDDEN_BIAS, Parameters, copy_parameters, couplings
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, copy_parameters, couplings
 
 # correlation over items from which units count as the same; a convention
 _AGREEMENT = 0.95

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 
 if TYPE_CHECKING:
     from harmonium.hidden.base import HiddenLayer

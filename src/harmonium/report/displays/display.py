@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from harmonium.extras import require
+from harmonium.core.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from harmonium.model_folder import ItemMap
 from harmonium.report.displays.display import MARKERS, Display, require_matplotlib, shortened, style
 from harmonium.report.tables.groups import is_scale, read_labels
 from harmonium.report.tables.latent import latent_means
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

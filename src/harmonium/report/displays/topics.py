@@ -15,7 +15,7 @@ from harmonium.queries.topics import By
 from harmonium.report.displays.display import COLOURS, Display, divisible_cell, require_matplotlib, shortened
 from harmonium.report.tables.latent import check_model, topic_means
 from harmonium.report.tables.topics import class_means, class_profiles
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,7 @@ from harmonium.report.displays.display import (
     sparse_ticks,
 )
 from harmonium.report.tables.usage import usage_table
-from harmonium.validation import check_whole
+from harmonium.core.validation import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

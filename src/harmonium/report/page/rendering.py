@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.storage.replacing import replace_file
 
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.estimators import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.families import Family
-from harmonium.families.extra_parameters import Extra
+from harmonium.families.protocol.extra_parameters import Extra
 from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.queries.blocks import completed_blocks

@@ -16,7 +16,7 @@ from harmonium.estimators import Harmonium
 from harmonium.queries.labels import distinct_labels, ranked_names
 from harmonium.report.tables.latent import UnitUse, unit_use
 from harmonium.report.tables.topics import topic_labels
-from harmonium.validation import check_real, check_whole
+from harmonium.core.validation import check_real, check_whole
 
 # features of a topic that are compared and that name groups, and words of such a name: conventions
 _N_FEATURES, _N_WORDS = 10, 3

@@ -18,7 +18,7 @@ import numpy as np
 
 from harmonium.exceptions import IncompatiblePartsError, ModelFileError
 from harmonium.storage import decode, encode, read_sealed, write_sealed
-from harmonium.validation import Setting, shown
+from harmonium.core.validation import Setting, shown
 
 # Seconds between two checkpoints: a convention, without influence on results.
 _SECONDS = 30.0

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from harmonium._version import __version__
-from harmonium.extras import require
-from harmonium.notices import notice
+from harmonium.core.extras import require
+from harmonium.core.notices import notice
 from harmonium.training.distributed.worker import hold
 from harmonium.views.data import Data
 from harmonium.views.sharding.lazy import current_client

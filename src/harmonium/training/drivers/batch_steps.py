@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.hidden.selection import Selection
 from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.centring import Centring

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import log_weight
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
-from harmonium.families.extra_parameters import Extra
+from harmonium.families.protocol.extra_parameters import Extra
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import is_sparse
 from harmonium.kernels.sparse.products import sum_over_features
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters, bias_of, first_not_finite, weights_of
+from harmonium.core.parameters import Parameters, bias_of, first_not_finite, weights_of
 from harmonium.storage import serializable
 from harmonium.views.data import Data
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from harmonium.kernels.runtime.jit import on_compile
-from harmonium.progress_bar import log_record, progress_bar
+from harmonium.core.progress_bar import log_record, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -24,7 +24,7 @@ import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
 
-from harmonium.batch import ViewBatch
+from harmonium.core.batch import ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.hidden.n_units import drops_units

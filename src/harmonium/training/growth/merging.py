@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.hidden.selection.merging import add_unit, agreeing_units
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters, copy_parameters, couplings, units_of
+from harmonium.core.parameters import Parameters, copy_parameters, couplings, units_of
 from harmonium.training.growth.prune import use_of_units
 from harmonium.views.data import Data
 

@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.kernels.rotation import ica_rotation
 from harmonium.objectives.problem import Problem
-from harmonium.params import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.clusters import bias_of_activity
 from harmonium.training.drivers.projection import project
 from harmonium.training.growth.spectrum import factors

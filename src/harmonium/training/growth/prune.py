@@ -9,7 +9,7 @@ import numpy as np
 from harmonium.energy import Energy
 from harmonium.hidden.selection import Use
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 from harmonium.views.data import Data
 
 

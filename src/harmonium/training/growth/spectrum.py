@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.inference.gibbs import sample_views, sizes_of
 from harmonium.inference.mean_field import mean_views
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters
+from harmonium.core.parameters import Parameters
 from harmonium.views.data import Data
 
 # Numbers that a table of residuals may hold, and the side above which decompositions are by random projections:

@@ -10,7 +10,7 @@ import numpy as np
 
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.params import Parameters, copy_parameters, weights_of
+from harmonium.core.parameters import Parameters, copy_parameters, weights_of
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.projection import project
 from harmonium.training.posterior.draws import MarkovChain, Posterior

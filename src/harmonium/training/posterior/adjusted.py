@@ -9,7 +9,7 @@ from harmonium.inference.exact import OffGridError
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.params import Parameters, weights_of
+from harmonium.core.parameters import Parameters, weights_of
 from harmonium.training.posterior.accepting import Accepting, is_allowed
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.normals import Normal

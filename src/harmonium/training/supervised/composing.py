@@ -21,8 +21,8 @@ from harmonium.linear.search import Folds
 from harmonium.linear.stacking import matching_scale
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.params import HEAD, HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, record
-from harmonium.targets import Targets
+from harmonium.core.parameters import HEAD, HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, record
+from harmonium.core.targets import Targets
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.defaults import default_driver
 from harmonium.training.drivers.progress import Reporter

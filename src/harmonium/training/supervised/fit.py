@@ -14,9 +14,9 @@ from harmonium.linear.search import LinearSearch, linear_search
 from harmonium.linear.skip import LinearPart
 from harmonium.linear.stacking import linear_alone, may_help, stacked
 from harmonium.objectives.problem import Problem
-from harmonium.params import HIDDEN_BIAS
+from harmonium.core.parameters import HIDDEN_BIAS
 from harmonium.storage import serializable
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter

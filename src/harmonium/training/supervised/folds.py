@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 from harmonium.training.defaults import MANY_ROWS
 
 # Labelled rows below which there are three folds: a convention. From here on a third one changed no error of thirds of

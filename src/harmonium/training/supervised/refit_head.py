@@ -15,9 +15,9 @@ import numpy as np
 from harmonium.linear.comparison import is_better
 from harmonium.linear.search import Folds
 from harmonium.objectives.problem import Problem
-from harmonium.params import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.storage import serializable
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from harmonium.exceptions import InvalidViewError
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.views.container import Views
 from harmonium.views.sharding.shard import Shard
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.batch import Batch
+from harmonium.core.batch import Batch
 from harmonium.families import Family
 from harmonium.views.container import Views, empty_rows
 from harmonium.views.sharding.joining import join_batches, join_views
 from harmonium.views.sharding.reader import Reader
 from harmonium.views.sharding.source import ShardedSource
-from harmonium.views.source import Source
-from harmonium.views.summary import Summary, Sums
+from harmonium.views.sources.source import Source
+from harmonium.views.sources.summary import Summary, Sums
 
 # batches whose shards are looked up in one go: a convention
 _PIECES = 1000

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from harmonium.batch import Batch, ViewBatch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.families import Family
 from harmonium.kernels.sparse.matrix import take_rows, vstack
 from harmonium.views.container import Views
-from harmonium.views.source import Source
+from harmonium.views.sources.source import Source
 
 
 def join_batches(parts: Sequence[Batch], families: Mapping[str, Family], order: np.ndarray | None = None) -> Batch:

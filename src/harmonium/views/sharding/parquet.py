@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from harmonium.exceptions import InvalidViewError
-from harmonium.extras import require
+from harmonium.core.extras import require
 from harmonium.views.sharding.shard import Shard
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harmonium.exceptions import InvalidViewError
-from harmonium.extras import require
+from harmonium.core.extras import require
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harmonium.batch import ViewBatch
+from harmonium.core.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.kernels.sparse.matrix import Matrix
-from harmonium.views.source import Source
-from harmonium.views.summary import Summary
+from harmonium.views.sources.source import Source
+from harmonium.views.sources.summary import Summary
 
 if TYPE_CHECKING:
     from harmonium.views.sharding.container import ShardedViews

@@ -13,8 +13,8 @@ import scipy.sparse
 
 from harmonium.views.container import Views
 from harmonium.views.sharding.shard import Shard
-from harmonium.views.source import Source
-from harmonium.views.zeros import sparse_rows_of
+from harmonium.views.sources.source import Source
+from harmonium.views.sources.zeros import sparse_rows_of
 
 
 @dataclass(frozen=True)

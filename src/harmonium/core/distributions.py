@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from harmonium.kernels.elementwise import logistic, softplus
-from harmonium.support import Support
+from harmonium.core.support import Support
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
@@ -32,7 +32,7 @@ class Distribution:
 
     Examples
     --------
-    >>> from harmonium.distributions import BernoulliDistribution
+    >>> from harmonium.core.distributions import BernoulliDistribution
     >>> distribution = BernoulliDistribution()
     >>> distribution.mean(np.array([0.0])).tolist(), distribution.variance(np.array([0.0])).tolist()
     ([0.5], [0.25])

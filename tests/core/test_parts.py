@@ -28,7 +28,7 @@ from harmonium.families import Family, Poisson
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives import Objective
-from harmonium.parts import Part, as_part, named_parts, registered
+from harmonium.core.parts import Part, as_part, named_parts, registered
 from harmonium.report import SensitivityDisplay
 from harmonium.training import Driver
 from harmonium.training.drivers.optimizers import Optimizer

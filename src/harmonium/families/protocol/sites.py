@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.families.quadrature import log_integral, log_sum
-from harmonium.support import Support
+from harmonium.families.numerics.quadrature import log_integral, log_sum
+from harmonium.core.support import Support
 
 if TYPE_CHECKING:
     from harmonium.families.base import Family
@@ -88,7 +88,7 @@ def log_total(
     support : Support
         Where to sum. A support without an upper limit is summed in a window, which is widened until it holds all but a
         negligible part of the density; where that takes many points, as for a value far from all others, a quadrature
-        takes the place of the sum (see `harmonium.families.quadrature` for its errors).
+        takes the place of the sum (see `harmonium.families.numerics.quadrature` for its errors).
     inside : tuple of float
         Two values, between and near which the density is large.
     step : float

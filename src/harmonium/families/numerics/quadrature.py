@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.support import Support
+from harmonium.core.support import Support
 
 Density = Callable[[np.ndarray], np.ndarray]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.families.extra_parameters import Extra
-from harmonium.support import Support
+from harmonium.families.protocol.extra_parameters import Extra
+from harmonium.core.support import Support
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.weak.bound_losses import Selection
-from harmonium.weak.cutting_plane import CuttingPlane
+from harmonium.weak.solvers.cutting_plane import CuttingPlane
 from harmonium.weak.problem import CandidateProblem
 
 # A convex problem that others follow is solved up to this share of the last decrease of the objective; for the first

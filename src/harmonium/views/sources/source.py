@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from harmonium.batch import ViewBatch
+from harmonium.core.batch import ViewBatch
 from harmonium.families import Family
 from harmonium.kernels.sparse.csr import SparseRows, gather_rows
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.views.places import cell_place, column_place, row_place
-from harmonium.views.summary import Summary, Sums
+from harmonium.views.sources.summary import Summary, Sums
 
 # cells, or entries of sparse rows, that are looked at together in a pass over a view; it decides about memory and speed
 # alone

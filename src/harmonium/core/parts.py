@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-from harmonium.validation import IsInstance, Setting, check_settings, shown
+from harmonium.core.validation import IsInstance, Setting, check_settings, shown
 
 _REGISTRY: dict[str, type[Part]] = {}
 

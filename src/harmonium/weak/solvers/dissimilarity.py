@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from harmonium.weak import posterior as conditional
-from harmonium.weak.cccp import concave_convex, self_paced, slacks
-from harmonium.weak.cutting_plane import CuttingPlane
+from harmonium.weak.solvers import posterior as conditional
+from harmonium.weak.solvers.cccp import concave_convex, self_paced, slacks
+from harmonium.weak.solvers.cutting_plane import CuttingPlane
 from harmonium.weak.problem import CandidateProblem
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium.support import Support
+from harmonium.core.support import Support
 
 
 def test_an_open_interval_lacks_its_ends() -> None:

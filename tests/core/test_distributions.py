@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from harmonium.distributions import (
+from harmonium.core.distributions import (
     BernoulliDistribution,
     BinomialDistribution,
     Distribution,

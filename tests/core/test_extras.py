@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium.extras import _EXTRAS, require
+from harmonium.core.extras import _EXTRAS, require
 from harmonium.weak import DissimilarityClassifier, IterativeLatentSVM, LatentSVM
 from tests.cases.repository import ROOT
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harmonium.kernels.sparse.matrix import Matrix, slice_rows
-from harmonium.targets import Targets
+from harmonium.core.targets import Targets
 
 
 @dataclass

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harmonium import Categorical, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Ordinal, Stochastic
-from harmonium.parts import _REGISTRY
-from harmonium.validation import check_settings
+from harmonium.core.parts import _REGISTRY
+from harmonium.core.validation import check_settings
 from harmonium.weak import DissimilarityClassifier, IterativeLatentSVM, LatentSVM, MatrixLoss
 from tests.cases.bad_input import assert_one_sentence, snapshot
 

@@ -1,0 +1,1 @@
+"""Small modules that everything stands on: parts and their settings, parameters, targets, distributions, batches."""

@@ -1,0 +1,1 @@
+"""Numerics of families: quadrature, poles, states of chains, sparse draws."""

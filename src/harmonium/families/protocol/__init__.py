@@ -1,0 +1,1 @@
+"""Capabilities that a family carries: codec, domain, extra parameters, length, scale."""
