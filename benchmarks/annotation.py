@@ -21,16 +21,9 @@ from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import RIVALS, WORDS, Preparation
-from harmonium import (
-    DWH,
-    TWH,
-    Bernoulli,
-    BernoulliUnits,
-    GaussianUnits,
-    HarmoniumClassifier,
-    MultiLabelHinge,
-    Stochastic,
-)
+from harmonium import DWH, TWH, Bernoulli, HarmoniumClassifier, Stochastic
+from harmonium.heads import MultiLabelHinge
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.metrics import AnnotationReport, annotation_report, f1_at
 
 BENCHMARK = Benchmark(

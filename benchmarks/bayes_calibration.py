@@ -46,8 +46,9 @@ from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.mofa import predictive_moments
-from harmonium import BDWH, DWH, EmpiricalBayes, Gaussian, GaussianPrior, HarmoniumWarning, Langevin
+from harmonium import BDWH, DWH, Gaussian, HarmoniumWarning, Langevin
 from harmonium.datasets import load_cll
+from harmonium.training import EmpiricalBayes, GaussianPrior
 
 BENCHMARK = Benchmark(
     title="Intervals that can be wrong",

@@ -30,7 +30,8 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.gm_lda import GMLDA
 from benchmarks.rivals.prepared import NUMBERS, Preparation, preparations, rows_of, trivial
-from harmonium import BDWH, DWH, Bernoulli, Gaussian, HarmoniumWarning, Langevin, ReplicatedSoftmax, Stochastic
+from harmonium import BDWH, DWH, Bernoulli, Gaussian, HarmoniumWarning, Langevin, Stochastic
+from harmonium.families import ReplicatedSoftmax
 
 LOADERS = {"wikipedia": load_wikipedia, "wikipedia, counts": load_wikipedia, "bdgp": load_bdgp}
 BENCHMARK = Benchmark(

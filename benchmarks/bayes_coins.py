@@ -16,8 +16,10 @@ from scipy.special import logsumexp
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import BEFH, DivergenceError, Harmonium, Metropolis
+from harmonium import BEFH, Harmonium
+from harmonium.exceptions import DivergenceError
 from harmonium.inspection import posterior_draws
+from harmonium.training import Metropolis
 
 BENCHMARK = Benchmark(
     title="30 coins",

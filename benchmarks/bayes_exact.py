@@ -17,18 +17,11 @@ from scipy.special import logsumexp
 from benchmarks.internals import Data, Energy, Problem, Run, Training, compute
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import (
-    AdjustedLangevin,
-    Bernoulli,
-    BernoulliUnits,
-    DivergenceError,
-    ExactLikelihood,
-    GaussianPrior,
-    Langevin,
-    Metropolis,
-    SampledCD,
-    Views,
-)
+from harmonium import Bernoulli, Langevin, Views
+from harmonium.exceptions import DivergenceError
+from harmonium.hidden import BernoulliUnits
+from harmonium.objectives import ExactLikelihood, SampledCD
+from harmonium.training import AdjustedLangevin, GaussianPrior, Metropolis
 
 BENCHMARK = Benchmark(
     title="Chains against an exact posterior",

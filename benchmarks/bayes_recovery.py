@@ -34,7 +34,8 @@ from benchmarks.internals import Prior, compute
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import DivergenceError, EmpiricalBayes, GaussianPrior, JointEmpiricalBayes
+from harmonium.exceptions import DivergenceError
+from harmonium.training import EmpiricalBayes, GaussianPrior, JointEmpiricalBayes
 
 BENCHMARK = Benchmark(
     title="Couplings recovered from few items",

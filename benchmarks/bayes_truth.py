@@ -29,7 +29,10 @@ from benchmarks.internals import (
     gibbs_step,
     pseudo_log_likelihood,
 )
-from harmonium import Adam, Bernoulli, GaussianUnits, Langevin, SampledCD, Views
+from harmonium import Bernoulli, Langevin, Views
+from harmonium.hidden import GaussianUnits
+from harmonium.objectives import SampledCD
+from harmonium.training import Adam
 from harmonium.training.drivers.optimizers import Step
 
 N_FEATURES, N_UNITS, SCALE = 40, 4, 0.3

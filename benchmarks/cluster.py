@@ -13,8 +13,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from benchmarks.measuring import alternate, median, with_deviation
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import Distributed, Harmonium, Shards, Stochastic, Views
+from harmonium import Harmonium, Shards, Stochastic, Views
 from harmonium.datasets import load_newsgroups
+from harmonium.training import Distributed
 from harmonium.training.drivers.monitor import reconstruct
 
 BENCHMARK = Benchmark(

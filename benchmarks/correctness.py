@@ -18,18 +18,10 @@ from benchmarks.internals import (
 )
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import (
-    LBFGS,
-    Bernoulli,
-    BernoulliUnits,
-    ExactLikelihood,
-    Harmonium,
-    MeanFieldCD,
-    PersistentCD,
-    SampledCD,
-    Stochastic,
-)
+from harmonium import LBFGS, Bernoulli, Harmonium, Stochastic
+from harmonium.hidden import BernoulliUnits
 from harmonium.inspection import log_partition
+from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 
 BENCHMARK = Benchmark(
     title="Right",

@@ -24,7 +24,8 @@ from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import NUMBERS, SCALED, Preparation
-from harmonium import DWH, TWH, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumClassifier, Hinge, Stochastic
+from harmonium import DWH, TWH, Gaussian, HarmoniumClassifier, Hinge, Stochastic
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.metrics import RetrievalReport, average_precision, retrieval_report
 from harmonium.report import RetrievalDisplay
 

@@ -11,7 +11,9 @@ import scipy.sparse
 from benchmarks.measuring import median
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import Bernoulli, BernoulliUnits, Harmonium, MeanFieldCD, Stochastic
+from harmonium import Bernoulli, Harmonium, Stochastic
+from harmonium.hidden import BernoulliUnits
+from harmonium.objectives import MeanFieldCD
 
 BENCHMARK = Benchmark(
     title="No denormal numbers",

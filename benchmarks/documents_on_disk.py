@@ -15,7 +15,8 @@ from benchmarks.drawn_documents import Drawn
 from benchmarks.growth import memory
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import Harmonium, ReplicatedSoftmax, Shards, Stochastic
+from harmonium import Harmonium, Shards, Stochastic
+from harmonium.families import ReplicatedSoftmax
 
 BENCHMARK = Benchmark(
     title="Documents that stay on disk",

@@ -6,8 +6,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from harmonium import Harmonium, ReplicatedSoftmax, Stochastic
+from harmonium import Harmonium, Stochastic
 from harmonium.datasets import load_newsgroups
+from harmonium.families import ReplicatedSoftmax
 from harmonium.kernels.runtime.jit import jit
 
 COPIES = 20  # documents that share the state of the topics

@@ -14,9 +14,10 @@ from sklearn.neural_network import BernoulliRBM
 from benchmarks.measuring import alternate, median
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import Harmonium, Momentum, Stochastic
+from harmonium import Harmonium, Stochastic
 from harmonium.datasets import load_newsgroups
 from harmonium.features.text import text_counts
+from harmonium.training import Momentum
 
 BENCHMARK = Benchmark(
     title="Epoch speed: CD-1 on 20 Newsgroups",

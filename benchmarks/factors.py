@@ -37,8 +37,9 @@ from benchmarks.missing_views import (
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.mofa import factor_expectations
-from harmonium import FactorUnits, Harmonium
+from harmonium import Harmonium
 from harmonium.datasets import load_cll
+from harmonium.hidden import FactorUnits
 from harmonium.kernels.rotation import varimax
 
 BENCHMARK = Benchmark(

@@ -14,7 +14,8 @@ import scipy.sparse
 
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import BernoulliUnits, Harmonium, Poisson, Stochastic
+from harmonium import Harmonium, Poisson, Stochastic
+from harmonium.hidden import BernoulliUnits
 
 BENCHMARK = Benchmark(
     title="Growth of time and memory",

@@ -30,18 +30,9 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import RIVALS, rows_of
 from benchmarks.rivals.slda import SLDA
-from harmonium import (
-    DWH,
-    TWH,
-    Bernoulli,
-    BernoulliUnits,
-    EpsilonInsensitive,
-    Gaussian,
-    HarmoniumRegressor,
-    Stochastic,
-    Views,
-)
+from harmonium import DWH, TWH, Bernoulli, EpsilonInsensitive, Gaussian, HarmoniumRegressor, Stochastic, Views
 from harmonium.datasets import hotel_aspects, load_hotels
+from harmonium.hidden import BernoulliUnits
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.report import FeatureWeightsDisplay, topic_table
 

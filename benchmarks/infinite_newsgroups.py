@@ -22,18 +22,9 @@ from benchmarks.newsgroups_classification import TwoStep
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import RIVALS, trivial, tuned
-from harmonium import (
-    IBP,
-    Bernoulli,
-    BernoulliUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    HarmoniumWarning,
-    Hinge,
-    MeanFieldCD,
-    SampledCD,
-    Stochastic,
-)
+from harmonium import IBP, Bernoulli, Harmonium, HarmoniumClassifier, HarmoniumWarning, Hinge, Stochastic
+from harmonium.hidden import BernoulliUnits
+from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.report import feature_examples
 
 BENCHMARK = Benchmark(

@@ -24,7 +24,8 @@ from scipy.special import expit
 
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import IBP, Bernoulli, BernoulliUnits, Gaussian, Harmonium, HarmoniumWarning, Stochastic
+from harmonium import IBP, Bernoulli, Gaussian, Harmonium, HarmoniumWarning, Stochastic
+from harmonium.hidden import BernoulliUnits
 from harmonium.recipes import iMMH
 
 BENCHMARK = Benchmark(

@@ -33,18 +33,9 @@ from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import trivial
-from harmonium import (
-    IBP,
-    Bernoulli,
-    BernoulliUnits,
-    Gaussian,
-    GaussianUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    HarmoniumWarning,
-    Hinge,
-)
+from harmonium import IBP, Bernoulli, Gaussian, Harmonium, HarmoniumClassifier, HarmoniumWarning, Hinge
 from harmonium.heads.linear import USUAL_C
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.report import UsageDisplay
 
 BENCHMARK = Benchmark(

@@ -4,6 +4,7 @@ Fitted estimators do not offer exact posteriors, known truths and single steps o
 """
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters, bias_of
 from harmonium.energy import Energy
 from harmonium.estimators.problem import prepare
 from harmonium.families.numerics.chain_states import chain_states
@@ -17,7 +18,6 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.model_folder.contents import Contents
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import Parameters, bias_of
 from harmonium.training import Driver, Prior
 from harmonium.training.drivers.run import Run
 from harmonium.training.initialise import initial_parameters

@@ -12,7 +12,10 @@ from benchmarks.internals import Data, MarkovChain, Posterior, Training, compute
 from benchmarks.measuring import alternate, median
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import Bernoulli, Gaussian, GaussianPrior, GaussianUnits, Langevin, SampledCD, Stochastic, Views
+from harmonium import Bernoulli, Gaussian, Langevin, Stochastic, Views
+from harmonium.hidden import GaussianUnits
+from harmonium.objectives import SampledCD
+from harmonium.training import GaussianPrior
 
 BENCHMARK = Benchmark(
     title="What a Langevin step costs",

@@ -29,17 +29,9 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.mofa import factor_expectations
 from benchmarks.rivals.prepared import rows_of
-from harmonium import (
-    Bernoulli,
-    BernoulliUnits,
-    Gaussian,
-    GaussianUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    Hinge,
-    Stochastic,
-)
+from harmonium import Bernoulli, Gaussian, Harmonium, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.datasets import load_cll
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 
 BENCHMARK = Benchmark(
     title="Patients who lack views",

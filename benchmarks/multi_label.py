@@ -28,7 +28,8 @@ from benchmarks.datasets import load_enron, load_medical
 from benchmarks.measuring import with_deviation
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import HarmoniumClassifier, MultiLabelHinge
+from harmonium import HarmoniumClassifier
+from harmonium.heads import MultiLabelHinge
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids
 from harmonium.metrics import expected_calibration_error
 

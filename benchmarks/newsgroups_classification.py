@@ -29,7 +29,8 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.lda import LDA
 from benchmarks.rivals.prepared import RIVALS
-from harmonium import DWH, TWH, DiscriminativeRBM, HarmoniumClassifier, Hinge, MeanFieldCD, SampledCD, Stochastic
+from harmonium import DWH, TWH, DiscriminativeRBM, HarmoniumClassifier, Hinge, Stochastic
+from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.report import MapDisplay
 
 BENCHMARK = Benchmark(

@@ -20,8 +20,9 @@ from benchmarks.measuring import with_deviation
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import RIVALS, tuned
-from harmonium import Bernoulli, EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, Ordinal
+from harmonium import Bernoulli, EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge
 from harmonium.datasets import load_hotels
+from harmonium.heads import Ordinal
 
 BENCHMARK = Benchmark(
     title="Ratings: the ordinal head against ε-insensitive and hinge losses",

@@ -22,7 +22,8 @@ from benchmarks.features.words import few, newsgroups, reuters, word_counts
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import Harmonium, NegativeBinomial, Poisson, Stochastic
+from harmonium import Harmonium, Poisson, Stochastic
+from harmonium.families import NegativeBinomial
 from harmonium.inspection import log_partition
 from harmonium.metrics import average_precision
 

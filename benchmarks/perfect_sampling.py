@@ -32,7 +32,8 @@ from benchmarks.internals import (
 from benchmarks.measuring import alternate, median
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import DWH, Bernoulli, BernoulliUnits, Gaussian, GaussianUnits, HarmoniumWarning, HiddenLayer
+from harmonium import DWH, Bernoulli, Gaussian, HarmoniumWarning
+from harmonium.hidden import BernoulliUnits, GaussianUnits, HiddenLayer
 
 BENCHMARK = Benchmark(
     title="Perfect sampling",

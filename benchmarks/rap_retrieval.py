@@ -26,8 +26,9 @@ from benchmarks.results import Result
 from benchmarks.rivals.lda import LDA
 from benchmarks.rivals.plsi import PLSI, vectorised_fold_in
 from benchmarks.rivals.prepared import WORDS, Preparation
-from harmonium import RAP, ReplicatedSoftmax, Stochastic
+from harmonium import RAP, Stochastic
 from harmonium.datasets import load_newsgroups
+from harmonium.families import ReplicatedSoftmax
 from harmonium.features.text import select_by_mutual_information, text_counts
 from harmonium.metrics import RetrievalReport, retrieval_report
 

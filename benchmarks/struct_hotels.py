@@ -31,20 +31,10 @@ from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.prepared import NUMBERS, RIVALS, accuracy, preparations, trivial, tuned
-from harmonium import (
-    DWH,
-    MMH,
-    Bernoulli,
-    BernoulliUnits,
-    Binomial,
-    GaussianUnits,
-    Sequences,
-    Stochastic,
-    Views,
-    structDWH,
-    structMMH,
-)
+from harmonium import DWH, MMH, Bernoulli, Sequences, Stochastic, Views, structDWH, structMMH
 from harmonium.datasets import load_hotels
+from harmonium.families import Binomial
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 
 BENCHMARK = Benchmark(
     title="Order of paragraphs, and of rows of digits",

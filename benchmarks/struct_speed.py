@@ -19,8 +19,10 @@ from benchmarks.measuring import alternate, median
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.slda import SLDA
-from harmonium import MMH, TWH, BernoulliUnits, MeanFieldCD, SampledCD, Sequences, Stochastic, structMMH
+from harmonium import MMH, TWH, Sequences, Stochastic, structMMH
 from harmonium.datasets import load_hotels
+from harmonium.hidden import BernoulliUnits
+from harmonium.objectives import MeanFieldCD, SampledCD
 
 BENCHMARK = Benchmark(
     title="Speed of chains",

@@ -19,7 +19,9 @@ from benchmarks.internals import Energy, Parameters, chain_states, exact_log_par
 from benchmarks.measuring import with_error
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import BernoulliUnits, Binomial, Chain, Harmonium, Sequences, Stochastic, Views
+from harmonium import Harmonium, Sequences, Stochastic, Views
+from harmonium.families import Binomial, Chain
+from harmonium.hidden import BernoulliUnits
 from harmonium.inspection import log_partition
 
 BENCHMARK = Benchmark(

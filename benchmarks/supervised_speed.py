@@ -17,7 +17,8 @@ from benchmarks.measuring import alternate, median
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.slda import SLDA
-from harmonium import DWH, MMH, TWH, BernoulliUnits, Stochastic
+from harmonium import DWH, MMH, TWH, Stochastic
+from harmonium.hidden import BernoulliUnits
 
 BENCHMARK = Benchmark(
     title="Speed of supervised models",

@@ -26,8 +26,9 @@ from benchmarks.datasets import load_reuters21578
 from benchmarks.features.words import few
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import BernoulliUnits, HarmoniumClassifier, Hinge, TopicModel, Views
+from harmonium import HarmoniumClassifier, Hinge, TopicModel, Views
 from harmonium.datasets import load_newsgroups
+from harmonium.hidden import BernoulliUnits
 from harmonium.metrics import topic_coherence, topic_diversity, topic_stability
 
 BENCHMARK = Benchmark(

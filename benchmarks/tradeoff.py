@@ -36,7 +36,8 @@ from benchmarks.latent_space import N_WORDS, Task, frequent
 from benchmarks.measuring import with_deviation
 from benchmarks.registry import Benchmark
 from benchmarks.results import Result
-from harmonium import BernoulliUnits, EpsilonInsensitive, HarmoniumRegressor, Stochastic, TopicModel, Views
+from harmonium import EpsilonInsensitive, HarmoniumRegressor, Stochastic, TopicModel, Views
+from harmonium.hidden import BernoulliUnits
 
 SETS = ("hotels", "wines")
 BENCHMARK = Benchmark(

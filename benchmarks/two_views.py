@@ -35,17 +35,8 @@ from benchmarks.registry import Benchmark
 from benchmarks.results import Result
 from benchmarks.rivals.mofa import factor_expectations
 from benchmarks.rivals.prepared import RIVALS, rows_of, trivial, tuned
-from harmonium import (
-    DWH,
-    TWH,
-    Bernoulli,
-    BernoulliUnits,
-    Gaussian,
-    GaussianUnits,
-    HarmoniumClassifier,
-    Hinge,
-    Stochastic,
-)
+from harmonium import DWH, TWH, Bernoulli, Gaussian, HarmoniumClassifier, Hinge, Stochastic
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 
 LOADERS = {"wikipedia": load_wikipedia, "bdgp": load_bdgp, "mfeat": load_mfeat}
 BENCHMARK = Benchmark(

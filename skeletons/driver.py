@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.core.validation import Number, Whole
 from harmonium.objectives.statistics import Statistics
 from harmonium.storage import serializable
 from harmonium.training import Driver, Run
@@ -17,7 +18,6 @@ from harmonium.training.drivers.base import solve_head
 from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
 from harmonium.training.drivers.projection import project
-from harmonium.core.validation import Number, Whole
 
 
 # What does the rest of a run depend on, beside parameters and random numbers? Numbers, arrays, and dicts of them.

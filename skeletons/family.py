@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from harmonium.families import Codec, Distribution, Family, Support
 from harmonium.core.validation import Whole
+from harmonium.families import Codec, Distribution, Family, Support
 
 # Means at the ends of the range would need infinite natural parameters: a convention, that of the other families.
 _INSIDE = 1e-6

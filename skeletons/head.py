@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.core.targets import Labels, Targets, TargetSpec
 from harmonium.heads import LinearHead
 from harmonium.heads.outputs import NumberOutputs
-from harmonium.core.targets import Labels, Targets, TargetSpec
 
 
 class LeastSquares(LinearHead):

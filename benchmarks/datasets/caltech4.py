@@ -7,8 +7,8 @@ import os
 
 import numpy as np
 
-from harmonium.datasets._base import Dataset, archive_members, archive_path
 from harmonium.core.extras import require
+from harmonium.datasets._base import Dataset, archive_members, archive_path
 
 
 def _scaled_size(width: int, height: int, size: int, side: str) -> tuple[int, int]:

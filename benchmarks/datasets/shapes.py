@@ -9,8 +9,8 @@ import numpy as np
 from scipy.io import loadmat
 
 from benchmarks.datasets.caltech4 import _scaled_size
-from harmonium.datasets._base import Dataset, archive_members, archive_path
 from harmonium.core.extras import require
+from harmonium.datasets._base import Dataset, archive_members, archive_path
 
 
 def load_shapes(

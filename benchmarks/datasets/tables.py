@@ -6,8 +6,8 @@ import os
 
 import pandas as pd
 
-from harmonium.datasets._base import archive_path
 from harmonium.core.extras import require
+from harmonium.datasets._base import archive_path
 
 
 def load_adult(data_home: str | os.PathLike[str] | None = None) -> pd.DataFrame:

@@ -10,8 +10,9 @@ inferred, not imputed beforehand, and a wine without it is encoded by the other.
 import numpy as np
 from sklearn.datasets import load_wine
 
-from harmonium import Harmonium, Spectral
+from harmonium import Harmonium
 from harmonium.report import CoverageDisplay, ExplainedDisplay, FactorsDisplay
+from harmonium.training import Spectral
 
 wines, grower = load_wine(return_X_y=True, as_frame=True)
 colours = ["total_phenols", "flavanoids", "color_intensity", "hue", "od280/od315_of_diluted_wines"]

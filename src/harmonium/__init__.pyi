@@ -1,49 +1,14 @@
 """Public names of `harmonium` and their modules; `__init__.py` reads this file."""
 
-from harmonium import recipes, weak
+from harmonium import weak
 from harmonium._version import __version__
-from harmonium.estimators import (
-    Harmonium,
-    HarmoniumClassifier,
-    HarmoniumRegressor,
-    bootstrap_stability,
-    merge_duplicates,
-)
-from harmonium.evaluation import HeldOut
-from harmonium.exceptions import (
-    DivergenceError,
-    HarmoniumWarning,
-    IncompatiblePartsError,
-    InvalidViewError,
-    ModelFileError,
-)
-from harmonium.families import (
-    Balanced,
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Chain,
-    Family,
-    Gaussian,
-    NegativeBinomial,
-    Poisson,
-    ReplicatedSoftmax,
-)
-from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView, MultiLabelHinge, Ordinal
-from harmonium.hidden import (
-    IBP,
-    BernoulliUnits,
-    BinomialUnits,
-    ComposedUnits,
-    FactorUnits,
-    GaussianUnits,
-    HiddenLayer,
-    SpikeSlab,
-)
+from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.exceptions import HarmoniumWarning
+from harmonium.families import Bernoulli, Categorical, Gaussian, Poisson
+from harmonium.heads import EpsilonInsensitive, Hinge
+from harmonium.hidden import IBP
 from harmonium.loading import load
-from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
-from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
+from harmonium.model_folder import ModelFolder, fit_folder
 from harmonium.recipes import (
     BDWH,
     BEFH,
@@ -62,20 +27,7 @@ from harmonium.recipes import (
     structMMH,
 )
 from harmonium.tables import TableViews
-from harmonium.training import (
-    LBFGS,
-    Adam,
-    AdjustedLangevin,
-    Distributed,
-    EmpiricalBayes,
-    GaussianPrior,
-    JointEmpiricalBayes,
-    Langevin,
-    Metropolis,
-    Momentum,
-    Spectral,
-    Stochastic,
-)
+from harmonium.training import LBFGS, Langevin, Stochastic
 from harmonium.views import Columns, Sequences, Shards, Tokens, Views
 
 __all__ = [
@@ -89,74 +41,33 @@ __all__ = [
     "RAP",
     "RBM",
     "TWH",
-    "Adam",
-    "AdjustedLangevin",
-    "Balanced",
     "Bernoulli",
-    "BernoulliUnits",
-    "Beta",
-    "Binomial",
-    "BinomialUnits",
     "Categorical",
-    "Chain",
     "ClusterSpace",
     "Columns",
-    "ComposedUnits",
-    "Discriminative",
     "DiscriminativeRBM",
-    "Distributed",
-    "DivergenceError",
-    "EmpiricalBayes",
     "EpsilonInsensitive",
-    "ExactLikelihood",
-    "FactorUnits",
-    "Family",
     "Gaussian",
-    "GaussianPrior",
-    "GaussianUnits",
     "Harmonium",
     "HarmoniumClassifier",
     "HarmoniumRegressor",
     "HarmoniumWarning",
-    "Head",
-    "HeldOut",
-    "HiddenLayer",
     "Hinge",
-    "IncompatiblePartsError",
-    "InvalidViewError",
-    "JointEmpiricalBayes",
-    "LabelView",
     "Langevin",
-    "MeanFieldCD",
-    "Metropolis",
-    "ModelFileError",
     "ModelFolder",
-    "Momentum",
-    "MultiLabelHinge",
-    "NegativeBinomial",
-    "Ordinal",
-    "PersistentCD",
     "Poisson",
-    "ReplicatedSoftmax",
-    "SampledCD",
     "Sequences",
     "Shards",
-    "Spectral",
-    "SpikeSlab",
     "Stochastic",
     "TableViews",
-    "Thumbnails",
     "Tokens",
     "TopicModel",
     "Views",
     "__version__",
-    "bootstrap_stability",
     "fit_folder",
     "iEFH",
     "iMMH",
     "load",
-    "merge_duplicates",
-    "recipes",
     "structDWH",
     "structMMH",
     "weak",

@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Family
 from harmonium.families.protocol.extra_parameters import Extra
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.products import add_statistic_times_weights, hidden_times_weights
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
 class Energy:
@@ -38,7 +38,8 @@ class Energy:
 
     Examples
     --------
-    >>> from harmonium import BernoulliUnits, Bernoulli
+    >>> from harmonium import Bernoulli
+    >>> from harmonium.hidden import BernoulliUnits
     >>> from harmonium.core.batch import ViewBatch
     >>> energy = Energy({"x": Bernoulli().restore(2, {})}, BernoulliUnits().bind(1))
     >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((2, 1)), "x.bias": np.zeros(2)}

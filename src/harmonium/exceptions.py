@@ -38,7 +38,8 @@ class IncompatiblePartsError(ValueError):
 
     Examples
     --------
-    >>> from harmonium import GaussianUnits, Harmonium, Poisson
+    >>> from harmonium import Harmonium, Poisson
+    >>> from harmonium.hidden import GaussianUnits
     >>> Harmonium(views={"words": Poisson()}, hidden=GaussianUnits()).fit({"words": [[0, 1], [7, 0]]})
     Traceback (most recent call last):
     ...
@@ -55,7 +56,8 @@ class DivergenceError(ArithmeticError):
     Examples
     --------
     >>> import numpy as np
-    >>> from harmonium import GaussianUnits, Harmonium, Stochastic
+    >>> from harmonium import Harmonium, Stochastic
+    >>> from harmonium.hidden import GaussianUnits
     >>> model = Harmonium(2, hidden=GaussianUnits(), driver=Stochastic(learning_rate=1000.0), random_state=0)
     >>> model.fit({"words": np.tile(np.eye(4), (25, 1))})
     Traceback (most recent call last):

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 
 import harmonium
-from harmonium import HarmoniumClassifier, HeldOut, ModelFolder, Stochastic, TableViews, Thumbnails
+from harmonium import HarmoniumClassifier, ModelFolder, Stochastic, TableViews
+from harmonium.evaluation import HeldOut
+from harmonium.model_folder import Thumbnails
 
 #: what a reader of the page must never run
 SCRIPT = "<script>alert('review')</script>"

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import Parameters
+from harmonium.core.parts import registered
+from harmonium.core.targets import Kind, Labels, Targets, TargetSpec
 from harmonium.heads import LinearHead
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import Parameters
-from harmonium.core.parts import registered
-from harmonium.core.targets import Kind, Labels, Targets, TargetSpec
 from tests.cases.models import hidden_names
 
 COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.5], [3.0, 0.7, 0.0]])

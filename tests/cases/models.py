@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parts import registered
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Binomial, Family
 from harmonium.hidden import BernoulliUnits, BinomialUnits, ComposedUnits, HiddenLayer, SpikeSlab
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
-from harmonium.core.parts import registered
 from harmonium.training.drivers.projection import project
 
 SIZE = 3.0  # total or length of the rows of families that have one

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import Harmonium, ModelFileError, Sequences, Stochastic
+from harmonium import Harmonium, Sequences, Stochastic
+from harmonium.exceptions import ModelFileError
 from harmonium.persist import load_model
 from harmonium.storage import read_sealed, write_sealed
 

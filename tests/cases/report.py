@@ -6,8 +6,9 @@ import matplotlib
 import numpy as np
 from scipy.special import expit
 
-from harmonium import IBP, Gaussian, GaussianUnits, Harmonium, HarmoniumClassifier, Hinge, Stochastic
+from harmonium import IBP, Gaussian, Harmonium, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.core.parameters import HIDDEN_BIAS
+from harmonium.hidden import GaussianUnits
 
 matplotlib.use("Agg")  # figures need no screen
 N_ROWS = 60

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from harmonium import IBP, Harmonium, Stochastic
+from harmonium.core.parameters import Parameters
 from harmonium.energy import Energy
 from harmonium.hidden.selection.evidence import Evidence
 from harmonium.hidden.selection.useful_units import UsefulUnits
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import Parameters
 from tests.cases.models import make_family, make_parameters
 
 QUICK = Stochastic(max_iter=80, batch_size=0.05, learning_rate=0.09)

@@ -11,7 +11,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, MultiLabelHinge, Stochastic
+from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
+from harmonium.heads import MultiLabelHinge
 
 N_ROWS = 12
 ROWS = [f"item {number}" for number in range(N_ROWS)]

@@ -12,7 +12,8 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from harmonium import IBP, Harmonium, HarmoniumClassifier, HarmoniumWarning, Hinge, LabelView, Poisson, Stochastic
+from harmonium import IBP, Harmonium, HarmoniumClassifier, HarmoniumWarning, Hinge, Poisson, Stochastic
+from harmonium.heads import LabelView
 
 N_ROWS = 30
 RNG = np.random.default_rng(0)

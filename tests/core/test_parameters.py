@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, bias_of, couplings, own_of, record, weights_of
+from harmonium.core.parameters import (
+    HEAD_BIAS,
+    HEAD_WEIGHTS,
+    HIDDEN_BIAS,
+    bias_of,
+    couplings,
+    own_of,
+    record,
+    weights_of,
+)
 
 
 @pytest.mark.parametrize(

@@ -15,20 +15,18 @@ import harmonium
 from harmonium import (
     IBP,
     EpsilonInsensitive,
-    GaussianUnits,
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
     Langevin,
-    PersistentCD,
     Stochastic,
 )
+from harmonium.core.parts import Part, as_part, named_parts, registered
 from harmonium.families import Family, Poisson
 from harmonium.heads import Head
-from harmonium.hidden import HiddenLayer
-from harmonium.objectives import Objective
-from harmonium.core.parts import Part, as_part, named_parts, registered
+from harmonium.hidden import GaussianUnits, HiddenLayer
+from harmonium.objectives import Objective, PersistentCD
 from harmonium.report import SensitivityDisplay
 from harmonium.training import Driver
 from harmonium.training.drivers.optimizers import Optimizer

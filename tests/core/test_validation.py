@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harmonium import Categorical, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Ordinal, Stochastic
+from harmonium import Categorical, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
 from harmonium.core.parts import _REGISTRY
 from harmonium.core.validation import check_settings
+from harmonium.heads import Ordinal
 from harmonium.weak import DissimilarityClassifier, IterativeLatentSVM, LatentSVM, MatrixLoss
 from tests.cases.bad_input import assert_one_sentence, snapshot
 

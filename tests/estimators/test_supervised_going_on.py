@@ -5,17 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium import (
-    LBFGS,
-    HarmoniumRegressor,
-    Hinge,
-    LabelView,
-    MeanFieldCD,
-    MultiLabelHinge,
-    Ordinal,
-    Stochastic,
-    Views,
-)
+from harmonium import LBFGS, HarmoniumRegressor, Hinge, Stochastic, Views
+from harmonium.heads import LabelView, MultiLabelHinge, Ordinal
+from harmonium.objectives import MeanFieldCD
 from tests.cases.supervised import FRESH, N_ROWS, Y_FRESH, X, Y, classifier, regressor, some_labels, two_numbers
 
 

@@ -11,16 +11,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import f1_score
 
-from harmonium import (
-    EpsilonInsensitive,
-    HarmoniumClassifier,
-    HarmoniumRegressor,
-    HarmoniumWarning,
-    Hinge,
-    LabelView,
-    MultiLabelHinge,
-    Stochastic,
-)
+from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, HarmoniumWarning, Hinge, Stochastic
+from harmonium.heads import LabelView, MultiLabelHinge
 from tests.cases.supervised import (
     FRESH,
     N_ROWS,

@@ -19,13 +19,12 @@ from harmonium import (
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
-    LabelView,
-    MeanFieldCD,
-    MultiLabelHinge,
     Stochastic,
     Views,
 )
+from harmonium.heads import LabelView, MultiLabelHinge
 from harmonium.inspection import annotate_view
+from harmonium.objectives import MeanFieldCD
 from harmonium.recipes import TWH
 from tests.cases.supervised import (
     FRESH,

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from harmonium import Discriminative, Gaussian, HarmoniumWarning, Hinge, LabelView, metrics
+from harmonium import Gaussian, HarmoniumWarning, Hinge, metrics
+from harmonium.heads import LabelView
+from harmonium.objectives import Discriminative
 from tests.cases.supervised import FRESH, N_ROWS, X, Y, classifier, regressor, two_numbers
 
 

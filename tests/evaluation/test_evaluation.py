@@ -8,12 +8,12 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score, log_loss, mean_absolute_error, r2_score
 
 from harmonium import HarmoniumClassifier, Hinge, Stochastic
+from harmonium.core.targets import TargetSpec
 from harmonium.estimators.input import known_views
 from harmonium.evaluation.baselines import linear_predictions, trivial_predictions
 from harmonium.evaluation.held_out import encoded_targets
 from harmonium.evaluation.measures import compare, measures_for
 from harmonium.evaluation.split import split_rows
-from harmonium.core.targets import TargetSpec
 from tests.cases.folders import FRAME, KIND, READER
 
 

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
-from harmonium import HarmoniumClassifier, Hinge, ModelFolder, Stochastic, TableViews, Thumbnails
+from harmonium import HarmoniumClassifier, Hinge, ModelFolder, Stochastic, TableViews
 from harmonium.explore import make_app
+from harmonium.model_folder import Thumbnails
 from harmonium.report import summarise
 
 pytest.importorskip("skimage", reason="scikit-image is not installed")

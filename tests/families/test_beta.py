@@ -13,31 +13,18 @@ from scipy.special import polygamma
 from scipy.stats import beta, kstest
 
 import harmonium
-from harmonium import (
-    Bernoulli,
-    BernoulliUnits,
-    Beta,
-    BinomialUnits,
-    ExactLikelihood,
-    Gaussian,
-    GaussianUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    Hinge,
-    IncompatiblePartsError,
-    InvalidViewError,
-    SampledCD,
-    Stochastic,
-    Views,
-)
+from harmonium import Bernoulli, Gaussian, Harmonium, HarmoniumClassifier, Hinge, Stochastic, Views
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
 from harmonium.energy import Energy, log_weight
+from harmonium.exceptions import IncompatiblePartsError, InvalidViewError
+from harmonium.families import Beta
 from harmonium.families.beta import _trigamma
+from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits
 from harmonium.inference.exact import exact_expectations, exact_log_partition, hidden_states
 from harmonium.inference.gibbs import gibbs_step
 from harmonium.inspection import annotate_view, log_partition
-from harmonium.objectives import Objective
-from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
+from harmonium.objectives import ExactLikelihood, Objective, SampledCD
 from harmonium.report import explained_table, feature_examples, topic_table
 from harmonium.training.drivers.projection import project
 from tests.cases.bad_input import refuse, refuse_fit

@@ -10,17 +10,19 @@ import pytest
 import scipy.sparse
 from scipy.special import logsumexp
 
-from harmonium import LBFGS, BernoulliUnits, ExactLikelihood, Harmonium, MeanFieldCD, Sequences
+from harmonium import LBFGS, Harmonium, Sequences
 from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Chain
 from harmonium.families.numerics.chain_states import chain_states
+from harmonium.hidden import BernoulliUnits
 from harmonium.inference.gibbs import sample_views
 from harmonium.kernels.chains.counts import count_chains
 from harmonium.kernels.chains.forward_backward import MAX_NATURAL, chain_log_partition, chain_means
 from harmonium.kernels.chains.sampling import draw_chains
 from harmonium.kernels.runtime import threads
 from harmonium.kernels.sparse.csr import SparseRows
+from harmonium.objectives import ExactLikelihood, MeanFieldCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from tests.cases.models import make_parameters

@@ -10,22 +10,15 @@ import scipy.sparse
 from scipy.special import logsumexp
 
 import harmonium
-from harmonium import (
-    Bernoulli,
-    BernoulliUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    Hinge,
-    LabelView,
-    NegativeBinomial,
-    Poisson,
-    Stochastic,
-    Views,
-)
+from harmonium import Bernoulli, Harmonium, HarmoniumClassifier, Hinge, Poisson, Stochastic, Views
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
+from harmonium.core.targets import Labels, Targets, TargetSpec
 from harmonium.energy import Energy
 from harmonium.exceptions import ModelFileError
-from harmonium.families import Binomial
+from harmonium.families import Binomial, NegativeBinomial
+from harmonium.heads import LabelView
+from harmonium.hidden import BernoulliUnits
 from harmonium.inference.ais import annealed_log_partition
 from harmonium.inference.exact import exact_expectations, exact_log_partition, hidden_states
 from harmonium.inference.gibbs import gibbs_step, sample_views
@@ -37,8 +30,6 @@ from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
-from harmonium.core.targets import Labels, Targets, TargetSpec
 from harmonium.training.drivers.projection import project
 from tests.cases.models import make_hidden, make_parameters
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, logit, logsumexp
 
 from harmonium import Harmonium
+from harmonium.core.support import Support
 from harmonium.families import Binomial, Gaussian, NegativeBinomial, Poisson
 from harmonium.families.numerics.quadrature import log_integral, log_sum
 from harmonium.hidden import BernoulliUnits
-from harmonium.core.support import Support
 from harmonium.training import Stochastic
 
 COUNTS = Support("counts", 0, integer=True)

@@ -241,7 +241,8 @@ JSON = st.recursive(
 @given(rows=st.lists(st.dictionaries(st.sampled_from("abc"), JSON), min_size=1, max_size=5))
 def test_any_objects_become_a_table_that_has_roles(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     """What is read can be looked at as a table: it is taken in, or refused in one sentence."""
-    from harmonium import InvalidViewError, TableViews
+    from harmonium import TableViews
+    from harmonium.exceptions import InvalidViewError
 
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows))

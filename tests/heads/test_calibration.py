@@ -8,9 +8,9 @@ from scipy.special import expit, log_expit
 from scipy.stats import rankdata
 from sklearn.calibration import _SigmoidCalibration
 
+from harmonium.core.targets import Targets
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, LevelOutputs
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
-from harmonium.core.targets import Targets
 
 
 @pytest.mark.parametrize("factor", [0.2, 1.0, 5.0])

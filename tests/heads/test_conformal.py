@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import r2_score
 
-from harmonium import EpsilonInsensitive, HarmoniumRegressor, LabelView, Ordinal, Stochastic, load
+from harmonium import EpsilonInsensitive, HarmoniumRegressor, Stochastic, load
+from harmonium.core.targets import Targets
+from harmonium.heads import LabelView, Ordinal
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.heads.outputs.conformal import conformal_quantile
-from harmonium.core.targets import Targets
 from tests.cases.heads import labelled
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from harmonium import Harmonium, HarmoniumClassifier, Hinge, LabelView, Stochastic
+from harmonium import Harmonium, HarmoniumClassifier, Hinge, Stochastic
+from harmonium.heads import LabelView
 from harmonium.linear.solvers import fit_label_svms, fit_logistic, fit_svm
 
 

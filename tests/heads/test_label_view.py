@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
-from harmonium import LBFGS, Discriminative, Harmonium, HarmoniumClassifier, Hinge, LabelView, SampledCD, Stochastic
+from harmonium import LBFGS, Harmonium, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters
+from harmonium.core.targets import Kind
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Gaussian
+from harmonium.heads import LabelView
 from harmonium.heads.label_view import LABEL
 from harmonium.heads.readout import ClassPosterior
 from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing
+from harmonium.objectives import Discriminative, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import Parameters
-from harmonium.core.targets import Kind
 from tests.cases.heads import HIDDEN, assert_gradient, labelled, labels_for, statistics_of
 from tests.cases.models import make_family, make_hidden, make_parameters, random_batch
 

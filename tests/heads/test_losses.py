@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import label_ranking_average_precision_score, r2_score
 
-from harmonium import EpsilonInsensitive, Head, MultiLabelHinge
-from harmonium.heads.outputs import NumberOutputs
+from harmonium import EpsilonInsensitive
 from harmonium.core.parts import registered
 from harmonium.core.targets import Kind
+from harmonium.heads import Head, MultiLabelHinge
+from harmonium.heads.outputs import NumberOutputs
 from tests.cases.heads import COST, LINEAR, VARIANTS, bound, labelled, labels_of
 
 

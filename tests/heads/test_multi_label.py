@@ -14,12 +14,13 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 from sklearn.metrics import f1_score, label_ranking_average_precision_score, label_ranking_loss, log_loss, roc_auc_score
 
-from harmonium import HarmoniumClassifier, LabelView, MultiLabelHinge, Stochastic, load
+from harmonium import HarmoniumClassifier, Stochastic, load
+from harmonium.core.targets import Targets
+from harmonium.heads import LabelView, MultiLabelHinge
 from harmonium.heads.outputs import LabelOutputs
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, most_probable
 from harmonium.heads.outputs.thresholds import CUTS
 from harmonium.metrics import expected_calibration_error
-from harmonium.core.targets import Targets
 
 N_LABELS = 5
 NEVER, ALWAYS = 3, 4

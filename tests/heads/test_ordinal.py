@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from harmonium import GaussianUnits, HarmoniumClassifier, HarmoniumRegressor, Ordinal, Stochastic, load
+from harmonium import HarmoniumClassifier, HarmoniumRegressor, Stochastic, load
 from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.heads import Ordinal
+from harmonium.hidden import GaussianUnits
 
 N_LEVELS = 4
 CODES = np.array([0, 1, 2, 3, 1, -1, 2, 0, 3, 3])

@@ -9,11 +9,11 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import LinearSVC, LinearSVR
 
-from harmonium import EpsilonInsensitive, Hinge, MultiLabelHinge
-from harmonium.heads import LinearHead
-from harmonium.kernels.optim import dual_coordinate_descent
+from harmonium import EpsilonInsensitive, Hinge
 from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.core.targets import Targets
+from harmonium.heads import LinearHead, MultiLabelHinge
+from harmonium.kernels.optim import dual_coordinate_descent
 from tests.cases.heads import COST, LINEAR, N_CLASSES, bound, labelled
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium import BernoulliUnits, ComposedUnits, FactorUnits, GaussianUnits
+from harmonium.hidden import BernoulliUnits, ComposedUnits, FactorUnits, GaussianUnits
 from harmonium.hidden.derivatives import by_natural, moved_by, secant
 from tests.cases.models import hidden_names, make_hidden
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harmonium import BernoulliUnits, BinomialUnits, ComposedUnits, GaussianUnits
-from harmonium.energy import Energy
-from harmonium.hidden.layers.composed import with_frozen_dimensions
 from harmonium.core.parameters import bias_of, weights_of
+from harmonium.energy import Energy
+from harmonium.hidden import BernoulliUnits, BinomialUnits, ComposedUnits, GaussianUnits
+from harmonium.hidden.layers.composed import with_frozen_dimensions
 from harmonium.training.drivers.projection import project
 from tests.cases.models import hidden_names, make_family, make_hidden, make_parameters
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harmonium import IBP, BernoulliUnits, ComposedUnits, FactorUnits, GaussianUnits, SpikeSlab
-from harmonium.hidden import HiddenLayer
+from harmonium import IBP
+from harmonium.hidden import BernoulliUnits, ComposedUnits, FactorUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.hidden.n_units import usual_size
 
 

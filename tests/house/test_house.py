@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import harmonium
-from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.core.parts import Part
+from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.weak import DissimilarityClassifier, IterativeLatentSVM, LatentSVM
 
 ESTIMATORS = [

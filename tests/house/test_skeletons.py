@@ -98,7 +98,7 @@ def test_the_family_is_fitted_and_saved(skeletons: dict[str, Any], tmp_path: Pat
     expected = model.reconstruct({"stars": STARS})
     assert np.square(expected - STARS).mean() < 0.9 * STARS.var(axis=0).mean()
     assert_survives(model, {"stars": STARS}, tmp_path / "model.safetensors")
-    with pytest.raises(harmonium.InvalidViewError, match="needs whole numbers from 1 to 5; found 0"):
+    with pytest.raises(harmonium.exceptions.InvalidViewError, match="needs whole numbers from 1 to 5; found 0"):
         model.fit({"stars": STARS - 1})
 
 
@@ -124,7 +124,7 @@ def test_the_head_predicts_and_is_saved(skeletons: dict[str, Any], solver: str, 
 # ---- the driver ------------------------------------------------------------------------------------------------------
 def descended(skeletons: dict[str, Any], **settings: Any) -> Any:
     driver = skeletons["driver"].GradientDescent(**{"max_iter": 12, "learning_rate": 0.2, **settings})
-    return harmonium.Harmonium(2, objective=harmonium.ExactLikelihood(), driver=driver, random_state=0)
+    return harmonium.Harmonium(2, objective=harmonium.objectives.ExactLikelihood(), driver=driver, random_state=0)
 
 
 def log_likelihood(model: Any) -> float:
@@ -142,7 +142,9 @@ def test_a_step_follows_the_gradient(skeletons: dict[str, Any]) -> None:
 def test_steps_end_near_the_optimum(skeletons: dict[str, Any]) -> None:
     model = descended(skeletons, max_iter=600, learning_rate=1.0).fit(WORDS)
     best = harmonium.LBFGS(max_iter=300, weight_decay=0)
-    oracle = harmonium.Harmonium(2, objective=harmonium.ExactLikelihood(), driver=best, random_state=0).fit(WORDS)
+    oracle = harmonium.Harmonium(2, objective=harmonium.objectives.ExactLikelihood(), driver=best, random_state=0).fit(
+        WORDS
+    )
     assert log_likelihood(model) == pytest.approx(log_likelihood(oracle), abs=0.05)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from harmonium import ExactLikelihood, Harmonium, Stochastic
+from harmonium import Harmonium, Stochastic
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Gaussian, NegativeBinomial
 from harmonium.families.exclusive import Exclusive
@@ -20,8 +21,8 @@ from harmonium.inference.gibbs import gibbs_step
 from harmonium.inference.mean_field import mean_field_free_energy, mean_views
 from harmonium.inference.modes import iterate_modes
 from harmonium.inference.pseudo import pseudo_log_likelihood
+from harmonium.objectives import ExactLikelihood
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from tests.cases.models import (
     SIZE,
     compatible_pairs,

@@ -9,28 +9,17 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
-from harmonium import (
-    Bernoulli,
-    BernoulliUnits,
-    BinomialUnits,
-    Categorical,
-    ComposedUnits,
-    GaussianUnits,
-    Harmonium,
-    Poisson,
-    SpikeSlab,
-    Stochastic,
-)
+from harmonium import Bernoulli, Categorical, Harmonium, Poisson, Stochastic
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.energy import Energy
-from harmonium.hidden import HiddenLayer
+from harmonium.hidden import BernoulliUnits, BinomialUnits, ComposedUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.naive import naive_log_partition
 from harmonium.inference.perfect import ChainsApartError, boltzmann_machine, perfect_sample
 from harmonium.inspection import log_partition, sample_exact
 from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from tests.cases.models import SIZE, compatible_pairs, make_family, make_hidden, make_parameters, sizes_for
 
 LAYERS = [GaussianUnits(variance=0.7), BernoulliUnits()]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN, own_of
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.symmetry import canonical_signs
-from harmonium.core.parameters import HIDDEN, own_of
 from tests.cases.models import hidden_names, make_family, make_hidden, make_parameters
 
 BOUNDED = [name for name in hidden_names() if make_hidden(name).support.bounded]

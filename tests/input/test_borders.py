@@ -13,24 +13,11 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harmonium import (
-    LBFGS,
-    Bernoulli,
-    Binomial,
-    BinomialUnits,
-    Categorical,
-    DivergenceError,
-    Family,
-    Gaussian,
-    GaussianUnits,
-    Harmonium,
-    InvalidViewError,
-    MeanFieldCD,
-    NegativeBinomial,
-    Poisson,
-    ReplicatedSoftmax,
-    Stochastic,
-)
+from harmonium import LBFGS, Bernoulli, Categorical, Gaussian, Harmonium, Poisson, Stochastic
+from harmonium.exceptions import DivergenceError, InvalidViewError
+from harmonium.families import Binomial, Family, NegativeBinomial, ReplicatedSoftmax
+from harmonium.hidden import BinomialUnits, GaussianUnits
+from harmonium.objectives import MeanFieldCD
 from tests.cases.bad_input import (
     N_ROWS,
     assert_one_sentence,

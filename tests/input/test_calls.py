@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harmonium import Harmonium, InvalidViewError
+from harmonium import Harmonium
+from harmonium.exceptions import InvalidViewError
 from harmonium.inspection import log_partition
 from tests.cases.bad_input import N_ROWS, assert_unchanged, binary, quick, real, refuse, snapshot
 

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from harmonium import Columns, Harmonium, HarmoniumClassifier, Hinge, Ordinal, Stochastic, TableViews, Views
+from harmonium import Columns, Harmonium, HarmoniumClassifier, Hinge, Stochastic, TableViews, Views
 from harmonium.estimators.input import known_views
 from harmonium.exceptions import InvalidViewError
+from harmonium.heads import Ordinal
 
 RNG = np.random.default_rng(0)
 N_ROWS = 60

@@ -16,17 +16,15 @@ from hypothesis import strategies as st
 
 from harmonium import (
     LBFGS,
-    DivergenceError,
     EpsilonInsensitive,
     HarmoniumClassifier,
     HarmoniumRegressor,
     HarmoniumWarning,
     Hinge,
-    InvalidViewError,
-    LabelView,
-    MultiLabelHinge,
     Stochastic,
 )
+from harmonium.exceptions import DivergenceError, InvalidViewError
+from harmonium.heads import LabelView, MultiLabelHinge
 from tests.cases.bad_input import assert_one_sentence
 
 N_ROWS = 30

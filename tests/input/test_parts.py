@@ -7,22 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import (
-    LBFGS,
-    Binomial,
-    BinomialUnits,
-    Categorical,
-    Family,
-    Gaussian,
-    GaussianUnits,
-    IncompatiblePartsError,
-    MeanFieldCD,
-    NegativeBinomial,
-    PersistentCD,
-    Poisson,
-    SampledCD,
-    Stochastic,
-)
+from harmonium import LBFGS, Categorical, Gaussian, Poisson, Stochastic
+from harmonium.exceptions import IncompatiblePartsError
+from harmonium.families import Binomial, Family, NegativeBinomial
+from harmonium.hidden import BinomialUnits, GaussianUnits
+from harmonium.objectives import MeanFieldCD, PersistentCD, SampledCD
 from tests.cases.bad_input import N_ROWS, assert_unchanged, binary, quick, real, refuse_fit, snapshot
 
 

@@ -13,16 +13,9 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harmonium import (
-    Harmonium,
-    HarmoniumClassifier,
-    HarmoniumRegressor,
-    HarmoniumWarning,
-    InvalidViewError,
-    LabelView,
-    Stochastic,
-    Views,
-)
+from harmonium import Harmonium, HarmoniumClassifier, HarmoniumRegressor, HarmoniumWarning, Stochastic, Views
+from harmonium.exceptions import InvalidViewError
+from harmonium.heads import LabelView
 from harmonium.inspection import log_partition, modes
 from tests.cases.bad_input import N_ROWS, binary, quick, real, refuse
 

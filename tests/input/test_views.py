@@ -11,19 +11,9 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from harmonium import (
-    Bernoulli,
-    Binomial,
-    Categorical,
-    Columns,
-    Family,
-    Gaussian,
-    InvalidViewError,
-    NegativeBinomial,
-    Poisson,
-    ReplicatedSoftmax,
-    Views,
-)
+from harmonium import Bernoulli, Categorical, Columns, Gaussian, Poisson, Views
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import Binomial, Family, NegativeBinomial, ReplicatedSoftmax
 from tests.cases.bad_input import N_ROWS, assert_unchanged, at, binary, quick, real, refuse, refuse_fit, snapshot
 
 # ---- support ---------------------------------------------------------------------------------------------------------

@@ -9,23 +9,11 @@ import numpy as np
 import pytest
 
 import harmonium
-from harmonium import (
-    BDWH,
-    BEFH,
-    AdjustedLangevin,
-    BernoulliUnits,
-    EmpiricalBayes,
-    ExactLikelihood,
-    GaussianPrior,
-    Langevin,
-    MeanFieldCD,
-    Metropolis,
-    PersistentCD,
-    SampledCD,
-    Stochastic,
-)
+from harmonium import BDWH, BEFH, Langevin, Stochastic
+from harmonium.hidden import BernoulliUnits
 from harmonium.inspection import canonical_signs, diagnostics, posterior_draws, to_arviz
-from harmonium.objectives import Objective
+from harmonium.objectives import ExactLikelihood, MeanFieldCD, Objective, PersistentCD, SampledCD
+from harmonium.training import AdjustedLangevin, EmpiricalBayes, GaussianPrior, Metropolis
 from tests.cases.posterior import QUICK, fitted, two_views
 
 

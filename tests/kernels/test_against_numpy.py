@@ -10,7 +10,8 @@ import scipy.sparse
 from scipy import stats
 from scipy.special import expit
 
-from harmonium import Binomial, NegativeBinomial, Poisson
+from harmonium import Poisson
+from harmonium.families import Binomial, NegativeBinomial
 from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
 from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update

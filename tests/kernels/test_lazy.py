@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from harmonium import Adam, Harmonium, Momentum, SampledCD, Stochastic
+from harmonium import Harmonium, Stochastic
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters
 from harmonium.kernels.optim.updates import ema_update
 from harmonium.kernels.sparse.csr import SparseRows
+from harmonium.objectives import SampledCD
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import Parameters
+from harmonium.training import Adam, Momentum
 from harmonium.training.drivers.optimizers import Step
 
 N_FEATURES, N_UNITS = 300, 13

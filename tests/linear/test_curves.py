@@ -11,16 +11,17 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from harmonium import HarmoniumClassifier, HarmoniumRegressor, Hinge, MultiLabelHinge, Poisson, Stochastic, Views, load
+from harmonium import HarmoniumClassifier, HarmoniumRegressor, Hinge, Poisson, Stochastic, Views, load
 from harmonium.core.batch import Batch
+from harmonium.core.targets import Targets
 from harmonium.estimators.input import known_views
+from harmonium.heads import MultiLabelHinge
 from harmonium.inspection import score_parts
 from harmonium.linear.curve_search import Columns, add_curves, out_of_fold
 from harmonium.linear.curves import Curves, columns_of
 from harmonium.linear.features import PreparedViews
 from harmonium.linear.search import linear_search
 from harmonium.queries.prediction import scores
-from harmonium.core.targets import Targets
 from harmonium.views.data import Data
 
 RNG = np.random.default_rng(0)

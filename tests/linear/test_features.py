@@ -11,7 +11,8 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
-from harmonium import Gaussian, HarmoniumClassifier, HarmoniumRegressor, Hinge, MultiLabelHinge, Stochastic, Views, load
+from harmonium import Gaussian, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic, Views, load
+from harmonium.heads import MultiLabelHinge
 from harmonium.inspection import score_parts
 from harmonium.linear.nb_weights import multiplied, naive_bayes_weights
 from harmonium.linear.nystroem import Nystroem

@@ -7,9 +7,9 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
+from harmonium.core.targets import Targets
 from harmonium.linear.models import ClassModels, LabelModels, LinearModels, NumberModels
 from harmonium.linear.solvers import LinearLoss
-from harmonium.core.targets import Targets
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

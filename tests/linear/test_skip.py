@@ -13,16 +13,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
-from harmonium import (
-    EpsilonInsensitive,
-    HarmoniumClassifier,
-    HarmoniumRegressor,
-    Hinge,
-    MultiLabelHinge,
-    Stochastic,
-    Views,
-    load,
-)
+from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic, Views, load
+from harmonium.heads import MultiLabelHinge
 from harmonium.inspection import score_parts
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler

@@ -22,11 +22,11 @@ from harmonium import (
 )
 from harmonium.cli.model_names import MODELS, make_model
 from harmonium.cli.target_column import read_target
+from harmonium.core.notices import notice
+from harmonium.core.raw_target import read_raw_target
 from harmonium.estimators.input.labels import read_classes
 from harmonium.evaluation.split import split_rows
 from harmonium.model_folder import fit as folder_fit
-from harmonium.core.notices import notice
-from harmonium.core.raw_target import read_raw_target
 from harmonium.views import Views
 from tests.cases.folders import FRAME, KIND, READER, N
 

@@ -12,16 +12,10 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 import harmonium
-from harmonium import (
-    Harmonium,
-    HarmoniumClassifier,
-    HeldOut,
-    ModelFileError,
-    ModelFolder,
-    Stochastic,
-    TableViews,
-    Thumbnails,
-)
+from harmonium import Harmonium, HarmoniumClassifier, ModelFolder, Stochastic, TableViews
+from harmonium.evaluation import HeldOut
+from harmonium.exceptions import ModelFileError
+from harmonium.model_folder import Thumbnails
 from harmonium.storage import replacing
 
 ROLES = {"text": "words", "tags": "tags", "price": "number", "kind": "category"}

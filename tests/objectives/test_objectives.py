@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
+from harmonium.core.parts import registered
+from harmonium.core.targets import Labels, Targets, TargetSpec
 from harmonium.energy import Energy
 from harmonium.heads import LabelView
 from harmonium.inference.exact import hidden_states
@@ -15,9 +18,6 @@ from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import HIDDEN_BIAS, bias_of, weights_of
-from harmonium.core.parts import registered
-from harmonium.core.targets import Labels, Targets, TargetSpec
 from tests.cases.models import compatible_pairs, make_family, make_hidden, make_parameters, random_batch, sizes_for
 
 PAIRS = compatible_pairs()

@@ -21,11 +21,10 @@ from harmonium import (
     HarmoniumRegressor,
     Hinge,
     Langevin,
-    MultiLabelHinge,
-    Ordinal,
     Stochastic,
 )
 from harmonium.core.parts import Part
+from harmonium.heads import MultiLabelHinge, Ordinal
 from harmonium.persist import load_model
 from harmonium.storage import decode, encode
 from tests.cases.persist import DATA, ROWS, SECOND

@@ -8,16 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import (
-    EpsilonInsensitive,
-    HarmoniumClassifier,
-    HarmoniumRegressor,
-    Hinge,
-    LabelView,
-    MultiLabelHinge,
-    Stochastic,
-    load,
-)
+from harmonium import EpsilonInsensitive, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic, load
+from harmonium.heads import LabelView, MultiLabelHinge
 from tests.cases.persist import ROWS, SECOND, SINGLE, drop, put, refused, rewritten, tensor
 
 

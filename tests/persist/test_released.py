@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import harmonium
-from harmonium import ModelFileError, ModelFolder
+from harmonium import ModelFolder
+from harmonium.exceptions import ModelFileError
 from tests.released import make
 
 VERSIONS = sorted(path.name for path in make.HERE.iterdir() if (path / "predictions.json").exists())

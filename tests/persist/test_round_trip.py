@@ -11,21 +11,14 @@ import pytest
 from sklearn.base import clone
 
 import harmonium
-from harmonium import (
-    Adam,
-    Bernoulli,
-    Binomial,
-    Columns,
-    Gaussian,
-    Harmonium,
-    HarmoniumWarning,
-    IncompatiblePartsError,
-    MeanFieldCD,
-    SpikeSlab,
-    Stochastic,
-)
+from harmonium import Bernoulli, Columns, Gaussian, Harmonium, HarmoniumWarning, Stochastic
 from harmonium.core.parts import registered
+from harmonium.exceptions import IncompatiblePartsError
+from harmonium.families import Binomial
+from harmonium.hidden import SpikeSlab
+from harmonium.objectives import MeanFieldCD
 from harmonium.persist import load_model
+from harmonium.training import Adam
 from tests.cases.models import REAL, hidden_names
 from tests.cases.persist import COUNTS, DATA, SECOND, fitted
 

@@ -12,23 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harmonium import (
-    IBP,
-    Adam,
-    Beta,
-    Binomial,
-    Gaussian,
-    Harmonium,
-    HarmoniumClassifier,
-    Hinge,
-    Langevin,
-    ModelFileError,
-    NegativeBinomial,
-    Stochastic,
-)
+from harmonium import IBP, Gaussian, Harmonium, HarmoniumClassifier, Hinge, Langevin, Stochastic
 from harmonium.core.parts import Part
+from harmonium.exceptions import ModelFileError
+from harmonium.families import Beta, Binomial, NegativeBinomial
 from harmonium.persist import load_model, rebuild
 from harmonium.persist.description import describe
+from harmonium.training import Adam
 from tests.cases.persist import COUNTS, DATA, ROWS, SECOND, put, refused, rewritten
 
 X = {"few": COUNTS, "many": COUNTS, "share": DATA["Beta"], "colour": SECOND}

@@ -10,18 +10,9 @@ import pytest
 import threadpoolctl
 from scipy.special import logsumexp
 
-from harmonium import (
-    Bernoulli,
-    BernoulliUnits,
-    Binomial,
-    BinomialUnits,
-    Categorical,
-    Gaussian,
-    Harmonium,
-    Poisson,
-    ReplicatedSoftmax,
-    Stochastic,
-)
+from harmonium import Bernoulli, Categorical, Gaussian, Harmonium, Poisson, Stochastic
+from harmonium.families import Binomial, ReplicatedSoftmax
+from harmonium.hidden import BernoulliUnits, BinomialUnits
 from harmonium.inspection import log_partition, modes
 from harmonium.kernels.runtime import threads
 

@@ -12,20 +12,18 @@ import scipy.sparse
 from harmonium import (
     IBP,
     TWH,
-    BernoulliUnits,
     DiscriminativeRBM,
     EpsilonInsensitive,
-    GaussianUnits,
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
-    MultiLabelHinge,
-    Ordinal,
     Stochastic,
     Views,
 )
 from harmonium.estimators.input import known_views
+from harmonium.heads import MultiLabelHinge, Ordinal
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 from harmonium.linear.skip import LinearPart

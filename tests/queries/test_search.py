@@ -14,26 +14,18 @@ from scipy.special import expit
 from scipy.stats import norm
 from sklearn.exceptions import NotFittedError
 
-from harmonium import (
-    Bernoulli,
-    FactorUnits,
-    GaussianUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    InvalidViewError,
-    ReplicatedSoftmax,
-    Spectral,
-    Stochastic,
-    load,
-)
+from harmonium import Bernoulli, Harmonium, HarmoniumClassifier, Stochastic, load
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import weights_of
 from harmonium.energy import Energy
 from harmonium.estimators.input import known_views
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import ReplicatedSoftmax
+from harmonium.hidden import FactorUnits, GaussianUnits
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import weights_of
 from harmonium.queries.search import linearised, search_coordinates
 from harmonium.search import NearestNeighbours
-from harmonium.training import FittedModel
+from harmonium.training import FittedModel, Spectral
 from harmonium.training.state import Training
 from harmonium.views import Views
 from tests.cases.bad_input import refuse

@@ -18,9 +18,9 @@ from harmonium import (
     ModelFolder,
     Stochastic,
     TableViews,
-    bootstrap_stability,
     fit_folder,
 )
+from harmonium.estimators import bootstrap_stability
 from harmonium.hidden.layers.composed import topic_units
 from harmonium.metrics import topic_stability
 from harmonium.report import render_report, summarise

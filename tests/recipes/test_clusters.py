@@ -14,18 +14,11 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler, normalize
 
-from harmonium import (
-    Balanced,
-    ClusterSpace,
-    FactorUnits,
-    Harmonium,
-    InvalidViewError,
-    Spectral,
-    Stochastic,
-    TableViews,
-    load,
-)
-from harmonium.families import Family
+from harmonium import ClusterSpace, Harmonium, Stochastic, TableViews, load
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import Balanced, Family
+from harmonium.hidden import FactorUnits
+from harmonium.training import Spectral
 from harmonium.views import Views
 
 RNG = np.random.default_rng(0)

@@ -12,20 +12,20 @@ from harmonium import (
     LBFGS,
     Bernoulli,
     Gaussian,
-    GaussianUnits,
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
-    MeanFieldCD,
     Sequences,
     Stochastic,
     load,
     recipes,
 )
+from harmonium.core.parameters import HIDDEN_BIAS, weights_of
+from harmonium.hidden import GaussianUnits
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inspection import canonical_signs, modes
-from harmonium.core.parameters import HIDDEN_BIAS, weights_of
+from harmonium.objectives import MeanFieldCD
 
 
 def data_for(name: str) -> object:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.stats import f_oneway, kruskal, pearsonr
 
-from harmonium import Gaussian, Harmonium, Spectral
+from harmonium import Gaussian, Harmonium
 from harmonium.report import (
     CoverageDisplay,
     FactorsDisplay,
@@ -19,6 +19,7 @@ from harmonium.report import (
     coverage_table,
     explained_table,
 )
+from harmonium.training import Spectral
 
 N_ROWS = 80
 

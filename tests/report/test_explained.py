@@ -6,24 +6,15 @@ import scipy.sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from harmonium import (
-    Bernoulli,
-    BernoulliUnits,
-    Binomial,
-    Gaussian,
-    Harmonium,
-    LabelView,
-    NegativeBinomial,
-    Poisson,
-    ReplicatedSoftmax,
-    Stochastic,
-    Views,
-)
+from harmonium import Bernoulli, Gaussian, Harmonium, Poisson, Stochastic, Views
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parts import registered
 from harmonium.energy import Energy
+from harmonium.families import Binomial, NegativeBinomial, ReplicatedSoftmax
+from harmonium.heads import LabelView
+from harmonium.hidden import BernoulliUnits
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives.problem import Problem
-from harmonium.core.parts import registered
 from harmonium.report import explained_table, latent_means
 from harmonium.report.tables.explained import saturated_loss
 from harmonium.training.drivers.monitor import loss_of_view, reconstruct, view_losses

@@ -12,7 +12,8 @@ import pytest
 from sklearn.metrics import average_precision_score
 from starlette.testclient import TestClient
 
-from harmonium import Harmonium, HarmoniumRegressor, HeldOut, ModelFolder, Stochastic, TableViews, fit_folder
+from harmonium import Harmonium, HarmoniumRegressor, ModelFolder, Stochastic, TableViews, fit_folder
+from harmonium.evaluation import HeldOut
 from harmonium.explore import make_app
 from harmonium.report.page import render_report, write_report
 from harmonium.report.page.rendering import environment

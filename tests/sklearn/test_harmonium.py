@@ -17,21 +17,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validat
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from harmonium import (
-    LBFGS,
-    Bernoulli,
-    BernoulliUnits,
-    Columns,
-    Gaussian,
-    GaussianUnits,
-    Harmonium,
-    MeanFieldCD,
-    PersistentCD,
-    Poisson,
-    SampledCD,
-    Stochastic,
-    Views,
-)
+from harmonium import LBFGS, Bernoulli, Columns, Gaussian, Harmonium, Poisson, Stochastic, Views
+from harmonium.hidden import BernoulliUnits, GaussianUnits
+from harmonium.objectives import MeanFieldCD, PersistentCD, SampledCD
 
 N_ROWS, N_WORDS, N_COLOURS = 90, 50, 4
 TWO_VIEWS = {"words": Columns(slice(0, 50), Bernoulli()), "colour": slice(50, 54)}

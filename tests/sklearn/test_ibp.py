@@ -11,7 +11,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from harmonium import IBP, LBFGS, Harmonium, HarmoniumClassifier, Hinge, MeanFieldCD, Stochastic
+from harmonium import IBP, LBFGS, Harmonium, HarmoniumClassifier, Hinge, Stochastic
+from harmonium.objectives import MeanFieldCD
 from tests.cases.selection import FEW, HAS, X, classes_of, quick, select
 
 

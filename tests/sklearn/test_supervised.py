@@ -11,18 +11,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from harmonium import (
     LBFGS,
-    BernoulliUnits,
     DiscriminativeRBM,
     EpsilonInsensitive,
     Gaussian,
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
-    LabelView,
-    MeanFieldCD,
     Stochastic,
     Views,
 )
+from harmonium.heads import LabelView
+from harmonium.hidden import BernoulliUnits
+from harmonium.objectives import MeanFieldCD
 from harmonium.recipes import TWH
 from tests.cases.supervised import (
     FRESH,

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from harmonium.storage.annotations import conforms
 from harmonium.core.targets import TargetSpec
+from harmonium.storage.annotations import conforms
 
 CLASSES = [np.array(["a", "b"])]
 TRUE = [

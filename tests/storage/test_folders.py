@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import ModelFileError
+from harmonium.exceptions import ModelFileError
 from harmonium.storage.folders import read_folder, write_folder
 
 SCRIPT = """

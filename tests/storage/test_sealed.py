@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harmonium import ModelFileError
+from harmonium.exceptions import ModelFileError
 from harmonium.storage import read_sealed, write_sealed
 from harmonium.storage.sealed import seal, unseal
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import Bernoulli, ModelFileError
+from harmonium import Bernoulli
+from harmonium.exceptions import ModelFileError
 from harmonium.storage import SCRATCH, decode, encode, serializable
 from harmonium.storage.values import _KINDS
 

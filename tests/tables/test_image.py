@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harmonium import Harmonium, InvalidViewError, ModelFolder, Sequences, Stochastic, TableViews, Thumbnails, load
+from harmonium import Harmonium, ModelFolder, Sequences, Stochastic, TableViews, load
 from harmonium.estimators.input import known_views
+from harmonium.exceptions import InvalidViewError
+from harmonium.model_folder import Thumbnails
 from harmonium.tables import Image
 
 FEW = Stochastic(max_iter=2)

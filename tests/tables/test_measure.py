@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harmonium import HarmoniumWarning, InvalidViewError, TableViews, load
+from harmonium import HarmoniumWarning, TableViews, load
+from harmonium.exceptions import InvalidViewError
 from harmonium.tables import ROLES, Measure
 from harmonium.tables.measures import MeasureFormat
 from tests.cases.tables import column, quick_regressor

@@ -12,8 +12,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from harmonium import HarmoniumWarning, InvalidViewError, TableViews
+from harmonium import HarmoniumWarning, TableViews
 from harmonium.core.parts import registered
+from harmonium.exceptions import InvalidViewError
 from harmonium.tables import ROLES, Category, Date, Drop, Number, Reader, Tags, Vector, Words
 from tests.cases.tables import WORDS, column, wine_list
 

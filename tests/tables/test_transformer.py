@@ -19,7 +19,8 @@ from sklearn.inspection import permutation_importance
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import harmonium
-from harmonium import Harmonium, HarmoniumRegressor, HarmoniumWarning, InvalidViewError, Stochastic, TableViews
+from harmonium import Harmonium, HarmoniumRegressor, HarmoniumWarning, Stochastic, TableViews
+from harmonium.exceptions import InvalidViewError
 from harmonium.report import topic_table
 from harmonium.tables import Words
 from tests.cases.tables import quick_classifier, quick_regressor, wine_list

@@ -10,16 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import (
-    IBP,
-    DivergenceError,
-    FactorUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    InvalidViewError,
-    LabelView,
-    Stochastic,
-)
+from harmonium import IBP, Harmonium, HarmoniumClassifier, Stochastic
+from harmonium.exceptions import DivergenceError, InvalidViewError
+from harmonium.heads import LabelView
+from harmonium.hidden import FactorUnits
 from harmonium.inspection import canonical_signs
 from harmonium.objectives.problem import Problem
 from harmonium.training import FittedModel

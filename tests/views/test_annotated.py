@@ -12,7 +12,8 @@ import pytest
 import scipy.sparse
 from sklearn.model_selection import cross_val_score
 
-from harmonium import Gaussian, HarmoniumClassifier, InvalidViewError, Poisson, Stochastic, Views
+from harmonium import Gaussian, HarmoniumClassifier, Poisson, Stochastic, Views
+from harmonium.exceptions import InvalidViewError
 from tests.cases.bad_input import quick, real, refuse, refuse_fit
 
 CELLS = [f"cell_{i}" for i in range(30)]

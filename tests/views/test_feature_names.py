@@ -15,7 +15,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
 import harmonium
-from harmonium import Columns, InvalidViewError, Poisson, Views
+from harmonium import Columns, Poisson, Views
+from harmonium.exceptions import InvalidViewError
 from tests.cases.bad_input import quick, real, refuse
 
 TEXTS = ["sea and sky", "sky and rain and rain", "red rose", "rose and sea"] * 5

@@ -12,7 +12,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from harmonium import HarmoniumWarning, InvalidViewError, Views
+from harmonium import HarmoniumWarning, Views
+from harmonium.exceptions import InvalidViewError
 from harmonium.views.frames import as_frame, is_frame
 from tests.cases.bad_input import quick, real, refuse
 

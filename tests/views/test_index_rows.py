@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import cross_val_score
 
-from harmonium import HarmoniumClassifier, HarmoniumWarning, InvalidViewError, Stochastic, Views
+from harmonium import HarmoniumClassifier, HarmoniumWarning, Stochastic, Views
+from harmonium.exceptions import InvalidViewError
 from tests.cases.bad_input import N_ROWS, binary, quick, real, refuse, refuse_fit
 
 PEOPLE = [f"patient_{i}" for i in range(N_ROWS)]

@@ -14,20 +14,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import CountVectorizer
 
-from harmonium import (
-    Bernoulli,
-    BernoulliUnits,
-    Family,
-    Gaussian,
-    GaussianUnits,
-    HarmoniumRegressor,
-    HarmoniumWarning,
-    Poisson,
-    ReplicatedSoftmax,
-    Stochastic,
-    Views,
-)
+from harmonium import Bernoulli, Gaussian, HarmoniumRegressor, HarmoniumWarning, Poisson, Stochastic, Views
+from harmonium.families import Family, ReplicatedSoftmax
 from harmonium.families.counts import looks_like_counts
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.views.inferring import infer_family
 from harmonium.views.sources.summary import Summary
 from tests.cases.bad_input import quick

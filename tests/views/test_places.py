@@ -15,17 +15,9 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harmonium import (
-    Bernoulli,
-    Categorical,
-    Gaussian,
-    Harmonium,
-    InvalidViewError,
-    Poisson,
-    ReplicatedSoftmax,
-    Stochastic,
-    Views,
-)
+from harmonium import Bernoulli, Categorical, Gaussian, Harmonium, Poisson, Stochastic, Views
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import ReplicatedSoftmax
 from tests.cases.bad_input import assert_one_sentence, quick, refuse, refuse_fit
 
 PEOPLE = [f"patient_{i}" for i in range(6)]

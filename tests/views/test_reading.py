@@ -16,22 +16,9 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harmonium import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Columns,
-    Family,
-    Gaussian,
-    GaussianUnits,
-    Harmonium,
-    NegativeBinomial,
-    Poisson,
-    ReplicatedSoftmax,
-    Stochastic,
-    Views,
-)
+from harmonium import Bernoulli, Categorical, Columns, Gaussian, Harmonium, Poisson, Stochastic, Views
+from harmonium.families import Beta, Binomial, Family, NegativeBinomial, ReplicatedSoftmax
+from harmonium.hidden import GaussianUnits
 from harmonium.kernels.sparse.matrix import is_sparse, to_dense
 
 N_ROWS = 60

@@ -18,26 +18,24 @@ import harmonium
 from harmonium import (
     IBP,
     Bernoulli,
-    Chain,
-    GaussianUnits,
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
     HarmoniumWarning,
-    LabelView,
-    MeanFieldCD,
-    SampledCD,
     Sequences,
-    SpikeSlab,
     Stochastic,
     Views,
     structDWH,
     structMMH,
 )
 from harmonium.exceptions import InvalidViewError
+from harmonium.families import Chain
 from harmonium.features.paragraphs import paragraph_words, split_paragraphs
 from harmonium.features.sentences import denied
+from harmonium.heads import LabelView
+from harmonium.hidden import GaussianUnits, SpikeSlab
 from harmonium.inspection import log_partition, modes
+from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.report import (
     TopicsDisplay,
     explained_table,

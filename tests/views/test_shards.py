@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from harmonium import Bernoulli, Gaussian, Harmonium, InvalidViewError, Shards, Stochastic, Views
+from harmonium import Bernoulli, Gaussian, Harmonium, Shards, Stochastic, Views
+from harmonium.exceptions import InvalidViewError
 from harmonium.views.data import Data
 from harmonium.views.inferring import check_support
 from tests.cases.shards import CUTS, cut, in_shards, two_views

@@ -8,17 +8,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from harmonium import (
-    Harmonium,
-    HarmoniumClassifier,
-    Hinge,
-    InvalidViewError,
-    Shards,
-    Stochastic,
-    TableViews,
-    Tokens,
-    Views,
-)
+from harmonium import Harmonium, HarmoniumClassifier, Hinge, Shards, Stochastic, TableViews, Tokens, Views
+from harmonium.exceptions import InvalidViewError
 from tests.cases.shards import CUTS, cut, in_shards, two_views
 
 VIEWS, Y = two_views()

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import LBFGS, Harmonium, HarmoniumClassifier, Hinge, MeanFieldCD, Momentum, Stochastic, load
+from harmonium import LBFGS, Harmonium, HarmoniumClassifier, Hinge, Stochastic, load
+from harmonium.objectives import MeanFieldCD
+from harmonium.training import Momentum
 
 RNG = np.random.default_rng(0)
 N_ROWS = 400

@@ -8,17 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from harmonium import (
-    Bernoulli,
-    Family,
-    Gaussian,
-    Harmonium,
-    HarmoniumClassifier,
-    Poisson,
-    ReplicatedSoftmax,
-    Stochastic,
-    Views,
-)
+from harmonium import Bernoulli, Gaussian, Harmonium, HarmoniumClassifier, Poisson, Stochastic, Views
+from harmonium.families import Family, ReplicatedSoftmax
 from harmonium.kernels.sparse.matrix import is_sparse
 from harmonium.views.sources import zeros
 from harmonium.views.sources.zeros import sparse_rows_of

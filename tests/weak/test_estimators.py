@@ -24,9 +24,9 @@ from harmonium.weak import (
     ZeroOneLoss,
 )
 from harmonium.weak.base import WeakClassifier
-from harmonium.weak.solvers.initial import speaking_candidates
 from harmonium.weak.losses import Candidates
 from harmonium.weak.reading import build_problem
+from harmonium.weak.solvers.initial import speaking_candidates
 
 ALL = [LatentSVM, IterativeLatentSVM, DissimilarityClassifier]
 LABEL_LOSS = MatrixLoss([[0, 1, 1], [1, 0, 1], [1, 1, 0]])

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import harmonium
-from harmonium import ModelFileError
+from harmonium.exceptions import ModelFileError
 from harmonium.storage import read_sealed, write_sealed
 from harmonium.weak import (
     Bags,

@@ -16,14 +16,14 @@ from sklearn.svm import LinearSVC
 
 from harmonium.kernels.segments import box_iou, segment_argmax, segment_argmax_in_column, segment_softmax
 from harmonium.weak import BagProblem, Bags, FunctionLoss, Loss, MatrixLoss, OverlapLoss, ZeroOneLoss
-from harmonium.weak.solvers import posterior as conditional
 from harmonium.weak.bound_losses import Selection
+from harmonium.weak.losses import Candidates
+from harmonium.weak.solvers import posterior as conditional
 from harmonium.weak.solvers.cccp import concave_convex, slacks
 from harmonium.weak.solvers.cuts import Cuts
 from harmonium.weak.solvers.cutting_plane import CuttingPlane
 from harmonium.weak.solvers.dissimilarity import PointMass
 from harmonium.weak.solvers.initial import first_of_largest
-from harmonium.weak.losses import Candidates
 from harmonium.weak.solvers.qp import simplex_qp
 
 CLASSES = np.array(["a", "b", "c"])

@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from harmonium.cli.errors import OptionError
+from harmonium.core.extras import require
 from harmonium.datasets import load_digits_views
 from harmonium.estimators import Harmonium
-from harmonium.core.extras import require
 from harmonium.families import Binomial, Gaussian
 from harmonium.hidden import BinomialUnits
 from harmonium.training import Stochastic

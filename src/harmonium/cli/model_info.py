@@ -13,6 +13,7 @@ from rich.table import Table
 
 from harmonium.cli.console import cell, echo, put_json
 from harmonium.cli.run_fit import score_table
+from harmonium.core.targets import KINDS
 from harmonium.exceptions import ModelFileError
 from harmonium.hidden.n_units import usual_size
 from harmonium.model_folder import ModelFolder
@@ -21,7 +22,6 @@ from harmonium.model_folder.folder_summary import model_summary, topic_summaries
 from harmonium.persist import load_model
 from harmonium.queries.explain import output_names
 from harmonium.report.summary.topics import same_topics
-from harmonium.core.targets import KINDS
 
 
 def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harmonium.kernels.sparse.matrix import Matrix, slice_rows
 from harmonium.core.targets import Targets
+from harmonium.kernels.sparse.matrix import Matrix, slice_rows
 
 
 @dataclass

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.core.support import Support
+from harmonium.kernels.elementwise import logistic, softplus
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 

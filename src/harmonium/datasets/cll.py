@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 
-from harmonium.datasets._base import Dataset, archive_path
 from harmonium.core.extras import require
+from harmonium.datasets._base import Dataset, archive_path
 
 _MODALITIES = {"drugs": "Drugs", "methylation": "Methylation", "mutations": "Mutations", "mrna": "mRNA"}
 _STATUS = "IGHV"

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from harmonium.datasets._base import Dataset, archive_path
 from harmonium.core.extras import require
+from harmonium.datasets._base import Dataset, archive_path
 from harmonium.features.images import colour_histogram, colour_names
 from harmonium.features.windows import hog_windows
 

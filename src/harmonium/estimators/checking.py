@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harmonium.estimators.harmonium import Harmonium
 from harmonium.core.validation import check_fitted
+from harmonium.estimators.harmonium import Harmonium
 
 
 def check_model(model: Any) -> None:

@@ -12,6 +12,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
+from harmonium.core.parts import as_part
+from harmonium.core.raw_target import plain
+from harmonium.core.targets import KINDS, Kind, Labels
+from harmonium.core.validation import check_settings, check_whole
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.input.labels import read_classes
 from harmonium.estimators.input.map_blocks import map_blocks
@@ -21,12 +25,8 @@ from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.waiting import NO_ROWS, WaitingRows
 from harmonium.heads import Head, Hinge, MultiLabelHinge
 from harmonium.kernels.runtime.threads import compute
-from harmonium.core.parts import as_part
 from harmonium.persist import saveable
-from harmonium.core.raw_target import plain
-from harmonium.core.targets import KINDS, Kind, Labels
 from harmonium.training import FittedModel
-from harmonium.core.validation import check_settings, check_whole
 from harmonium.views import Views
 
 

@@ -13,6 +13,10 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
+from harmonium.core.notices import notice
+from harmonium.core.parts import IsPart, Part, WithParts, as_part
+from harmonium.core.targets import Kind, Labels
+from harmonium.core.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.estimators.input.known import check_known, check_supports, feature_names, known_views
 from harmonium.estimators.input.map_blocks import map_blocks
 from harmonium.estimators.input.read_input import Input, ReadTarget, read_input
@@ -24,21 +28,17 @@ from harmonium.heads import Head
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.hidden.n_units import usual_size
 from harmonium.kernels.runtime.threads import compute
-from harmonium.core.notices import notice
 from harmonium.objectives import Objective, SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.core.parts import IsPart, Part, WithParts, as_part
 from harmonium.persist import save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.tables.transformer import FamiliesOrTable
-from harmonium.core.targets import Kind, Labels
 from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
 from harmonium.training.drivers.progress import reporting
 from harmonium.training.fit import fit, resume, start, update
 from harmonium.training.growth.counting import counted
 from harmonium.training.plan import Plan
-from harmonium.core.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.weights import ViewWeights, weights_given

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 from sklearn.base import clone
 
+from harmonium.core.validation import check_real
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries.merging import merged
-from harmonium.core.validation import check_real
 
 Model = TypeVar("Model", bound=Harmonium)
 
@@ -53,7 +53,8 @@ def merge_duplicates(model: Model, X: Any, threshold: float = 0.9) -> Model:
     Examples
     --------
     >>> import numpy as np
-    >>> from harmonium import Harmonium, Stochastic, merge_duplicates
+    >>> from harmonium import Harmonium, Stochastic
+    >>> from harmonium.estimators import merge_duplicates
     >>> words = np.tile(np.eye(3), (4, 1))
     >>> model = Harmonium(n_components=4, driver=Stochastic(max_iter=2), random_state=0).fit(words)
     >>> merge_duplicates(model, words, threshold=0.999).n_components_ <= 4

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.core.notices import notice
+from harmonium.core.parameters import RESERVED
+from harmonium.core.targets import Labels
 from harmonium.energy import Energy
 from harmonium.estimators.input.known import names_of_features
 from harmonium.exceptions import InvalidViewError
@@ -15,11 +18,8 @@ from harmonium.families import Family
 from harmonium.families.counts import length_normalized
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
-from harmonium.core.notices import notice
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import RESERVED
 from harmonium.tables.transformer import families_asked
-from harmonium.core.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.training.initialise import mean_statistic
 from harmonium.views import Views

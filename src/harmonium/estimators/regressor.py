@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from harmonium.core.targets import Kind, Labels
+from harmonium.core.validation import Number
 from harmonium.estimators.harmonium import Harmonium, trains_by_batches
 from harmonium.estimators.input.labels import read_numbers
 from harmonium.estimators.input.map_blocks import map_blocks
@@ -16,9 +18,7 @@ from harmonium.estimators.input.read_input import ReadTarget
 from harmonium.estimators.supervised import Supervised
 from harmonium.heads import EpsilonInsensitive, Head
 from harmonium.persist import saveable
-from harmonium.core.targets import Kind, Labels
 from harmonium.training import FittedModel
-from harmonium.core.validation import Number
 from harmonium.views import Views
 
 INTERVAL = Number(below=1.0, remedy="0.9 is usual")

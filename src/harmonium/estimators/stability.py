@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from harmonium.core.validation import RandomState, check_whole
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium, driver_for
 from harmonium.estimators.input import known_views
@@ -15,7 +16,6 @@ from harmonium.estimators.mixins.density import generator
 from harmonium.estimators.problem import with_some_view
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import stability
-from harmonium.core.validation import RandomState, check_whole
 
 
 def bootstrap_stability(model: Harmonium, X: Any, n_resamples: int = 5, random_state: Any = 0) -> np.ndarray:
@@ -53,7 +53,8 @@ def bootstrap_stability(model: Harmonium, X: Any, n_resamples: int = 5, random_s
 
     Examples
     --------
-    >>> from harmonium import HarmoniumClassifier, bootstrap_stability
+    >>> from harmonium import HarmoniumClassifier
+    >>> from harmonium.estimators import bootstrap_stability
     >>> kind = np.arange(300) % 3
     >>> rng = np.random.default_rng(0)
     >>> words = (rng.random((300, 12)) < np.where(np.arange(12) % 3 == kind[:, None], 0.8, 0.1)).astype(float)

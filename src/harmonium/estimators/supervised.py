@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.utils import Tags
 
+from harmonium.core.notices import notice
+from harmonium.core.parts import IsPart, Part, as_part
+from harmonium.core.targets import KINDS, Kind, Labels, TargetSpec
+from harmonium.core.validation import Number, check_fitted
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input.known import known_views
 from harmonium.estimators.input.labels import check_length, check_names, in_order_of, without_unknown
@@ -15,19 +19,15 @@ from harmonium.estimators.input.read_input import split_target
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.runtime.threads import compute
-from harmonium.core.notices import notice
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.core.parts import IsPart, Part, as_part
 from harmonium.queries.explain import explain
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import Output
 from harmonium.queries.prediction import scores
-from harmonium.core.targets import KINDS, Kind, Labels, TargetSpec
 from harmonium.training import Driver, FittedModel
 from harmonium.training.plan import Plan
 from harmonium.training.supervised.fit import with_settings_of
-from harmonium.core.validation import Number, check_fitted
 from harmonium.views import Views
 from harmonium.views.data import Data
 

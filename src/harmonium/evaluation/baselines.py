@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse
 
 from harmonium.core.batch import ViewBatch
+from harmonium.core.targets import TargetSpec
 from harmonium.families import Family
 from harmonium.linear.scaling import ViewScaler
-from harmonium.core.targets import TargetSpec
 from harmonium.views import Views
 
 # Penalties are chosen among these, on at most this many rows: conventions.

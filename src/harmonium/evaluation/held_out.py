@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from harmonium.core.targets import TargetSpec
 from harmonium.estimators.input import known_views
 from harmonium.evaluation.baselines import linear_predictions, trivial_predictions
 from harmonium.evaluation.measures import compare
 from harmonium.evaluation.split import target_frame
-from harmonium.core.targets import TargetSpec
 
 
 @dataclass(frozen=True, eq=False)

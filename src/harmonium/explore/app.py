@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harmonium.core.extras import require
 from harmonium.explore.endpoints import Endpoint, endpoints
 from harmonium.explore.errors import BadRequest
 from harmonium.explore.fields import parse_body, read_fields
@@ -15,7 +16,6 @@ from harmonium.explore.handlers import Handlers
 from harmonium.explore.metrics import RequestMetrics
 from harmonium.explore.middleware import AccessMiddleware
 from harmonium.explore.openapi import openapi_description
-from harmonium.core.extras import require
 from harmonium.model_folder import ModelFolder
 from harmonium.report.page.rendering import environment, style_sheet
 

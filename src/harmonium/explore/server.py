@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode
 
-from harmonium.explore.app import Settings, make_app
 from harmonium.core.extras import require
+from harmonium.explore.app import Settings, make_app
 from harmonium.model_folder import ModelFolder
 
 #: variable of the environment with what the processes of a service serve; they are started by a name alone

@@ -6,6 +6,7 @@ objects that it carries: `Codec`, `Domain`, `ExtraParameters` and `Length`.
 """
 
 from harmonium.core.distributions import Distribution
+from harmonium.core.support import Support
 from harmonium.families.balanced import Balanced
 from harmonium.families.base import Family
 from harmonium.families.bernoulli import Bernoulli
@@ -13,15 +14,14 @@ from harmonium.families.beta import Beta
 from harmonium.families.binomial import Binomial
 from harmonium.families.categorical import Categorical
 from harmonium.families.chain import Chain
+from harmonium.families.gaussian import Gaussian
+from harmonium.families.negative_binomial import NegativeBinomial
+from harmonium.families.poisson import Poisson
 from harmonium.families.protocol.codec import Codec
 from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import ExtraParameters
-from harmonium.families.gaussian import Gaussian
 from harmonium.families.protocol.length import Length
-from harmonium.families.negative_binomial import NegativeBinomial
-from harmonium.families.poisson import Poisson
 from harmonium.families.replicated_softmax import ReplicatedSoftmax
-from harmonium.core.support import Support
 
 __all__ = [
     "Balanced",

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.protocol.codec import Codec, Standardized
 from harmonium.families.counts import are_sparse_counts
 from harmonium.families.normal import LogVariances, Normal, RealLine
+from harmonium.families.protocol.codec import Codec, Standardized
 from harmonium.families.protocol.scale import scales_of
 
 # Limits of the variance of a feature given the hidden units, where that of the data is 1 on average, and where a

@@ -16,14 +16,14 @@ from typing import Any, Self
 import numpy as np
 
 from harmonium.core.distributions import Distribution
+from harmonium.core.parts import Part
+from harmonium.core.support import Support
+from harmonium.families.numerics.sparse_draws import SparseDraw
 from harmonium.families.protocol.codec import Codec
 from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra, ExtraParameters
 from harmonium.families.protocol.length import Length
 from harmonium.families.protocol.sites import Rest, probe_feature
-from harmonium.families.numerics.sparse_draws import SparseDraw
-from harmonium.core.parts import Part
-from harmonium.core.support import Support
 
 
 class Family(Part):

@@ -12,15 +12,15 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import betaln, digamma, expit, logsumexp
 
+from harmonium.core.support import Support
+from harmonium.core.validation import Number
 from harmonium.families.base import Family
+from harmonium.families.numerics.pole import keep_below_pole
 from harmonium.families.protocol.codec import Codec
 from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
-from harmonium.families.numerics.pole import keep_below_pole
 from harmonium.families.protocol.sites import Rest, log_total
 from harmonium.kernels.elementwise import softplus
-from harmonium.core.support import Support
-from harmonium.core.validation import Number
 
 # Shares nearer to 0 or 1 are taken to be this near: in double precision, nothing below 1 is nearer to it.
 _EDGE = float(np.finfo(np.float64).epsneg)

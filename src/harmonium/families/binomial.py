@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import bdtrik
 
 from harmonium.core.distributions import BinomialDistribution, Distribution
+from harmonium.core.validation import Whole
 from harmonium.families.counts import Counts
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
-from harmonium.core.validation import Whole
 
 
 class Binomial(Counts):

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from harmonium.families.protocol.codec import Codec
-from harmonium.families.exclusive import Exclusive
-from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.core.support import Support
 from harmonium.core.validation import Anything, shown
+from harmonium.families.exclusive import Exclusive
+from harmonium.families.protocol.codec import Codec
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,21 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import logsumexp
 
+from harmonium.core.support import Support
 from harmonium.families.base import Family
 from harmonium.families.numerics.chain_states import best_naturals, chain_states
+from harmonium.families.numerics.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.families.protocol.codec import Codec, WholeRows
 from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.families.protocol.length import Length, Totals
 from harmonium.families.protocol.sites import Rest
-from harmonium.families.numerics.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.kernels.chains.forward_backward import MAX_NATURAL, chain_log_partition, chain_means
 from harmonium.kernels.chains.sampling import chain_keys, draw_chains, draw_chains_from_hidden
 from harmonium.kernels.runtime.threads import scratch
 from harmonium.kernels.sampling.candidates import flag_bytes
 from harmonium.kernels.sparse.csr import CSCArrays
 from harmonium.kernels.sparse.matrix import Matrix
-from harmonium.core.support import Support
 
 # Pseudo-observations, as a share of all positions, after which a feature recurs as often as chance has it: the means
 # of rare features say nothing about their neighbours. A convention.

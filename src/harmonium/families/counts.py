@@ -7,14 +7,14 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from harmonium.core.validation import Choice
 from harmonium.families.base import Family
+from harmonium.families.numerics.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.families.protocol.length import Length, NormalizedTotals
-from harmonium.families.numerics.sparse_draws import SparseDraw, draw_in_blocks
 from harmonium.kernels.sampling.int8_bounds import pack_units
 from harmonium.kernels.sampling.thinning import thinned_candidates
 from harmonium.kernels.sparse.csr import CSCArrays, csc_from_coo
-from harmonium.core.validation import Choice
 
 # larger whole numbers are taken to be measurements (times, identifiers); a convention, not far below e¹², the largest
 # rate that Poisson can express

@@ -6,10 +6,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from harmonium.families.protocol.codec import Standardized
-from harmonium.families.normal import LogVariances, Normal, RealLine
-from harmonium.families.protocol.scale import scales_of, view_scale
 from harmonium.core.validation import Choice, Number
+from harmonium.families.normal import LogVariances, Normal, RealLine
+from harmonium.families.protocol.codec import Standardized
+from harmonium.families.protocol.scale import scales_of, view_scale
 
 
 class Gaussian(Normal):

@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import nbdtrik
 
 from harmonium.core.distributions import Distribution, NegativeBinomialDistribution
-from harmonium.families.counts import LENGTH_NORMALIZE, OTHER_UNITS, Counts, LengthNormalize
-from harmonium.families.protocol.domain import Domain
-from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
-from harmonium.families.numerics.pole import keep_below_pole
-from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
 from harmonium.core.support import Support
 from harmonium.core.validation import Number
+from harmonium.families.counts import LENGTH_NORMALIZE, OTHER_UNITS, Counts, LengthNormalize
+from harmonium.families.numerics.pole import keep_below_pole
+from harmonium.families.protocol.domain import Domain
+from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
+from harmonium.kernels.sampling.inversion import MIN_ZERO_PROBABILITY, invert_survival
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.core.distributions import NormalDistribution
+from harmonium.core.support import Support
 from harmonium.families.base import Family
 from harmonium.families.protocol.domain import Domain
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra, ExtraParameters
-from harmonium.core.support import Support
 
 
 class RealLine(Domain):

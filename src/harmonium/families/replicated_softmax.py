@@ -7,16 +7,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln, logsumexp, softmax
 
-from harmonium.families.protocol.codec import Codec, WholeRows
+from harmonium.core.support import Support
 from harmonium.families.counts import are_counts
 from harmonium.families.exclusive import Exclusive
+from harmonium.families.numerics.sparse_draws import SparseDraw
+from harmonium.families.protocol.codec import Codec, WholeRows
 from harmonium.families.protocol.extra_parameters import NO_EXTRA, Extra
 from harmonium.families.protocol.length import Length, Totals
-from harmonium.families.numerics.sparse_draws import SparseDraw
 from harmonium.kernels.sampling.multinomial import draw_multinomial
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.kernels.sparse.products import hidden_times_weights
-from harmonium.core.support import Support
 
 # a convention: rows with more tokens than this are drawn word by word instead of token by token
 _MANY_TOKENS = 100_000

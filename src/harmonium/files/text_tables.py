@@ -13,8 +13,8 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from harmonium.files.data_file import Loaded, checked_frame, one_line, opened, refuse
 from harmonium.core.notices import notice
+from harmonium.files.data_file import Loaded, checked_frame, one_line, opened, refuse
 
 # Bytes that are looked at to find encoding and separator: a convention.
 _SAMPLE = 1 << 20

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.families import Family
 from harmonium.core.targets import Kind, Targets, TargetSpec
+from harmonium.families import Family
 
 
 @dataclass(frozen=True, eq=False)

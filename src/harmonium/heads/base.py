@@ -11,6 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import Parameters
+from harmonium.core.parts import Part
+from harmonium.core.targets import Kind, Labels, Targets, TargetSpec
 from harmonium.energy import Energy
 from harmonium.heads.added_view import AddedView
 from harmonium.heads.input_parts import InputPart, restored_parts
@@ -20,9 +23,6 @@ from harmonium.heads.readout import Readout
 from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE
 from harmonium.linear.models import LinearModels
-from harmonium.core.parameters import Parameters
-from harmonium.core.parts import Part
-from harmonium.core.targets import Kind, Labels, Targets, TargetSpec
 
 
 class Head(Part):

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import Number
 from harmonium.heads.linear import LINEAR_PART, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.heads.outputs.constants import Constants
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_epsilon_insensitive
 from harmonium.linear.models import NumberModels
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.core.targets import Labels, Targets, TargetSpec
-from harmonium.core.validation import Number
 
 # Weight of the loss; docs/how_it_works/defaults.md has the errors of others.
 _USUAL_C = 0.2

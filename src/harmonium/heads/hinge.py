@@ -6,6 +6,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import Anything
 from harmonium.heads.class_weights import ClassWeights, are_uneven, with_class_weights
 from harmonium.heads.linear import LINEAR_PART, USUAL_C, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import ClassOutputs
@@ -13,9 +16,6 @@ from harmonium.heads.outputs.constants import Constants
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_crammer_singer
 from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
 from harmonium.linear.models import ClassModels
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.core.targets import Labels, Targets, TargetSpec
-from harmonium.core.validation import Anything
 
 
 class Hinge(LinearHead):

@@ -6,6 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters, weights_of
+from harmonium.core.targets import Kind, Labels, TargetSpec
+from harmonium.core.validation import Choice
 from harmonium.energy import Energy
 from harmonium.families import Bernoulli, Categorical, Family, Gaussian
 from harmonium.heads.added_view import AddedView
@@ -13,9 +16,6 @@ from harmonium.heads.base import Head
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, NumberOutputs, Outputs
 from harmonium.heads.outputs.constants import Constants
 from harmonium.heads.readout import ClassPosterior, LinearReadout, Readout
-from harmonium.core.parameters import Parameters, weights_of
-from harmonium.core.targets import Kind, Labels, TargetSpec
-from harmonium.core.validation import Choice
 
 LABEL = "label"
 

@@ -6,13 +6,13 @@ from typing import Literal
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Targets
+from harmonium.core.validation import Choice, Number
 from harmonium.heads.base import Head
 from harmonium.heads.readout import LinearReadout
 from harmonium.hidden import BernoulliUnits, ComposedUnits, HiddenLayer
 from harmonium.hidden.derivatives import by_natural
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.core.targets import Targets
-from harmonium.core.validation import Choice, Number
 
 LinearPartSetting = Literal["auto", "linear", False]
 #: the setting of heads that can have a linear part

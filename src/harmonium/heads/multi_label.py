@@ -6,6 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import Choice, Number
 from harmonium.heads.linear import LINEAR_PART, USUAL_C, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import LabelOutputs
 from harmonium.heads.outputs.constants import Constants
@@ -13,9 +16,6 @@ from harmonium.heads.outputs.thresholds import CUTS, Measure
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
 from harmonium.linear.models import LabelModels
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.core.targets import Labels, Targets, TargetSpec
-from harmonium.core.validation import Choice, Number
 
 
 class MultiLabelHinge(LinearHead):

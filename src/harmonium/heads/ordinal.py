@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.core.validation import Choice, Setting, shown
 from harmonium.heads.linear import USUAL_C, LinearHead
 from harmonium.heads.outputs import LevelOutputs
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_binary_hinge
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.core.targets import Labels, Targets, TargetSpec
-from harmonium.core.validation import Choice, Setting, shown
 
 # more different numbers than this are a measurement, not a rating: a convention
 _MOST_LEVELS = 100
@@ -70,7 +70,8 @@ class Ordinal(LinearHead):
     Examples
     --------
     >>> import numpy as np
-    >>> from harmonium import HarmoniumClassifier, Ordinal
+    >>> from harmonium import HarmoniumClassifier
+    >>> from harmonium.heads import Ordinal
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 5))
     >>> stars = np.digitize(X[:, 0] + 0.3 * rng.normal(size=300), [-1, -0.3, 0.3, 1]) + 1

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.hidden.derivatives import moved_by, secant
-from harmonium.core.parameters import Parameters, bias_of, weights_of
 
 
 class Readout:

@@ -5,6 +5,7 @@ follows from the units' distribution itself.
 """
 
 from harmonium.core.distributions import Distribution
+from harmonium.core.support import Support
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.layers.bernoulli import BernoulliUnits
 from harmonium.hidden.layers.binomial import BinomialUnits
@@ -13,7 +14,6 @@ from harmonium.hidden.layers.factors import FactorUnits
 from harmonium.hidden.layers.gaussian import GaussianUnits
 from harmonium.hidden.layers.ibp import IBP
 from harmonium.hidden.layers.spike_slab import SpikeSlab
-from harmonium.core.support import Support
 
 __all__ = [
     "IBP",

@@ -8,12 +8,12 @@ from typing import ClassVar, Self
 import numpy as np
 
 from harmonium.core.distributions import Distribution
-from harmonium.hidden.coordinates import Coordinates
-from harmonium.hidden.groups import Groups
-from harmonium.hidden.selection.rule import SelectionRule
 from harmonium.core.parts import Part
 from harmonium.core.support import Support
 from harmonium.core.validation import Setting, Whole
+from harmonium.hidden.coordinates import Coordinates
+from harmonium.hidden.groups import Groups
+from harmonium.hidden.selection.rule import SelectionRule
 
 NUMBER_OF_UNITS = Whole(remedy="None takes the estimator's n_components", also=(None,))
 
@@ -46,7 +46,7 @@ class HiddenLayer(Part):
 
     Examples
     --------
-    >>> from harmonium import BernoulliUnits
+    >>> from harmonium.hidden import BernoulliUnits
     >>> layer = BernoulliUnits().bind(2)
     >>> layer.n_units_, layer.support.description
     (2, '0 or 1')

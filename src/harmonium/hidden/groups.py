@@ -33,7 +33,7 @@ class Groups:
 
     Examples
     --------
-    >>> from harmonium import BernoulliUnits, BinomialUnits
+    >>> from harmonium.hidden import BernoulliUnits, BinomialUnits
     >>> groups = Groups(BernoulliUnits().bind(2), BinomialUnits(M=3).bind(1))
     >>> groups.unit_names, groups.largest.tolist()
     (['topic_0', 'topic_1', 'dimension_0'], [1.0, 1.0, 3.0])

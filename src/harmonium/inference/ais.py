@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.inference.gibbs import Sizes, sample_views
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 
 @dataclass(frozen=True)

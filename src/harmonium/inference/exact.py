@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
 from harmonium.inference.gibbs import Sizes
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 # a convention, which limits memory and time
 _LARGEST_ENUMERATION = 2_000_000

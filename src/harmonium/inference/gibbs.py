@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.kernels.sparse.matrix import is_sparse
-from harmonium.core.parameters import Parameters, bias_of, weights_of
 
 Sizes = dict[str, np.ndarray]
 

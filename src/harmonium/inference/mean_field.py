@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.inference.gibbs import Sizes
 from harmonium.kernels.sparse.matrix import add_to_rows, take_rows
-from harmonium.core.parameters import Parameters, bias_of, weights_of
 
 
 def mean_views(

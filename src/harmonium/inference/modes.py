@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters
 from harmonium.energy import Energy
 from harmonium.inference.gibbs import Sizes
-from harmonium.core.parameters import Parameters
 
 
 def iterate_modes(

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 from harmonium.energy import Energy
 from harmonium.inference.ais import LogPartition
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 
 # draws whose naturals are in memory at a time; it decides about memory and speed alone
 _BLOCK = 1000
@@ -34,7 +34,8 @@ def naive_log_partition(
 
     Examples
     --------
-    >>> from harmonium import Bernoulli, BernoulliUnits
+    >>> from harmonium import Bernoulli
+    >>> from harmonium.hidden import BernoulliUnits
     >>> energy = Energy({"x": Bernoulli().restore(2, {})}, BernoulliUnits().bind(1))
     >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((2, 1)), "x.bias": np.zeros(2)}
     >>> estimate = naive_log_partition(energy, parameters, np.random.default_rng(0), 10_000)

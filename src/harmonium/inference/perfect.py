@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 from harmonium.kernels.sampling.coupling_from_the_past import couple_from_the_past
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
 
 # samples of a block, which one thread draws: few, as some take a thousand times as long as others
 _BLOCK = 4
@@ -59,7 +59,8 @@ def perfect_sample(
 
     Examples
     --------
-    >>> from harmonium import Bernoulli, GaussianUnits
+    >>> from harmonium import Bernoulli
+    >>> from harmonium.hidden import GaussianUnits
     >>> energy = Energy({"x": Bernoulli().restore(2, {})}, GaussianUnits().bind(1))
     >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((2, 1)), "x.bias": np.full(2, -1.0)}
     >>> batch, sweeps = perfect_sample(energy, parameters, 10_000, np.random.default_rng(0))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families.protocol.sites import Rest
 from harmonium.kernels.sparse.matrix import dense_row
-from harmonium.core.parameters import Parameters, bias_of, weights_of
 
 
 def pseudo_log_likelihood(

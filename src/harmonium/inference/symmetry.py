@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from harmonium.energy import Energy
-from harmonium.hidden import HiddenLayer
 from harmonium.core.parameters import (
     HEAD_BIAS,
     HEAD_WEIGHTS,
@@ -18,6 +16,8 @@ from harmonium.core.parameters import (
     own_of,
     weights_of,
 )
+from harmonium.energy import Energy
+from harmonium.hidden import HiddenLayer
 
 
 def canonical_signs(
@@ -78,7 +78,8 @@ def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Para
 
     Examples
     --------
-    >>> from harmonium import Bernoulli, GaussianUnits
+    >>> from harmonium import Bernoulli
+    >>> from harmonium.hidden import GaussianUnits
     >>> energy = Energy({"x": Bernoulli().restore(2, {})}, GaussianUnits().bind(2))
     >>> first = {"hidden.bias": np.zeros(2), "x.weights": np.array([[3.0, 0.0], [0.0, 1.0]]), "x.bias": np.zeros(2)}
     >>> second = first | {"x.weights": np.array([[0.0, -3.0], [1.0, 0.0]])}
@@ -108,7 +109,8 @@ def in_coordinates(energy: Energy, parameters: Parameters, matrix: np.ndarray, s
 
     Examples
     --------
-    >>> from harmonium import Bernoulli, FactorUnits
+    >>> from harmonium import Bernoulli
+    >>> from harmonium.hidden import FactorUnits
     >>> energy = Energy({"x": Bernoulli().restore(1, {})}, FactorUnits().bind(1))
     >>> parameters = {"hidden.bias": np.zeros(1), "x.weights": np.ones((1, 1)), "x.bias": np.zeros(1)}
     >>> parameters["hidden.covariance"] = np.eye(1)

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from harmonium.core.validation import check_whole
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input import known_views
@@ -15,7 +16,6 @@ from harmonium.estimators.mixins.encoding import only
 from harmonium.inference.ais import LogPartition
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import density
-from harmonium.core.validation import check_whole
 
 Model = TypeVar("Model", bound=Harmonium)
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.core.extras import require
+from harmonium.core.validation import check_whole
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
-from harmonium.core.extras import require
 from harmonium.queries import draws as queries
-from harmonium.core.validation import check_whole
 
 
 def posterior_draws(model: Harmonium) -> dict[str, np.ndarray]:

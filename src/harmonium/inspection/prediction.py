@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import check_whole
 from harmonium.estimators.checking import check_model
 from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input import known_views
@@ -14,7 +15,6 @@ from harmonium.estimators.ranking import ranked
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import prediction
 from harmonium.queries.topics import view_name
-from harmonium.core.validation import check_whole
 
 
 def score_parts(model: Harmonium, X: Any) -> dict[str, np.ndarray]:

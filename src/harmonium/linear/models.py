@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from harmonium.core.targets import Targets
 from harmonium.linear.scaling import Features
 from harmonium.linear.solvers import (
     LinearLoss,
@@ -18,7 +19,6 @@ from harmonium.linear.solvers import (
     fit_ridge_classes,
     fit_svm,
 )
-from harmonium.core.targets import Targets
 
 # Rows times features times classes up to which logistic regression takes about a second here: a convention.
 _FEW_TERMS = 5_000_000

@@ -20,6 +20,7 @@ from operator import attrgetter
 import numpy as np
 import scipy.sparse
 
+from harmonium.core.targets import Targets
 from harmonium.families import Family
 from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.curves import Curves
@@ -28,7 +29,6 @@ from harmonium.linear.scaling import Features
 from harmonium.linear.skip import LinearPart
 from harmonium.linear.solvers import LinearLoss, Solution
 from harmonium.linear.task import LinearTask
-from harmonium.core.targets import Targets
 from harmonium.views.data import Data
 
 # C: where the search begins, its factor, and the most steps in a direction. Conventions; rows have a length of about 1

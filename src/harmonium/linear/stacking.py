@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Targets
 from harmonium.linear.comparison import is_better, mean_error
 from harmonium.linear.search import LinearModel, LinearSearch
 from harmonium.linear.skip import LinearPart
 from harmonium.linear.task import Outputs
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
-from harmonium.core.targets import Targets
 
 # Values of alpha to choose from.
 _ALPHAS = np.linspace(0, 1, 21)

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from harmonium.additive.losses import Loss
-from harmonium.linear.models import LinearModels
 from harmonium.core.targets import Targets
+from harmonium.linear.models import LinearModels
 
 
 class Outputs(Protocol):

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from harmonium.metrics.calibration import as_distributions
 from harmonium.core.validation import check_real
+from harmonium.metrics.calibration import as_distributions
 
 __all__ = ["average_divergence", "class_topic_distribution", "topic_distribution"]
 

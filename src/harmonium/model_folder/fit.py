@@ -18,6 +18,7 @@ import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
 
+from harmonium.core.validation import check_real, check_whole
 from harmonium.estimators import Harmonium, bootstrap_stability
 from harmonium.estimators.harmonium import driver_for
 from harmonium.estimators.input import known_views
@@ -30,7 +31,6 @@ from harmonium.model_folder.folder import ModelFolder
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import load_model
 from harmonium.tables.transformer import frame_of
-from harmonium.core.validation import check_real, check_whole
 from harmonium.views import Shards, Views
 from harmonium.views.frames import is_frame
 from harmonium.views.reading import read_collection

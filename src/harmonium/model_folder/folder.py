@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import check_fitted, check_whole
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.estimators.input import known_views
 from harmonium.evaluation.held_out import HeldOut
@@ -23,7 +24,6 @@ from harmonium.model_folder.query_views import query_views
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import encode
-from harmonium.core.validation import check_fitted, check_whole
 from harmonium.views.frames import as_frame, is_frame
 from harmonium.views.index import row_names, rows_in_order
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from harmonium.core.validation import RandomState, Setting, check_fitted, check_settings
 from harmonium.kernels.runtime.threads import single_threaded
 from harmonium.search import NearestNeighbours, unit_rows
-from harmonium.core.validation import RandomState, Setting, check_fitted, check_settings
 
 # Landmarks: a convention, for time. t-SNE of 2,000 takes some 4 s.
 _LANDMARKS = 2000

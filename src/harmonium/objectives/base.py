@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from harmonium.core.batch import Batch
-from harmonium.objectives.problem import Problem
-from harmonium.objectives.statistics import Statistics
 from harmonium.core.parameters import Parameters
 from harmonium.core.parts import Part
 from harmonium.core.validation import Whole
+from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 
 #: number of Gibbs or mean-field steps
 STEPS = Whole(remedy="1 is usual")
@@ -37,7 +37,7 @@ class Objective(Part):
 
     Examples
     --------
-    >>> from harmonium import MeanFieldCD, SampledCD
+    >>> from harmonium.objectives import MeanFieldCD, SampledCD
     >>> MeanFieldCD().has_loss, SampledCD().has_loss
     (True, False)
     """

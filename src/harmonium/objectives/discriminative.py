@@ -9,6 +9,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
+from harmonium.core.validation import Number
 from harmonium.heads.added_view import class_view
 from harmonium.heads.readout import ClassPosterior
 from harmonium.kernels.sparse.matrix import to_dense
@@ -17,8 +19,6 @@ from harmonium.objectives.base import STEPS, Objective
 from harmonium.objectives.contrastive import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, weights_of
-from harmonium.core.validation import Number
 
 
 class Discriminative(Objective):

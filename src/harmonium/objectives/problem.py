@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import HIDDEN, Parameters, own_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families.protocol.scale import scale_factors, with_view_scale
 from harmonium.heads import Head
@@ -15,7 +16,6 @@ from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.inference.mean_field import fill_missing
 from harmonium.inference.symmetry import is_length_normalized
 from harmonium.objectives.statistics import Statistics, Term
-from harmonium.core.parameters import HIDDEN, Parameters, own_of, weights_of
 
 
 @dataclass(frozen=True)

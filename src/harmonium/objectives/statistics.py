@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.energy import Energy
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.kernels.sparse.products import add_gradients
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 
 
 @dataclass

@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from harmonium.core.parameters import Parameters
+from harmonium.core.targets import TargetSpec
+from harmonium.core.validation import check_fitted
 from harmonium.persist.posterior import posterior_tensors
 from harmonium.storage import encode, encode_part, encode_settings, heading, serializable
 from harmonium.tables import Table
-from harmonium.core.targets import TargetSpec
 from harmonium.training import FittedModel
-from harmonium.core.validation import check_fitted
 from harmonium.views import Columns
 
 FORMAT = "harmonium"

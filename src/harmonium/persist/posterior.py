@@ -7,8 +7,8 @@ from dataclasses import fields
 
 import numpy as np
 
-from harmonium.families import Family
 from harmonium.core.parameters import Parameters
+from harmonium.families import Family
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.normals import JointNormal, Normal
 

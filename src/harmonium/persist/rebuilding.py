@@ -7,13 +7,14 @@ from typing import Any, get_type_hints
 import numpy as np
 from sklearn.utils import check_random_state
 
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
+from harmonium.core.targets import TargetSpec
 from harmonium.energy import Energy
 from harmonium.exceptions import ModelFileError
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
 from harmonium.persist import schema_6
 from harmonium.persist.description import _ESTIMATORS, FACTS, FORMAT, INPUT, TRAINING, facts_and_tensors, signature
 from harmonium.persist.posterior import restored_posterior
@@ -21,7 +22,6 @@ from harmonium.storage import check_fields, decode, decode_part, decode_settings
 from harmonium.storage.annotations import conforms
 from harmonium.storage.models import SCHEMA
 from harmonium.tables.table import Table, TableColumn
-from harmonium.core.targets import TargetSpec
 from harmonium.training import FittedModel
 from harmonium.training.state import Training, TrainingLog
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import Parameters
 from harmonium.inference.mean_field import fill_missing
 from harmonium.kernels.sparse.matrix import upcast_dense
-from harmonium.core.parameters import Parameters
 from harmonium.training import FittedModel
 from harmonium.views import Views
 

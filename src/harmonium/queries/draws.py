@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from harmonium.metrics import effective_sample_size, split_r_hat
 from harmonium.core.parameters import weights_of
+from harmonium.metrics import effective_sample_size, split_r_hat
 from harmonium.training import FittedModel
 from harmonium.training.posterior.draws import Posterior
 

@@ -33,12 +33,12 @@ import numpy as np
 import pandas as pd
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, weights_of
 from harmonium.families import Family
 from harmonium.families.protocol.sites import has_codes
 from harmonium.heads import Head
 from harmonium.kernels.sparse.matrix import dense_row, is_sparse
 from harmonium.linear.curves import Curves
-from harmonium.core.parameters import HIDDEN_BIAS, weights_of
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.explanation import ABSENT, MISSING, Explanation
 from harmonium.queries.labels import topic_labels

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from harmonium.core.parameters import bias_of, units_of, weights_of
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
 from harmonium.metrics import topic_stability
-from harmonium.core.parameters import bias_of, units_of, weights_of
 from harmonium.queries.latent import encode
 from harmonium.training import FittedModel
 from harmonium.training.checkpoint.file import NOWHERE

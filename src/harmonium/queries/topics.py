@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from harmonium.features._function_words import are_function_words
 from harmonium.core.parameters import weights_of
+from harmonium.features._function_words import are_function_words
 from harmonium.training import FittedModel
 
 #: what features may be ranked by

@@ -94,7 +94,7 @@ def BDWH(
 
     Examples
     --------
-    >>> from harmonium import GaussianPrior
+    >>> from harmonium.training import GaussianPrior
     >>> BDWH(20, prior=GaussianPrior(scale=0.1)).driver
     Langevin(prior=GaussianPrior(scale=0.1))
     """

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.families import Balanced
 from harmonium.hidden import FactorUnits
 from harmonium.recipes._assembly import assemble
 from harmonium.training import Spectral
-from harmonium.core.validation import check_whole
 
 
 def ClusterSpace(n_components: int = 50, **settings: Any) -> Harmonium:
@@ -34,7 +34,7 @@ def ClusterSpace(n_components: int = 50, **settings: Any) -> Harmonium:
 
     See Also
     --------
-    harmonium.Balanced : How views are brought to a common scale.
+    harmonium.families.Balanced : How views are brought to a common scale.
     TopicModel : Topics to read.
 
     Notes

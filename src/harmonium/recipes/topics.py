@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.hidden.layers.composed import topic_units
 from harmonium.recipes._assembly import assemble
-from harmonium.core.validation import check_whole
 
 
 def TopicModel(n_components: int = 50, **settings: Any) -> Harmonium:

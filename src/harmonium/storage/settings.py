@@ -5,10 +5,10 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from harmonium.exceptions import ModelFileError
 from harmonium.core.notices import notice
-from harmonium.storage.values import check_names, decode, encode
 from harmonium.core.validation import check_settings
+from harmonium.exceptions import ModelFileError
+from harmonium.storage.values import check_names, decode, encode
 
 
 def encode_settings(estimator: Any) -> dict[str, Any]:

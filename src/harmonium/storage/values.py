@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from harmonium.exceptions import ModelFileError
 from harmonium.core.parts import Part, part_by_name
+from harmonium.exceptions import ModelFileError
 
 Tensors = dict[str, np.ndarray]
 # truth values, numbers, texts, bytes, dates and durations, objects

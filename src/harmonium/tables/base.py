@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse
 
-from harmonium.families import Family
 from harmonium.core.parts import Part
+from harmonium.families import Family
 from harmonium.tables.column import Column
 
 

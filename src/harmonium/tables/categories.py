@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
+from harmonium.core.validation import IsInstance, Whole
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli, Categorical, Gaussian
 from harmonium.tables.base import Block, Reader, lacking_rows
@@ -21,7 +22,6 @@ from harmonium.tables.naming import is_code_name
 from harmonium.tables.ngrams import learned_ngrams, ngram_block, ngram_counter
 from harmonium.tables.numbers import NUMBERS
 from harmonium.tables.separators import SEPARATORS, separator_of, tags_in, tags_of
-from harmonium.core.validation import IsInstance, Whole
 
 CATEGORIES = "categories"
 

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse
 
+from harmonium.core.validation import Whole
 from harmonium.exceptions import InvalidViewError
 from harmonium.features.images import VisualWords, decoded_image, hsv_histogram, hsv_names, interest_patches
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.core.validation import Whole
 
 _DETECTORS = ("harris", "hessian", "entropy")
 _POINTS = 60

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from harmonium.core.validation import Whole
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Chain
 from harmonium.features.paragraphs import split_paragraphs
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.core.validation import Whole
 from harmonium.views.sequences import Sequences
 
 

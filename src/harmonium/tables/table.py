@@ -13,11 +13,11 @@ import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
 
-from harmonium.exceptions import InvalidViewError
-from harmonium.families import Family
 from harmonium.core.notices import notice
 from harmonium.core.parameters import RESERVED
 from harmonium.core.parts import as_part, listed_names
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import Family
 from harmonium.tables.base import Block, Reader, lacking_rows
 from harmonium.tables.categories import CATEGORIES, Category, Date, Tags
 from harmonium.tables.column import Column

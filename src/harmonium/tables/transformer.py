@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from sklearn.base import TransformerMixin
 
-from harmonium.exceptions import InvalidViewError
 from harmonium.core.parts import Part
+from harmonium.core.validation import Choice, Setting, check_fitted, shown
+from harmonium.exceptions import InvalidViewError
 from harmonium.tables.column import Column
 from harmonium.tables.overview import Overview
 from harmonium.tables.table import Table, columns_of, reader_of
-from harmonium.core.validation import Choice, Setting, check_fitted, shown
 from harmonium.views import Views
 from harmonium.views.container import is_matrix
 from harmonium.views.frames import as_frame, is_frame

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.sparse
 
+from harmonium.core.validation import Choice, Whole
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.core.validation import Choice, Whole
 
 # A word that occurs in a text occurs there this often on average: above it, counts tell more than presence. A
 # convention; reviews of wines (1.2) do as well either way, those of hotels (1.7) better with counts.

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN_BIAS, copy_parameters
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN_BIAS, copy_parameters
 from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.drivers.monitor import marginal_nll

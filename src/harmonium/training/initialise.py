@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.products import add_column_sums
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.clusters import bias_of_activity, cluster_weights
 from harmonium.training.drivers.projection import project
 from harmonium.training.state import Training

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters
+from harmonium.core.targets import TargetSpec
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.heads import Head
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters
 from harmonium.tables import Table
-from harmonium.core.targets import TargetSpec
 from harmonium.training.posterior.draws import Posterior
 from harmonium.training.state import Training
 

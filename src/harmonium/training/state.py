@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from harmonium.kernels.optim.updates import ema_update
 from harmonium.core.parameters import Parameters, copy_parameters
+from harmonium.kernels.optim.updates import ema_update
 from harmonium.storage import SCRATCH, serializable
 
 if TYPE_CHECKING:

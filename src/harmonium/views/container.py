@@ -12,10 +12,10 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.core.batch import Batch
+from harmonium.core.notices import notice
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.kernels.sparse.validation import check_real_dtype, checked_csr
-from harmonium.core.notices import notice
 from harmonium.views.annotated import (
     annotated_parts,
     has_modalities,
@@ -25,12 +25,12 @@ from harmonium.views.annotated import (
     names_of_observations,
     names_of_variables,
 )
-from harmonium.views.sources.dense import dense_numbers, object_numbers
 from harmonium.views.feature_names import checked_names
 from harmonium.views.frames import as_frame
 from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
 from harmonium.views.places import cell_place, row_place
 from harmonium.views.sequences import Sequences
+from harmonium.views.sources.dense import dense_numbers, object_numbers
 from harmonium.views.sources.source import Source
 from harmonium.views.sources.zeros import sparse_rows_of
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.core.batch import Batch
-from harmonium.families import Family
 from harmonium.core.targets import Targets
+from harmonium.families import Family
 from harmonium.views.container import Views
 
 # rows of a block in passes over the data that need no gradient; it decides about memory and speed alone

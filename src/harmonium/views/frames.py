@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 from narwhals.exceptions import DuplicateError
 
-from harmonium.exceptions import InvalidViewError
 from harmonium.core.extras import require
 from harmonium.core.notices import notice
+from harmonium.exceptions import InvalidViewError
 
 
 def as_frame(name: str, view: Any) -> nw.DataFrame | None:

@@ -6,14 +6,14 @@ from typing import cast
 
 import numpy as np
 
+from harmonium.core.notices import notice
+from harmonium.core.parts import registered
+from harmonium.core.support import Support
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.families.counts import LARGEST_COUNT, are_counts
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.sparse.entries import Entries, entries
-from harmonium.core.notices import notice
-from harmonium.core.parts import registered
-from harmonium.core.support import Support
 from harmonium.views.sources.source import Source
 from harmonium.views.sources.summary import Summary
 
@@ -28,7 +28,8 @@ def infer_family(summary: Summary, hidden: HiddenLayer) -> Family:
 
     Examples
     --------
-    >>> from harmonium import BernoulliUnits, Views
+    >>> from harmonium import Views
+    >>> from harmonium.hidden import BernoulliUnits
     >>> infer_family(Views({"x": np.array([[0, 3], [1, 0], [4, 0]])}).source("x").summary(), BernoulliUnits())
     Poisson()
     >>> infer_family(Views({"x": np.array([[1990, 3], [2004, 5]])}).source("x").summary(), BernoulliUnits())

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from harmonium.exceptions import InvalidViewError
-from harmonium.families import Family
 from harmonium.core.parts import as_part, listed_names
 from harmonium.core.validation import Setting, shown
+from harmonium.exceptions import InvalidViewError
+from harmonium.families import Family
 from harmonium.views.annotated import has_modalities, in_memory, is_annotated, names_of_observations
 from harmonium.views.container import Views, as_matrix, empty_rows
 from harmonium.views.feature_names import as_names

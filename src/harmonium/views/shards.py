@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harmonium.exceptions import InvalidViewError
 from harmonium.core.extras import require
+from harmonium.exceptions import InvalidViewError
 from harmonium.views.container import Views
 from harmonium.views.frames import is_frame
 from harmonium.views.sharding.cells import cell_shards

@@ -11,8 +11,8 @@ import scipy.sparse
 from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
 
-from harmonium.kernels.sparse.validation import check_sparse_indices, checked_csr
 from harmonium.core.raw_target import names_of_columns
+from harmonium.kernels.sparse.validation import check_sparse_indices, checked_csr
 
 
 class Bags:

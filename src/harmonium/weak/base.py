@@ -12,14 +12,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
 from harmonium.core.extras import require
-from harmonium.kernels.runtime.threads import compute
 from harmonium.core.notices import notice
 from harmonium.core.parts import IsPart, Part, WithParts, as_part
-from harmonium.storage import load_model
 from harmonium.core.validation import Number, RandomState, Setting, Threads, Whole, check_fitted, check_settings, shown
+from harmonium.kernels.runtime.threads import compute
+from harmonium.storage import load_model
 from harmonium.weak.bound_losses import Selection
-from harmonium.weak.solvers.cutting_plane import CuttingPlane
-from harmonium.weak.solvers.dissimilarity import Distribution, Learned, block_descent
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import save_classifier
 from harmonium.weak.losses import Loss, ZeroOneLoss
@@ -34,6 +32,8 @@ from harmonium.weak.reading import (
     read_samples,
     width_of,
 )
+from harmonium.weak.solvers.cutting_plane import CuttingPlane
+from harmonium.weak.solvers.dissimilarity import Distribution, Learned, block_descent
 
 
 class InitialCandidates(Setting):

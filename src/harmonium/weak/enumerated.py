@@ -10,8 +10,8 @@ import numpy as np
 
 from harmonium.core.parts import Part
 from harmonium.weak.bound_losses import BoundLoss, Selection
-from harmonium.weak.solvers.initial import first_of_largest
 from harmonium.weak.problem import CandidateProblem
+from harmonium.weak.solvers.initial import first_of_largest
 
 
 class Definition(Part):

@@ -6,12 +6,12 @@ import numpy as np
 
 from harmonium.core.validation import Number, Whole
 from harmonium.weak.base import WeakClassifier
-from harmonium.weak.solvers.dissimilarity import Distribution, LogLinear, PointMass
 from harmonium.weak.enumerated import Definition
 from harmonium.weak.files import saveable
 from harmonium.weak.losses import Loss
-from harmonium.weak.solvers.posterior import Settings
 from harmonium.weak.problem import CandidateProblem
+from harmonium.weak.solvers.dissimilarity import Distribution, LogLinear, PointMass
+from harmonium.weak.solvers.posterior import Settings
 
 
 @saveable

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from harmonium.core.validation import check_fitted
 from harmonium.exceptions import ModelFileError
 from harmonium.storage import (
     check_fields,
@@ -18,7 +19,6 @@ from harmonium.storage import (
     rebuilds,
     write_model,
 )
-from harmonium.core.validation import check_fitted
 
 _FORMAT = "harmonium.weak"
 _FIELDS: dict[str, Any] = {

@@ -18,7 +18,6 @@ from harmonium import (
     HarmoniumRegressor,
     HarmoniumWarning,
     Hinge,
-    Ordinal,
     Poisson,
     Shards,
     Stochastic,
@@ -26,6 +25,7 @@ from harmonium import (
 )
 from harmonium.estimators.input.labels import read_classes
 from harmonium.estimators.waiting import ENOUGH
+from harmonium.heads import Ordinal
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))

@@ -8,21 +8,19 @@ from harmonium import (
     EFH,
     IBP,
     LBFGS,
-    AdjustedLangevin,
-    ExactLikelihood,
-    FactorUnits,
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
-    LabelView,
     Langevin,
-    MeanFieldCD,
-    Metropolis,
     Shards,
     Stochastic,
 )
+from harmonium.heads import LabelView
+from harmonium.hidden import FactorUnits
+from harmonium.objectives import ExactLikelihood, MeanFieldCD
 from harmonium.search import NearestNeighbours
+from harmonium.training import AdjustedLangevin, Metropolis
 from tests.cases.shards import in_shards, two_views
 
 VIEWS, Y = two_views()

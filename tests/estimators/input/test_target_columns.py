@@ -13,9 +13,9 @@ from sklearn.model_selection import cross_val_score
 from typer.testing import CliRunner
 
 import harmonium
-from harmonium import LabelView, Ordinal
 from harmonium.cli import app
 from harmonium.estimators.input.labels import read_classes, read_numbers
+from harmonium.heads import LabelView, Ordinal
 from tests.cases.bad_input import assert_one_sentence
 from tests.cases.targets import (
     CODES,

@@ -8,22 +8,21 @@ from scipy.special import expit
 from harmonium import (
     LBFGS,
     Bernoulli,
-    BernoulliUnits,
-    BinomialUnits,
     Gaussian,
     Harmonium,
     HarmoniumClassifier,
     Hinge,
     Langevin,
-    MeanFieldCD,
     Poisson,
-    ReplicatedSoftmax,
     Stochastic,
     load,
 )
 from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
+from harmonium.families import ReplicatedSoftmax
+from harmonium.hidden import BernoulliUnits, BinomialUnits
+from harmonium.objectives import MeanFieldCD
 from harmonium.training.clusters import bias_of_activity
 from harmonium.training.view_rows import totals_of_groups
 

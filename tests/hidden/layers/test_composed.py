@@ -10,28 +10,16 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from harmonium import (
-    IBP,
-    BernoulliUnits,
-    ComposedUnits,
-    FactorUnits,
-    GaussianUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    HarmoniumRegressor,
-    Hinge,
-    LabelView,
-    MeanFieldCD,
-    SpikeSlab,
-    Stochastic,
-    load,
-    merge_duplicates,
-)
+from harmonium import IBP, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic, load
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS
 from harmonium.energy import Energy
+from harmonium.estimators import merge_duplicates
+from harmonium.heads import LabelView
+from harmonium.hidden import BernoulliUnits, ComposedUnits, FactorUnits, GaussianUnits, SpikeSlab
 from harmonium.inspection import score_parts
 from harmonium.metrics import topic_stability
+from harmonium.objectives import MeanFieldCD
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS
 from harmonium.training.drivers.projection import project
 from tests.cases.heads import bound, statistics_of
 from tests.cases.models import make_family, make_parameters, random_batch

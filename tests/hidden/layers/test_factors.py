@@ -8,27 +8,19 @@ from scipy.stats import multivariate_normal
 from sklearn.decomposition import FactorAnalysis
 from sklearn.decomposition._factor_analysis import _ortho_rotation
 
-from harmonium import (
-    Bernoulli,
-    FactorUnits,
-    Gaussian,
-    GaussianUnits,
-    Harmonium,
-    HarmoniumClassifier,
-    MeanFieldCD,
-    ReplicatedSoftmax,
-    Spectral,
-    Stochastic,
-    load,
-)
+from harmonium import Bernoulli, Gaussian, Harmonium, HarmoniumClassifier, Stochastic, load
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, bias_of, own_of, weights_of
 from harmonium.datasets import load_cll
 from harmonium.energy import Energy
 from harmonium.estimators.input import known_views
+from harmonium.families import ReplicatedSoftmax
+from harmonium.hidden import FactorUnits, GaussianUnits
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.mean_field import fill_missing, mean_views
 from harmonium.inference.symmetry import in_coordinates
 from harmonium.kernels.rotation import promax, varimax
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, bias_of, own_of, weights_of
+from harmonium.objectives import MeanFieldCD
+from harmonium.training import Spectral
 from harmonium.training.drivers import spectral
 from tests.cases.models import make_family, make_parameters, random_batch
 

@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import (
-    IBP,
-    Discriminative,
-    Harmonium,
-    HarmoniumClassifier,
-    IncompatiblePartsError,
-    LabelView,
-    Poisson,
-    SpikeSlab,
-)
+from harmonium import IBP, Harmonium, HarmoniumClassifier, Poisson
+from harmonium.exceptions import IncompatiblePartsError
+from harmonium.heads import LabelView
+from harmonium.hidden import SpikeSlab
+from harmonium.objectives import Discriminative
 from tests.cases.selection import HAS, QUICK, X
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import harmonium
-from harmonium import IBP, Harmonium, HarmoniumClassifier, Hinge, ModelFileError
+from harmonium import IBP, Harmonium, HarmoniumClassifier, Hinge
+from harmonium.exceptions import ModelFileError
 from harmonium.storage import read_sealed, write_sealed
 from tests.cases.selection import FEW, HAS, X, classes_of, quick, select
 

@@ -8,7 +8,9 @@ import warnings
 import numpy as np
 import pytest
 
-from harmonium import LBFGS, BernoulliUnits, Harmonium, MeanFieldCD, Stochastic
+from harmonium import LBFGS, Harmonium, Stochastic
+from harmonium.hidden import BernoulliUnits
+from harmonium.objectives import MeanFieldCD
 from tests.cases.selection import FEW, HAS, X, assert_found, quick, select
 
 

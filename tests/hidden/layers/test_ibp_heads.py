@@ -8,18 +8,11 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from harmonium import (
-    IBP,
-    Discriminative,
-    HarmoniumClassifier,
-    HarmoniumRegressor,
-    Hinge,
-    LabelView,
-    MultiLabelHinge,
-    Stochastic,
-)
-from harmonium.estimators.input import known_views
+from harmonium import IBP, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
 from harmonium.core.parameters import HEAD_BIAS
+from harmonium.estimators.input import known_views
+from harmonium.heads import LabelView, MultiLabelHinge
+from harmonium.objectives import Discriminative
 from harmonium.training.growth.prune import Selected, prune
 from harmonium.training.supervised import epoch_search
 from harmonium.views.data import Data

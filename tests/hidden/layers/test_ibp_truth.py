@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import IBP, LBFGS, Harmonium, HarmoniumWarning, MeanFieldCD, PersistentCD, SpikeSlab, Stochastic
+from harmonium import IBP, LBFGS, Harmonium, HarmoniumWarning, Stochastic
+from harmonium.hidden import SpikeSlab
+from harmonium.objectives import MeanFieldCD, PersistentCD
 from tests.cases.selection import FEW, HAS, QUICK, X, assert_found, features, quick
 
 

@@ -10,7 +10,8 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from harmonium import IBP, BernoulliUnits, SpikeSlab
+from harmonium import IBP
+from harmonium.hidden import BernoulliUnits, SpikeSlab
 
 NATURALS = np.array([[-3.0, -0.7, 0.0], [0.4, 1.1, 2.5]])
 ODDS = np.array([-1.2, 0.3, 0.9])

@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harmonium import Adam, Hinge, MeanFieldCD
-from harmonium.kernels.runtime.threads import compute
-from harmonium.objectives.statistics import Statistics
+from harmonium import Hinge
 from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, weights_of
 from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.kernels.runtime.threads import compute
+from harmonium.objectives import MeanFieldCD
+from harmonium.objectives.statistics import Statistics
+from harmonium.training import Adam
 from harmonium.training.drivers.optimizers import Step
 from tests.cases.models import random_batch
 from tests.cases.selection import cost, evidence_of, three_views

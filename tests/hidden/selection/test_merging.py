@@ -9,23 +9,21 @@ from scipy.special import expit
 from harmonium import (
     IBP,
     Bernoulli,
-    BernoulliUnits,
-    BinomialUnits,
     EpsilonInsensitive,
-    GaussianUnits,
     Harmonium,
     HarmoniumClassifier,
     HarmoniumRegressor,
     Hinge,
-    LabelView,
     Langevin,
     Stochastic,
     load,
-    merge_duplicates,
 )
-from harmonium.energy import Energy
-from harmonium.hidden.selection.merging import agreeing_units
 from harmonium.core.parameters import HIDDEN_BIAS, couplings, record
+from harmonium.energy import Energy
+from harmonium.estimators import merge_duplicates
+from harmonium.heads import LabelView
+from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits
+from harmonium.hidden.selection.merging import agreeing_units
 from harmonium.report import near_duplicates
 
 N_ROWS = 120

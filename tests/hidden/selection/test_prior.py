@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from harmonium import IBP, MeanFieldCD, SpikeSlab
+from harmonium import IBP
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.hidden import SpikeSlab
 from harmonium.hidden.selection import sticks
 from harmonium.hidden.selection.prior import BetaBernoulliPrior
+from harmonium.objectives import MeanFieldCD
 from harmonium.objectives.statistics import Statistics
 from tests.cases.models import random_batch
 from tests.cases.selection import cost, evidence_of, three_views

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from harmonium.core.parameters import copy_parameters
 from harmonium.energy import Energy
 from harmonium.hidden import SpikeSlab
 from harmonium.hidden.selection import Selection, Use
 from harmonium.objectives import MeanFieldCD
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import copy_parameters
 from harmonium.training.growth.prune import prune
 from harmonium.views import Views
 from harmonium.views.data import Data

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import harmonium
-from harmonium import Harmonium, IncompatiblePartsError, Langevin, ModelFileError, SampledCD, Stochastic
+from harmonium import Harmonium, Langevin, Stochastic
+from harmonium.exceptions import IncompatiblePartsError, ModelFileError
+from harmonium.objectives import SampledCD
 from harmonium.storage import decode, encode
 from harmonium.training.checkpoint import file as checkpoint
 from harmonium.training.growth import grow
@@ -163,11 +165,11 @@ def test_a_process_may_be_killed_at_any_moment(whole: dict[str, Any], tmp_path: 
         ({"random_state": 1}, "random_state"),
         ({"random_state": None}, "random_state"),
         ({"n_components": 2}, "settings"),
-        ({"hidden": harmonium.GaussianUnits()}, "settings"),
+        ({"hidden": harmonium.hidden.GaussianUnits()}, "settings"),
         ({"objective": SampledCD(n_steps=2)}, "settings"),
         ({"driver": Stochastic(5, 20)}, "settings"),
         ({"driver": Langevin()}, "settings"),
-        ({"views": {"words": harmonium.Binomial(2)}}, "settings"),
+        ({"views": {"words": harmonium.families.Binomial(2)}}, "settings"),
         ({"view_weights": {"words": 3.0}}, "settings"),
     ],
     ids=str,

@@ -8,20 +8,10 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from harmonium import (
-    IBP,
-    Adam,
-    Distributed,
-    Harmonium,
-    HarmoniumClassifier,
-    Hinge,
-    MeanFieldCD,
-    Momentum,
-    PersistentCD,
-    Shards,
-    Stochastic,
-)
+from harmonium import IBP, Harmonium, HarmoniumClassifier, Hinge, Shards, Stochastic
 from harmonium.estimators.input import read_input
+from harmonium.objectives import MeanFieldCD, PersistentCD
+from harmonium.training import Adam, Distributed, Momentum
 from harmonium.training.distributed import driver as driver_module
 from harmonium.training.distributed.client import Cluster, check_workers, facts
 from harmonium.training.distributed.worker import add_in_pairs, bundle_size, rounds_of

@@ -6,30 +6,17 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from harmonium import (
-    LBFGS,
-    Adam,
-    Bernoulli,
-    BernoulliUnits,
-    BinomialUnits,
-    DivergenceError,
-    ExactLikelihood,
-    Gaussian,
-    GaussianUnits,
-    Harmonium,
-    MeanFieldCD,
-    Momentum,
-    NegativeBinomial,
-    PersistentCD,
-    Poisson,
-    SampledCD,
-    Stochastic,
-)
+from harmonium import LBFGS, Bernoulli, Gaussian, Harmonium, Poisson, Stochastic
+from harmonium.core.parameters import bias_of, weights_of
 from harmonium.energy import Energy
+from harmonium.exceptions import DivergenceError
+from harmonium.families import NegativeBinomial
+from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits
 from harmonium.inference.exact import exact_expectations, exact_log_partition
 from harmonium.inference.gibbs import gibbs_step
 from harmonium.inspection import log_partition
-from harmonium.core.parameters import bias_of, weights_of
+from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
+from harmonium.training import Adam, Momentum
 from harmonium.training.drivers.projection import project
 from tests.cases.models import make_parameters
 

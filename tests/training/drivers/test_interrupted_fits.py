@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import harmonium
-from harmonium import Harmonium, HarmoniumWarning, SampledCD, Stochastic
+from harmonium import Harmonium, HarmoniumWarning, Stochastic
 from harmonium.inspection import posterior_draws
 from harmonium.linear.search import LinearSearch
+from harmonium.objectives import SampledCD
 from harmonium.training import fit
 from harmonium.training.drivers import lbfgs
 from harmonium.training.drivers.monitor import Monitor
 from harmonium.weak import Bags, DissimilarityClassifier, IterativeLatentSVM, LatentSVM
-from harmonium.weak.solvers.cutting_plane import CuttingPlane
 from harmonium.weak.problem import CandidateProblem
+from harmonium.weak.solvers.cutting_plane import CuttingPlane
 from tests.cases.checkpoints import CASES, CLASSES, VIEWS, WORDS, interrupting, made
 
 NAMES = list(CASES)
@@ -104,7 +105,7 @@ def test_what_is_kept_is_the_last_complete_epoch(batch: int, average: bool, earl
 
 def test_l_bfgs_keeps_iterations_of_a_round_that_is_not_complete(tmp_path: Path) -> None:
     model, data = made("L-BFGS"), CASES["L-BFGS"][1]
-    with interrupting(harmonium.MeanFieldCD, "accumulate", 6):
+    with interrupting(harmonium.objectives.MeanFieldCD, "accumulate", 6):
         assert len(stopped(model, *data)) == 1
     assert 1 <= model.n_iter_ < lbfgs._ROUND
     assert_usable(model, data, tmp_path / "model.safetensors")

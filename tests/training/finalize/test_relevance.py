@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from harmonium import BernoulliUnits, Gaussian, GaussianUnits, Harmonium, Stochastic, load
+from harmonium import Gaussian, Harmonium, Stochastic, load
+from harmonium.hidden import BernoulliUnits, GaussianUnits
 from harmonium.inspection import canonical_signs
 from harmonium.queries.topics import relevance
 

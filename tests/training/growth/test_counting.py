@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from harmonium import BernoulliUnits, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
+from harmonium import Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic
+from harmonium.hidden import BernoulliUnits
 from harmonium.training.growth.counting import n_standing_out
 
 FEW = Stochastic(max_iter=1)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harmonium import IBP, Bernoulli, Gaussian, Harmonium, SpikeSlab
+from harmonium import IBP, Bernoulli, Gaussian, Harmonium
+from harmonium.hidden import SpikeSlab
 from harmonium.kernels.rotation import ica_rotation
 from harmonium.training.growth.spectrum import components, factors
 from tests.cases.selection import assert_found

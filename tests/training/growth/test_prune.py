@@ -7,14 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harmonium import IBP, Bernoulli, Harmonium, HarmoniumClassifier, Hinge, SpikeSlab, Stochastic
+from harmonium import IBP, Bernoulli, Harmonium, HarmoniumClassifier, Hinge, Stochastic
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.energy import Energy
 from harmonium.estimators.input import known_views
+from harmonium.hidden import SpikeSlab
 from harmonium.hidden.selection import Use, merging
 from harmonium.inspection import canonical_signs
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, weights_of
 from harmonium.training.growth.prune import prune
 from harmonium.views.data import Data
 from tests.cases.selection import HAS, QUICK, X, evidence_of, features, quick, select

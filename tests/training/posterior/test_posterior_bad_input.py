@@ -9,21 +9,11 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import harmonium
-from harmonium import (
-    BDWH,
-    IBP,
-    LBFGS,
-    AdjustedLangevin,
-    EmpiricalBayes,
-    ExactLikelihood,
-    GaussianPrior,
-    Harmonium,
-    HarmoniumClassifier,
-    IncompatiblePartsError,
-    Langevin,
-    Stochastic,
-)
+from harmonium import BDWH, IBP, LBFGS, Harmonium, HarmoniumClassifier, Langevin, Stochastic
+from harmonium.exceptions import IncompatiblePartsError
 from harmonium.inspection import diagnostics, to_arviz
+from harmonium.objectives import ExactLikelihood
+from harmonium.training import AdjustedLangevin, EmpiricalBayes, GaussianPrior
 from tests.cases.posterior import QUICK, two_views
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harmonium import BDWH, Langevin, Metropolis, ModelFileError
+from harmonium import BDWH, Langevin
+from harmonium.exceptions import ModelFileError
 from harmonium.inspection import posterior_draws
-from harmonium.training import Driver
+from harmonium.training import Driver, Metropolis
 from harmonium.training.checkpoint import file as checkpoint
 from tests.cases.posterior import QUICK, fitted, two_views
 

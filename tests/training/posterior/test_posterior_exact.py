@@ -12,34 +12,18 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from harmonium import (
-    BEFH,
-    AdjustedLangevin,
-    Bernoulli,
-    BernoulliUnits,
-    EmpiricalBayes,
-    ExactLikelihood,
-    FactorUnits,
-    Gaussian,
-    GaussianPrior,
-    GaussianUnits,
-    Harmonium,
-    IncompatiblePartsError,
-    Langevin,
-    Metropolis,
-    Poisson,
-    SampledCD,
-)
+from harmonium import BEFH, Bernoulli, Gaussian, Harmonium, Langevin, Poisson
+from harmonium.core.parameters import Parameters
 from harmonium.energy import Energy
-from harmonium.hidden import HiddenLayer, SpikeSlab
+from harmonium.exceptions import IncompatiblePartsError
+from harmonium.hidden import BernoulliUnits, FactorUnits, GaussianUnits, HiddenLayer, SpikeSlab
 from harmonium.inference.symmetry import align
 from harmonium.inspection import posterior_draws
 from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sampling.langevin import langevin_step
-from harmonium.objectives import Objective
+from harmonium.objectives import ExactLikelihood, Objective, SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters
-from harmonium.training import Driver
+from harmonium.training import AdjustedLangevin, Driver, EmpiricalBayes, GaussianPrior, Metropolis
 from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.adjusted import _log_ratio
 from harmonium.training.posterior.draws import Posterior

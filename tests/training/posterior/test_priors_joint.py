@@ -9,7 +9,8 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
-from harmonium import BEFH, Gaussian, JointEmpiricalBayes, Langevin, Metropolis, load
+from harmonium import BEFH, Gaussian, Langevin, load
+from harmonium.training import JointEmpiricalBayes, Metropolis
 from harmonium.training.posterior.normals import JointNormal, Normal
 from tests.cases.posterior import QUICK
 

@@ -11,20 +11,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import LinearSVC, LinearSVR
 
-from harmonium import (
-    IBP,
-    LBFGS,
-    EpsilonInsensitive,
-    HarmoniumClassifier,
-    Hinge,
-    MeanFieldCD,
-    MultiLabelHinge,
-    SampledCD,
-    Stochastic,
-)
+from harmonium import IBP, LBFGS, EpsilonInsensitive, HarmoniumClassifier, Hinge, Stochastic
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.heads import MultiLabelHinge
 from harmonium.hidden.selection.useful_units import UsefulUnits
 from harmonium.inspection import score_parts
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS
+from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training, TrainingLog
 from harmonium.training.supervised.epoch_search import HeldOutEpochs

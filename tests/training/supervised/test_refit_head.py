@@ -10,9 +10,9 @@ from sklearn.metrics import f1_score
 from sklearn.svm import LinearSVC
 
 from harmonium import HarmoniumClassifier, Hinge, Stochastic
-from harmonium.linear.comparison import is_better
 from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.core.targets import Targets
+from harmonium.linear.comparison import is_better
 from harmonium.training.state import Training
 from harmonium.training.supervised.folds import held_out_folds
 from harmonium.training.supervised.refit_head import HeadRefit, refit_head

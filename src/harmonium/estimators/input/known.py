@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.core.notices import notice
+from harmonium.core.validation import check_fitted
 from harmonium.estimators.input.read_input import read_input
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.hidden import HiddenLayer
-from harmonium.core.notices import notice
 from harmonium.training import FittedModel
-from harmonium.core.validation import check_fitted
 from harmonium.views import Views
 from harmonium.views.inferring import check_largest, check_support
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.core.validation import check_fitted
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.training import FittedModel
-from harmonium.core.validation import check_fitted
 from harmonium.views import Shards, Views
 from harmonium.views.container import absent_source
 from harmonium.views.shards import as_shards

@@ -14,9 +14,9 @@ from sklearn.utils.validation import validate_data
 from harmonium.exceptions import InvalidViewError
 from harmonium.kernels.sparse.validation import check_sparse_indices
 from harmonium.views.container import as_matrix
-from harmonium.views.sources.dense import dense_numbers
 from harmonium.views.frames import as_frame
 from harmonium.views.reading import SINGLE
+from harmonium.views.sources.dense import dense_numbers
 
 
 def checked_matrix(estimator: Any, data: Any, is_new: bool) -> tuple[Any, pd.Index | None, Any]:

@@ -13,13 +13,13 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
+from harmonium.core.targets import Labels
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.matrix import checked_matrix
 from harmonium.estimators.input.target_columns import set_apart
 from harmonium.exceptions import InvalidViewError
 from harmonium.tables.table import columns_of
 from harmonium.tables.transformer import families_asked, frame_of, table_reader
-from harmonium.core.targets import Labels
 from harmonium.training import FittedModel
 from harmonium.views import Shards, Views
 from harmonium.views.frames import is_frame

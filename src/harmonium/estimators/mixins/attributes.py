@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from harmonium.families import Family
 from harmonium.core.parameters import weights_of
+from harmonium.core.validation import check_fitted
+from harmonium.families import Family
 from harmonium.queries import topics
 from harmonium.tables.overview import Overview
 from harmonium.training import FittedModel
-from harmonium.core.validation import check_fitted
 
 
 class Attributes:

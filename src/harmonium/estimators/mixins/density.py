@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from harmonium.core.validation import check_fitted, check_whole
 from harmonium.estimators.input.known import known_views
 from harmonium.estimators.mixins.encoding import only
 from harmonium.kernels.runtime.threads import compute
 from harmonium.queries import density
 from harmonium.training import FittedModel
-from harmonium.core.validation import check_fitted, check_whole
 
 
 class Density:

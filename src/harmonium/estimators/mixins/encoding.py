@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array
 
+from harmonium.core.validation import check_fitted, check_real, check_whole
 from harmonium.estimators.input.known import checked_rows, known_views
 from harmonium.estimators.input.map_blocks import map_blocks
 from harmonium.estimators.input.read_input import read_input
@@ -18,7 +19,6 @@ from harmonium.queries.search import search_coordinates
 from harmonium.queries.topics import view_name
 from harmonium.search import NearestNeighbours
 from harmonium.training import FittedModel
-from harmonium.core.validation import check_fitted, check_real, check_whole
 
 
 class Encoding:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harmonium.families.protocol.extra_parameters import Extra
 from harmonium.core.support import Support
+from harmonium.families.protocol.extra_parameters import Extra
 
 
 @dataclass(frozen=True)

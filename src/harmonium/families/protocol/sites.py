@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.families.numerics.quadrature import log_integral, log_sum
 from harmonium.core.support import Support
+from harmonium.families.numerics.quadrature import log_integral, log_sum
 
 if TYPE_CHECKING:
     from harmonium.families.base import Family

@@ -7,8 +7,8 @@ from colorsys import hsv_to_rgb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harmonium.features.images.reading import colour_image, scikit_image
 from harmonium.core.validation import check_whole
+from harmonium.features.images.reading import colour_image, scikit_image
 
 __all__ = ["colour_histogram", "colour_names", "hsv_histogram", "hsv_names"]
 

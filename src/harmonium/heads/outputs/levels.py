@@ -8,9 +8,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
+from harmonium.core.targets import Targets
 from harmonium.heads.outputs.calibration import smoothed_classes
 from harmonium.heads.outputs.outputs import Outputs
-from harmonium.core.targets import Targets
 
 
 @dataclass(frozen=True, eq=False)

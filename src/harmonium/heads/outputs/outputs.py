@@ -13,11 +13,11 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from harmonium.additive.losses import Logistic, Loss, Softmax, Squares
+from harmonium.core.targets import Kind, Targets
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
 from harmonium.heads.outputs.conformal import conformal_quantile
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.heads.outputs.thresholds import CUTS, Measure
-from harmonium.core.targets import Kind, Targets
 
 UNCALIBRATED = np.zeros(0)
 # log-odds that differ by less are the same: rounding errors, which decisions would show and probabilities could not,

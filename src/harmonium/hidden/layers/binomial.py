@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from harmonium.core.distributions import BinomialDistribution, Distribution
-from harmonium.hidden.layers.bounded import BoundedUnits
 from harmonium.core.validation import Whole
+from harmonium.hidden.layers.bounded import BoundedUnits
 
 
 class BinomialUnits(BoundedUnits):

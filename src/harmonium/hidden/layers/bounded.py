@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from harmonium.core.validation import Choice, Number
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.selection.activity import ActivityRule
 from harmonium.hidden.selection.rule import SelectionRule
-from harmonium.core.validation import Choice, Number
 
 
 class BoundedUnits(HiddenLayer):
@@ -28,7 +28,7 @@ class BoundedUnits(HiddenLayer):
 
     Examples
     --------
-    >>> from harmonium import BernoulliUnits
+    >>> from harmonium.hidden import BernoulliUnits
     >>> BernoulliUnits(weights="nonnegative", activity=0.05).lower_bound
     0.0
     """

@@ -9,10 +9,10 @@ from typing import Literal, Self
 
 import numpy as np
 
-from harmonium.hidden.base import HiddenLayer
-from harmonium.hidden.coordinates import ROTATIONS, Coordinates
 from harmonium.core.support import Support
 from harmonium.core.validation import Choice
+from harmonium.hidden.base import HiddenLayer
+from harmonium.hidden.coordinates import ROTATIONS, Coordinates
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from harmonium.core.distributions import Distribution, NormalDistribution
-from harmonium.hidden.base import HiddenLayer
 from harmonium.core.validation import Number
+from harmonium.hidden.base import HiddenLayer
 
 
 class GaussianUnits(HiddenLayer):

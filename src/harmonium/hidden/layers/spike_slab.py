@@ -8,11 +8,11 @@ from typing import Literal, Self
 
 import numpy as np
 
+from harmonium.core.support import Support
+from harmonium.core.validation import Choice, Number
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.selection.prior import BetaBernoulliPrior
 from harmonium.kernels.elementwise import logistic, softplus
-from harmonium.core.support import Support
-from harmonium.core.validation import Choice, Number
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 # rounds of the factorised iteration, which contracts fast except near its rare bifurcations; a convention

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logit
 
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 from harmonium.hidden.selection.rule import SelectionRule
 from harmonium.hidden.selection.selection import Selection, SelectionContext
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 
 if TYPE_CHECKING:
     from harmonium.hidden.base import HiddenLayer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters
 from harmonium.hidden.selection.selection import Use
 from harmonium.hidden.selection.useful_units import UsefulUnits
-from harmonium.core.parameters import Parameters
 
 
 class BornUnits(UsefulUnits):

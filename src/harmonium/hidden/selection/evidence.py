@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters
 from harmonium.hidden.selection.selection import SelectionContext
 from harmonium.kernels.reductions import add_scaled, weighted_column_squares
-from harmonium.core.parameters import Parameters
 
 # ρ: about the variance p (1 - p) of a unit that a quarter of the items have; a convention
 _INFORMATIVE = 0.2

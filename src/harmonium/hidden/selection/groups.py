@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, record
 from harmonium.hidden.selection.rule import SelectionRule
 from harmonium.hidden.selection.selection import Selection, SelectionContext
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, record
 
 
 class RuleOfGroups(SelectionRule):

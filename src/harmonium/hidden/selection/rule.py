@@ -23,7 +23,8 @@ class SelectionRule:
 
     Examples
     --------
-    >>> from harmonium import IBP, BernoulliUnits
+    >>> from harmonium import IBP
+    >>> from harmonium.hidden import BernoulliUnits
     >>> BernoulliUnits().selection.selects, IBP().selection.selects
     (False, True)
     """

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN, Parameters, copy_parameters, couplings, own_of, units_of
 from harmonium.hidden.selection.evidence import Evidence
 from harmonium.hidden.selection.merging import merge_units
 from harmonium.hidden.selection.selection import Pruned, Selection, SelectionContext, Use
-from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN, Parameters, copy_parameters, couplings, own_of, units_of
 
 if TYPE_CHECKING:
     from harmonium.hidden.selection.prior import BetaBernoulliPrior

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.metrics import average_divergence, class_topic_distribution
 from harmonium.model_folder import ItemMap
 from harmonium.report.displays.display import MARKERS, Display, require_matplotlib, shortened, style
 from harmonium.report.tables.groups import is_scale, read_labels
 from harmonium.report.tables.latent import latent_means
-from harmonium.core.validation import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,7 +176,8 @@ class FactorsDisplay(MapDisplay):
 
     Examples
     --------
-    >>> from harmonium import Harmonium, Spectral
+    >>> from harmonium import Harmonium
+    >>> from harmonium.training import Spectral
     >>> X = np.random.default_rng(0).normal(size=(30, 8))
     >>> model = Harmonium(3, hidden="factor", driver=Spectral(selects=False), random_state=0).fit(X)
     >>> FactorsDisplay.from_estimator(model, X, ["a", "b"] * 15, factors=(0, 2)).ax_.get_ylabel()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.report.displays.display import (
     COLOURS,
@@ -19,7 +20,6 @@ from harmonium.report.displays.display import (
     sparse_ticks,
 )
 from harmonium.report.tables.usage import usage_table
-from harmonium.core.validation import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

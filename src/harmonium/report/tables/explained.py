@@ -53,7 +53,8 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     Examples
     --------
     >>> import numpy as np
-    >>> from harmonium import Gaussian, GaussianUnits, Harmonium, Stochastic
+    >>> from harmonium import Gaussian, Harmonium, Stochastic
+    >>> from harmonium.hidden import GaussianUnits
     >>> scores = np.tile([[-1.0, -1.0], [1.0, 1.0]], (20, 1))
     >>> driver = Stochastic(max_iter=50, learning_rate=0.05)
     >>> model = Harmonium(1, views=[Gaussian(0.1)], hidden=GaussianUnits(), driver=driver, random_state=0)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.core.raw_target import RawTarget, read_raw_target
 from harmonium.estimators.input.labels import as_indicator, in_order_of
 from harmonium.estimators.input.read_input import split_target
-from harmonium.core.raw_target import RawTarget, read_raw_target
 
 # ranges that a number is cut into: quarters of the items, a convention
 _N_RANGES = 4

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import check_real, check_whole
 from harmonium.estimators import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.report.tables.latent import unit_use
 from harmonium.report.tables.topics import topic_labels
-from harmonium.core.validation import check_real, check_whole
 
 
 def document_topics(

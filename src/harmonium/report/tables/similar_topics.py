@@ -12,11 +12,11 @@ from scipy.cluster.hierarchy import cut_tree, leaves_list, linkage
 from scipy.spatial.distance import squareform
 from sklearn.metrics import silhouette_score
 
+from harmonium.core.validation import check_real, check_whole
 from harmonium.estimators import Harmonium
 from harmonium.queries.labels import distinct_labels, ranked_names
 from harmonium.report.tables.latent import UnitUse, unit_use
 from harmonium.report.tables.topics import topic_labels
-from harmonium.core.validation import check_real, check_whole
 
 # features of a topic that are compared and that name groups, and words of such a name: conventions
 _N_FEATURES, _N_WORDS = 10, 3
@@ -48,7 +48,7 @@ def near_duplicates(model: Harmonium, X: Any, threshold: float = 0.9, view: str 
 
     See Also
     --------
-    harmonium.merge_duplicates : A model in which such topics have become one.
+    harmonium.estimators.merge_duplicates : A model in which such topics have become one.
     topic_tree : Groups of topics that are less alike.
 
     Examples

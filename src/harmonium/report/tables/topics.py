@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
 from harmonium.queries import labels
 from harmonium.queries.topics import By, view_name
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import check_model, topic_means
-from harmonium.core.validation import check_whole
 
 # classes named for each topic: as many as fit into a cell
 _N_CLASSES = 3

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.core.batch import ViewBatch
+from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.families import Family
@@ -15,7 +16,6 @@ from harmonium.kernels.sparse.entries import entries
 from harmonium.queries.topics import view_name
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import unit_use
-from harmonium.core.validation import check_whole
 from harmonium.views.sources.source import Source
 
 # items that are looked at together; it decides about memory and speed alone

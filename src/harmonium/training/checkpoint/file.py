@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from harmonium.core.validation import Setting, shown
 from harmonium.exceptions import IncompatiblePartsError, ModelFileError
 from harmonium.storage import decode, encode, read_sealed, write_sealed
-from harmonium.core.validation import Setting, shown
 
 # Seconds between two checkpoints: a convention, without influence on results.
 _SECONDS = 30.0

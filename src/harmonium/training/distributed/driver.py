@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from harmonium.core.validation import Choice, IsInstance, Number, Setting, Whole, shown
 from harmonium.hidden import HiddenLayer
 from harmonium.hidden.selection import Selection
 from harmonium.objectives import Objective
@@ -35,7 +36,6 @@ from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.monitor import check_finite
 from harmonium.training.drivers.run import Run
 from harmonium.training.drivers.stochastic import Stochastic
-from harmonium.core.validation import Choice, IsInstance, Number, Setting, Whole, shown
 
 # Rounds after which workers give a sign, at most, and signs in an epoch, for whoever waits and for the running average;
 # tasks are handed to the scheduler up to the sign after the next: conventions.

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from harmonium.core.parts import Part
+from harmonium.core.targets import Targets
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.core.parts import Part
-from harmonium.core.targets import Targets
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training
 from harmonium.views.data import Data

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, weights_of
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, weights_of
 
 # Total of a mean item above which a view is centred. A convention: documents of a few hundred words (benchmark
 # rap_retrieval) train well without, as the steps of the hidden bias itself are enough there.

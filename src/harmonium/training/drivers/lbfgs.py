@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from harmonium.core.parameters import Parameters, flatten, own_of, record, unflatten, weights_of
+from harmonium.core.validation import Number, Whole
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import Parameters, flatten, own_of, record, unflatten, weights_of
 from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
 from harmonium.training.drivers.base import Driver, solve_head
@@ -20,7 +21,6 @@ from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
 from harmonium.training.drivers.projection import project
 from harmonium.training.drivers.run import Run
-from harmonium.core.validation import Number, Whole
 
 # Iterations between projections and records, and past steps that L-BFGS remembers: conventions.
 _ROUND, _MEMORY = 10, 20

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters, bias_of, first_not_finite, weights_of
 from harmonium.energy import log_weight
 from harmonium.exceptions import DivergenceError
 from harmonium.families import Family
@@ -15,7 +16,6 @@ from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import is_sparse
 from harmonium.kernels.sparse.products import sum_over_features
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters, bias_of, first_not_finite, weights_of
 from harmonium.storage import serializable
 from harmonium.views.data import Data
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, record
+from harmonium.core.parts import Part
+from harmonium.core.validation import Flag, Number
 from harmonium.kernels.optim.lazy_adam import Moments, advance_table, flush, initial_table, lazy_adam_update
 from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update, shared_adam_update
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, record
-from harmonium.core.parts import Part
 from harmonium.training.state import OptimizerState
-from harmonium.core.validation import Flag, Number
 
 # Steps that rows without a gradient wait for at most: a convention, not much more than the memory of Adam's first
 # moment, 1 / (1 - 0.9). A pass over all rows is then shared by as many steps.
@@ -66,7 +66,7 @@ class Optimizer(Part):
     Examples
     --------
     >>> import numpy as np
-    >>> from harmonium import Momentum
+    >>> from harmonium.training import Momentum
     >>> from harmonium.objectives.statistics import Statistics
     >>> from harmonium.training.drivers.optimizers import Step
     >>> parameters = {"hidden.bias": np.array([1.0], dtype=np.float32)}

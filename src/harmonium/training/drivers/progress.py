@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from harmonium.kernels.runtime.jit import on_compile
 from harmonium.core.progress_bar import log_record, progress_bar
+from harmonium.kernels.runtime.jit import on_compile
 
 if TYPE_CHECKING:
     from rich.progress import Progress

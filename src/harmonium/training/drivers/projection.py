@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters, bias_of, record, weights_of
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
-from harmonium.core.parameters import Parameters, bias_of, record, weights_of
 
 # Norm that weights between two Gaussian layers are scaled to: a convention, just below 1, where log Z becomes infinite.
 _LARGEST_NORM = 0.995

@@ -45,7 +45,9 @@ class Run:
 
     Examples
     --------
-    >>> from harmonium import Bernoulli, BernoulliUnits, SampledCD, Stochastic
+    >>> from harmonium import Bernoulli, Stochastic
+    >>> from harmonium.hidden import BernoulliUnits
+    >>> from harmonium.objectives import SampledCD
     >>> from harmonium.energy import Energy
     >>> from harmonium.training.initialise import initial_training
     >>> from harmonium.views import Views

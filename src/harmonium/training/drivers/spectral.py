@@ -9,17 +9,17 @@ from typing import Literal
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.validation import Choice, Number, Whole
 from harmonium.families import Family
 from harmonium.families.protocol.extra_parameters import Extra
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.balance import balanced_scales
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.monitor import Monitor
 from harmonium.training.drivers.run import Run
-from harmonium.core.validation import Choice, Number, Whole
 from harmonium.views.data import Data
 
 # Matrices with more rows and columns than this are decomposed by random projections; a convention.

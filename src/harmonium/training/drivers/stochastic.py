@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harmonium.hidden.selection import Selection
-from harmonium.objectives.problem import Problem
 from harmonium.core.parameters import Parameters, copy_parameters, weights_of
 from harmonium.core.parts import IsPart, as_part
+from harmonium.core.validation import Choice, Flag, Number, Whole
+from harmonium.hidden.selection import Selection
+from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
 from harmonium.training.drivers.base import Driver, solve_head
@@ -24,7 +25,6 @@ from harmonium.training.drivers.monitor import Monitor, Reading, check_finite
 from harmonium.training.drivers.optimizers import Adam, Optimizer
 from harmonium.training.drivers.run import Run
 from harmonium.training.state import Training
-from harmonium.core.validation import Choice, Flag, Number, Whole
 from harmonium.views.data import Data
 
 # Updates that are planned with a step that falls, and with a running average of the parameters, which needs no time for

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters, weights_of
 from harmonium.energy import Energy
 from harmonium.inference.symmetry import in_coordinates, is_length_normalized
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters, weights_of
 from harmonium.training.balance import balanced_scales, standard_scales
 from harmonium.training.growth.prune import use_of_units
 from harmonium.views.data import Data

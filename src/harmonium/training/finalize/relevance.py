@@ -18,11 +18,11 @@ import numpy as np
 import scipy.sparse
 
 from harmonium.core.batch import ViewBatch
+from harmonium.core.parameters import Parameters
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import binarize
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters
 from harmonium.training.finalize.cooccurrence import coherent
 from harmonium.training.view_rows import totals_of_groups
 from harmonium.views.data import Data

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, copy_parameters
 from harmonium.linear.comparison import is_better
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, copy_parameters
 from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.drivers.run import Run

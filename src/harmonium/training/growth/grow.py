@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from harmonium.objectives.problem import Problem
 from harmonium.core.parameters import copy_parameters
+from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
 from harmonium.training.growth.candidates import CandidateTrainer, CandidateUnits

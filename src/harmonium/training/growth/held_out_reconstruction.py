@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import Parameters
 from harmonium.families import Family
 from harmonium.inference.mean_field import fill_missing
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters
 from harmonium.training.drivers.monitor import loss_of_view
 from harmonium.views.data import Data
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters, copy_parameters, couplings, units_of
 from harmonium.energy import Energy
 from harmonium.hidden.selection.merging import add_unit, agreeing_units
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters, copy_parameters, couplings, units_of
 from harmonium.training.growth.prune import use_of_units
 from harmonium.views.data import Data
 

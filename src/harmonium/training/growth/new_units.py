@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.energy import Energy
 from harmonium.kernels.rotation import ica_rotation
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
 from harmonium.training.clusters import bias_of_activity
 from harmonium.training.drivers.projection import project
 from harmonium.training.growth.spectrum import factors

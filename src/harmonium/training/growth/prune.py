@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters
 from harmonium.energy import Energy
 from harmonium.hidden.selection import Use
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters
 from harmonium.views.data import Data
 
 

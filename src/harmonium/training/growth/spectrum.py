@@ -14,11 +14,11 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import Parameters
 from harmonium.inference.gibbs import sample_views, sizes_of
 from harmonium.inference.mean_field import mean_views
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters
 from harmonium.views.data import Data
 
 # Numbers that a table of residuals may hold, and the side above which decompositions are by random projections:

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters, copy_parameters, weights_of
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters, copy_parameters, weights_of
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.projection import project
 from harmonium.training.posterior.draws import MarkovChain, Posterior

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters, weights_of
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.inference.exact import OffGridError
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import Parameters, weights_of
 from harmonium.training.posterior.accepting import Accepting, is_allowed
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.normals import Normal
@@ -68,7 +68,8 @@ class AdjustedLangevin(Accepting):
 
     Examples
     --------
-    >>> from harmonium import BEFH, ExactLikelihood
+    >>> from harmonium import BEFH
+    >>> from harmonium.objectives import ExactLikelihood
     >>> X = (np.random.default_rng(0).random((20, 3)) < 0.5).astype(float)
     >>> driver = AdjustedLangevin(n_draws=10, n_warmup=20, thin=1, n_chains=2)
     >>> model = BEFH(1, driver=driver, objective=ExactLikelihood(), random_state=0).fit(X)

@@ -8,15 +8,15 @@ from typing import Literal
 
 import numpy as np
 
+from harmonium.core.parameters import record, weights_of
+from harmonium.core.validation import Choice, Flag, Whole
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.core.parameters import record, weights_of
 from harmonium.training.drivers.base import Driver
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.priors import EmpiricalBayes, GaussianPrior, Prior
 from harmonium.training.posterior.sampling import Sampling
-from harmonium.core.validation import Choice, Flag, Whole
 from harmonium.views.data import Data
 
 # Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the ε² of the noise. At this share

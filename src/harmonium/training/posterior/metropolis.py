@@ -10,18 +10,18 @@ import numpy as np
 from scipy.special import logsumexp
 
 from harmonium.core.batch import Batch
+from harmonium.core.parameters import Parameters, weights_of
+from harmonium.core.validation import Choice
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
 from harmonium.inference.perfect import ChainsApartError, perfect_sample
 from harmonium.objectives import Objective
 from harmonium.objectives.base import STEPS
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters, weights_of
 from harmonium.training.drivers.base import Driver
 from harmonium.training.posterior.accepting import Accepting, is_allowed
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.priors import Prior
-from harmonium.core.validation import Choice
 from harmonium.views.data import Data
 
 # Rows that are looked at at a time: for memory only.

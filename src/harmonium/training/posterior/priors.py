@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from harmonium.core.parts import Part
-from harmonium.training.posterior.normals import SMALLEST, JointMoments, JointNormal, Moments, Normal
 from harmonium.core.validation import Choice, Flag, Number
+from harmonium.training.posterior.normals import SMALLEST, JointMoments, JointNormal, Moments, Normal
 
 # Share of the mean variance that a feature gets at least where the prior begins at given weights: a convention.
 _LEAST_SHARE = 0.1

@@ -11,12 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from harmonium.core.parameters import Parameters, copy_parameters, record, weights_of
+from harmonium.core.parts import IsPart, as_part
+from harmonium.core.validation import Number, Setting, Whole, shown
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.kernels.sparse.matrix import component_arrays
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import Parameters, copy_parameters, record, weights_of
-from harmonium.core.parts import IsPart, as_part
 from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import CheckpointPath
 from harmonium.training.drivers.base import Driver
@@ -31,7 +32,6 @@ from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.normals import Normal
 from harmonium.training.posterior.priors import GaussianPrior, Prior
 from harmonium.training.state import Training
-from harmonium.core.validation import Number, Setting, Whole, shown
 from harmonium.views.data import Data
 
 # Rows of a step unless the user says otherwise: a convention.

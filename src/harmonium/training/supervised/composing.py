@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD, HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, record
+from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.heads.base import Head
 from harmonium.hidden.layers.composed import with_frozen_dimensions
@@ -21,8 +23,6 @@ from harmonium.linear.search import Folds
 from harmonium.linear.stacking import matching_scale
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HEAD, HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, record
-from harmonium.core.targets import Targets
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.defaults import default_driver
 from harmonium.training.drivers.progress import Reporter

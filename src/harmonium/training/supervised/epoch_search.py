@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from harmonium.objectives.problem import Problem
 from harmonium.core.parameters import Parameters, copy_parameters
+from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.drivers.progress import Reporter

@@ -7,6 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN_BIAS
+from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.heads import Head
 from harmonium.linear.curve_search import add_curves
@@ -14,9 +16,7 @@ from harmonium.linear.search import LinearSearch, linear_search
 from harmonium.linear.skip import LinearPart
 from harmonium.linear.stacking import linear_alone, may_help, stacked
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN_BIAS
 from harmonium.storage import serializable
-from harmonium.core.targets import Targets
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.drivers.monitor import marginal_nll
 from harmonium.training.drivers.progress import Reporter

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, own_of, weights_of
+from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.hidden.layers.composed import usual_n_dimensions
 from harmonium.linear.comparison import is_better
 from harmonium.linear.search import Folds, LinearSearch, linear_search
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, own_of, weights_of
 from harmonium.storage import serializable
-from harmonium.core.targets import Targets
 from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.clusters import bias_of_activity
 from harmonium.training.defaults import default_driver

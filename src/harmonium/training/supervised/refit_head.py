@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
+from harmonium.core.targets import Targets
 from harmonium.linear.comparison import is_better
 from harmonium.linear.search import Folds
 from harmonium.objectives.problem import Problem
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.storage import serializable
-from harmonium.core.targets import Targets
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 

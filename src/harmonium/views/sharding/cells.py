@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from harmonium.exceptions import InvalidViewError
 from harmonium.core.extras import require
+from harmonium.exceptions import InvalidViewError
 from harmonium.views.container import Views
 from harmonium.views.sharding.shard import Shard
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from harmonium.exceptions import InvalidViewError
 from harmonium.core.extras import require
+from harmonium.exceptions import InvalidViewError
 from harmonium.views.sharding.shard import Shard
 
 

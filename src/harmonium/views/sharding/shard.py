@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harmonium.exceptions import InvalidViewError
 from harmonium.core.extras import require
+from harmonium.exceptions import InvalidViewError
 
 
 @dataclass(frozen=True)

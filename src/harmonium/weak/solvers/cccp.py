@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.weak.bound_losses import Selection
-from harmonium.weak.solvers.cutting_plane import CuttingPlane
 from harmonium.weak.problem import CandidateProblem
+from harmonium.weak.solvers.cutting_plane import CuttingPlane
 
 # A convex problem that others follow is solved up to this share of the last decrease of the objective; for the first
 # one a decrease is assumed, in units of C. Both are conventions that trade precision of early steps for time.

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from harmonium.weak.bound_losses import Selection
-from harmonium.weak.solvers.cuts import Cuts
 from harmonium.weak.problem import CandidateProblem
 from harmonium.weak.progress import Silent
+from harmonium.weak.solvers.cuts import Cuts
 from harmonium.weak.solvers.qp import simplex_qp
 
 # Solutions of the quadratic programmes jump about, so cuts are made on the way to them: this share of the way from the

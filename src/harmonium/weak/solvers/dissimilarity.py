@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from harmonium.weak.problem import CandidateProblem
 from harmonium.weak.solvers import posterior as conditional
 from harmonium.weak.solvers.cccp import concave_convex, self_paced, slacks
 from harmonium.weak.solvers.cutting_plane import CuttingPlane
-from harmonium.weak.problem import CandidateProblem
 
 
 class Distribution(Protocol):
