@@ -11,7 +11,7 @@ import pytest
 from harmonium import HarmoniumWarning, TableViews, load
 from harmonium.exceptions import InvalidViewError
 from harmonium.tables import ROLES, Measure
-from harmonium.tables.measures import MeasureFormat
+from harmonium.tables.strings.measures import MeasureFormat
 from tests.cases.tables import column, quick_regressor
 
 # texts, and what the first of them says, by hand

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from harmonium import HarmoniumRegressor, Stochastic, TableViews, load
 from harmonium.estimators.input import known_views
 from harmonium.tables import Category, Name, Reader
-from harmonium.tables.ngrams import learned_ngrams
+from harmonium.tables.strings.ngrams import learned_ngrams
 from harmonium.views.sharding.joining import join_batches, join_views
 from harmonium.views.sharding.stored import store_views
 from tests.cases.tables import column
@@ -51,7 +51,7 @@ def test_n_grams_are_those_of_scikit_learn(reader: Reader) -> None:
 
 def test_the_most_frequent_n_grams_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     names = bikes()["bike"]
-    monkeypatch.setattr("harmonium.tables.ngrams._MAX_FEATURES", 20)
+    monkeypatch.setattr("harmonium.tables.strings.ngrams._MAX_FEATURES", 20)
     kept = learned_ngrams(column(names))
     counts = CountVectorizer(analyzer="char_wb", ngram_range=(3, 5), binary=True)
     rows = pd.Series(counts.fit_transform(names).sum(axis=0).A1, counts.get_feature_names_out())

@@ -4,16 +4,16 @@ Each role of a column is a `Reader`; `TableViews` infers roles, shows them, and 
 """
 
 from harmonium.tables.base import Reader
-from harmonium.tables.categories import Category, Date, Tags
-from harmonium.tables.drop import Drop
-from harmonium.tables.image import Image
-from harmonium.tables.measure import Measure
-from harmonium.tables.name import Name
-from harmonium.tables.numbers import Count, Flag, Number, Vector
-from harmonium.tables.sequence import Sequence
+from harmonium.tables.roles.categories import Category, Date, Tags
+from harmonium.tables.roles.drop import Drop
+from harmonium.tables.roles.image import Image
+from harmonium.tables.roles.measure import Measure
+from harmonium.tables.roles.name import Name
+from harmonium.tables.roles.numbers import Count, Flag, Number, Vector
+from harmonium.tables.roles.sequence import Sequence
+from harmonium.tables.roles.words import Words
 from harmonium.tables.table import ROLES, Table
 from harmonium.tables.transformer import TableViews
-from harmonium.tables.words import Words
 
 __all__ = [
     "ROLES",

@@ -13,8 +13,8 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from harmonium.tables.formats import NumberFormat, date_format_of, dates_in, some_date_in
-from harmonium.tables.measures import MeasureFormat
+from harmonium.tables.strings.formats import NumberFormat, date_format_of, dates_in, some_date_in
+from harmonium.tables.strings.measures import MeasureFormat
 
 #: texts that stand for a missing value, in lower case
 PLACEHOLDERS = frozenset({"", "?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
@@ -127,7 +127,7 @@ class Column:
 
     @cached_property
     def date_format(self) -> str:
-        """How texts spell dates, in the words of `harmonium.tables.formats`, if nearly all do; otherwise empty.
+        """How texts spell dates, in the words of `harmonium.tables.strings.formats`, if nearly all do; otherwise empty.
 
         It is empty, too, if no time can be read from any of them, as those before 1677 are beyond what pandas counts.
         """

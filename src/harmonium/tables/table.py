@@ -19,16 +19,16 @@ from harmonium.core.parts import as_part, listed_names
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
 from harmonium.tables.base import Block, Reader, lacking_rows
-from harmonium.tables.categories import CATEGORIES, Category, Date, Tags
 from harmonium.tables.column import Column
-from harmonium.tables.drop import Drop
-from harmonium.tables.image import Image
-from harmonium.tables.measure import Measure
-from harmonium.tables.name import Name
-from harmonium.tables.numbers import COUNTS, FLAGS, NUMBERS, Count, Flag, Number, Vector
 from harmonium.tables.overview import Overview
-from harmonium.tables.sequence import Sequence
-from harmonium.tables.words import Words
+from harmonium.tables.roles.categories import CATEGORIES, Category, Date, Tags
+from harmonium.tables.roles.drop import Drop
+from harmonium.tables.roles.image import Image
+from harmonium.tables.roles.measure import Measure
+from harmonium.tables.roles.name import Name
+from harmonium.tables.roles.numbers import COUNTS, FLAGS, NUMBERS, Count, Flag, Number, Vector
+from harmonium.tables.roles.sequence import Sequence
+from harmonium.tables.roles.words import Words
 from harmonium.views import Views
 from harmonium.views.index import row_names
 

@@ -14,7 +14,7 @@ from harmonium.model_folder.json_values import json_value
 from harmonium.report.summary.cards import Cards
 from harmonium.report.tables.groups import read_groups
 from harmonium.tables.column import Column
-from harmonium.tables.separators import separator_of, tags_in, tags_of
+from harmonium.tables.strings.separators import separator_of, tags_in, tags_of
 
 # items whose pictures show what a topic looks like
 _PICTURES = 8

@@ -10,8 +10,8 @@ import numpy as np
 
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.tables.naming import is_id_name
-from harmonium.tables.separators import separator_of
+from harmonium.tables.strings.naming import is_id_name
+from harmonium.tables.strings.separators import separator_of
 
 # Below this many rows nothing is taken for an identifier: a convention.
 _FEWEST_ROWS = 20

@@ -17,11 +17,11 @@ from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli, Categorical, Gaussian
 from harmonium.tables.base import Block, Reader, lacking_rows
 from harmonium.tables.column import Column
-from harmonium.tables.formats import dates_in
-from harmonium.tables.naming import is_code_name
-from harmonium.tables.ngrams import learned_ngrams, ngram_block, ngram_counter
-from harmonium.tables.numbers import NUMBERS
-from harmonium.tables.separators import SEPARATORS, separator_of, tags_in, tags_of
+from harmonium.tables.roles.numbers import NUMBERS
+from harmonium.tables.strings.formats import dates_in
+from harmonium.tables.strings.naming import is_code_name
+from harmonium.tables.strings.ngrams import learned_ngrams, ngram_block, ngram_counter
+from harmonium.tables.strings.separators import SEPARATORS, separator_of, tags_in, tags_of
 
 CATEGORIES = "categories"
 

@@ -13,7 +13,7 @@ from harmonium.families import Bernoulli, Gaussian
 from harmonium.families.counts import LARGEST_COUNT, looks_like_counts
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
-from harmonium.tables.formats import NumberFormat
+from harmonium.tables.strings.formats import NumberFormat
 from harmonium.views import Views
 
 #: numbers without a unit

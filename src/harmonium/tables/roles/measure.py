@@ -11,10 +11,10 @@ import pandas as pd
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Categorical
 from harmonium.tables.base import Block, Reader
-from harmonium.tables.categories import CATEGORIES
 from harmonium.tables.column import Column
-from harmonium.tables.measures import MeasureFormat
-from harmonium.tables.numbers import Number
+from harmonium.tables.roles.categories import CATEGORIES
+from harmonium.tables.roles.numbers import Number
+from harmonium.tables.strings.measures import MeasureFormat
 
 
 class Measure(Reader):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from harmonium.tables.formats import AGREEMENT, CURRENCY, decimal_mark, glance_at, number_in
+from harmonium.tables.strings.formats import AGREEMENT, CURRENCY, decimal_mark, glance_at, number_in
 
 # Units of one system, and what they are in its first.
 _SYSTEMS: tuple[dict[str, float], ...] = (

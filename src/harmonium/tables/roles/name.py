@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from harmonium.tables.base import Block
 from harmonium.tables.column import Column
-from harmonium.tables.ngrams import learned_ngrams, ngram_block, ngram_counter
-from harmonium.tables.words import Words
+from harmonium.tables.roles.words import Words
+from harmonium.tables.strings.ngrams import learned_ngrams, ngram_block, ngram_counter
 
 # Names have at most this many words on average, as categories do: a convention.
 _FEW_WORDS = 6
