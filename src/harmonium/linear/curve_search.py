@@ -2,8 +2,8 @@
 
 A linear model fits the rows it was trained on better than others, and what it leaves of them is not what it leaves of
 new rows. So curves learn from scores of each row by a linear model that has not seen it. The number of steps is the one
-of the smallest loss on held-out rows; curves stay if their loss there is smaller by more than one standard error of the
-differences, and predictions are no worse.
+of the smallest loss on held-out rows; curves stay if their loss there is smaller by more than two standard errors of
+the differences, one of them for that choice, and predictions are no worse.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from harmonium.linear.search import LinearModel, LinearSearch
 
 # Steps at most, and without a smaller loss until the search ends: conventions.
 _MAX_STEPS, _PATIENCE = 24, 2
+# Standard errors by which the loss has to be smaller: a convention.
+_CLEARLY = 2.0
 # Columns that may have curves at most; of several views, the narrow ones come first. A convention.
 _MAX_COLUMNS = 100
 # Cells times functions that a step learns from at most, which takes about half a second: beyond, it learns from a part
 # of the rows. And the rows it needs then: with fewer there are no curves. Conventions.
 _MAX_CELLS, _FEWEST_ROWS = 1_000_000, 1000
-# Parts of the rows that are never held out, each of which gets its scores by a linear model of the others.
-_PARTS = 3
+# Parts of the rows that are never held out, each of which gets its scores by a linear model of the others, and the
+# fewest of these rows: a convention.
+_PARTS, _FEWEST_LEFT = 3, 100
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class CurvedModel(LinearModel):
     def improves(self, other: LinearModel, rows: np.ndarray | slice, weight: np.ndarray) -> bool:
         """Return whether curves are clearly better on some held-out rows, and predictions no worse than another's."""
         no_worse = mean_error(self.errors[rows], weight) <= mean_error(other.errors[rows], weight)
-        return no_worse and is_better(self.losses[rows], self.losses_before[rows], weight)
+        return no_worse and is_better(self.losses[rows], self.losses_before[rows], weight, by=_CLEARLY)
 
     def curves(self) -> tuple[Curves, np.ndarray]:
         """Return the curves of all rows, and what is to be added to the bias."""
@@ -157,8 +160,8 @@ def add_curves(search: LinearSearch) -> None:
 
     Where Nystroem features are better than a line, curves take their place if predictions are no worse.
     """
-    outputs, targets, columns = search.task.outputs_, search.all_targets.as_rows(), Columns.of(search.views)
-    loss = outputs.smooth_loss(targets)
+    columns, outputs, targets = Columns.of(search.views), search.task.outputs_, search.all_targets.as_rows()
+    loss = None if columns is None else outputs.smooth_loss(targets)
     if columns is None or loss is None:
         return
     model = search.simplest(search.best_without_kernel())
@@ -166,7 +169,8 @@ def add_curves(search: LinearSearch) -> None:
     scores = out_of_fold(search, model) * factor + shift
     weight = np.where(targets.counting & np.isfinite(scores).all(axis=1), targets.loss_weight, 0.0)
     learner = CurveLearner(columns, loss, weight, np.nan_to_num(scores), factor)
-    if learner.max_rows >= min(_FEWEST_ROWS, int((weight > 0).sum())):
+    has_rows = all((weight[train] > 0).any() for train, _ in search.folds)
+    if has_rows and learner.max_rows >= min(_FEWEST_ROWS, int((weight > 0).sum())):
         search.curved = _curved(search, model, learner)
 
 
@@ -207,14 +211,14 @@ def _curved(search: LinearSearch, model: LinearModel, learner: CurveLearner) -> 
 def out_of_fold(search: LinearSearch, model: LinearModel) -> np.ndarray:
     """Return scores of all rows, each by a linear model that has not seen it; NaN for a few rows without any.
 
-    Where most rows are never held out, models of the same settings see two thirds of them; scores beyond those of all
-    held-out rows are not believed.
+    With a single fold, models of the same settings see two thirds of the rows that are never held out; scores beyond
+    those of all held-out rows are not believed.
     """
     scores = np.full((len(search.all_targets.weight), model.scores.shape[1]), np.nan)
     held = np.concatenate([rows for _, rows in search.folds])
     scores[held] = model.scores
     left = np.setdiff1d(np.flatnonzero(search.all_targets.counting), held)
-    if len(left) > len(held):
+    if len(search.folds) == 1 and len(left) >= _FEWEST_LEFT:
         features = search.features(model.settings)
         for rows in np.array_split(np.random.default_rng(0).permutation(left), _PARTS):
             weights, bias = search.solve(model.settings, features, np.setdiff1d(left, rows))
