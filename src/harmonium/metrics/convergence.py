@@ -1,4 +1,8 @@
-"""Convergence of Markov chains, and the number of independent draws that they are worth."""
+"""Convergence of Markov chains, and the number of independent draws that they are worth.
+
+ArviZ has the same measures and is the oracle of their test; it is an extra, as it takes a second to import and brings
+xarray, and both measures are needed without it.
+"""
 
 from __future__ import annotations
 
