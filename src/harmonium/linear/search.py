@@ -7,7 +7,7 @@ the place of numbers; that is no longer linear in them, and chosen only if it is
 
 Of values of C that are as good as the best, the smallest is taken: one whose held-out errors are larger by no more than
 one standard error of the differences (the rule of Breiman, Friedman, Olshen & Stone 1984, Classification and regression
-trees, §3.4.3, for pairs). New rows differ more from training rows than held-out ones do, and smaller weights suffer
+trees, §3.4.3, for pairs), and by no more than two percent. New rows differ more from training rows than held-out ones do, and smaller weights suffer
 less.
 """
 
@@ -34,6 +34,9 @@ from harmonium.views.data import Data
 # C: where the search begins, its factor, and the most steps in a direction. Conventions; rows have a length of about 1
 # whatever the data, so that one beginning serves all.
 _FIRST_C, _FACTOR, _MAX_STEPS = 1.0, 4.0, 6
+# Errors of models that are as good as another, at most, as a multiple of its error: a convention. Where a few rows have
+# most of the error, as prices do, one standard error allows for far more.
+_LARGEST_LOSS = 1.02
 # Factor by which a view's weight falls, and the smallest one that a view may have. Conventions.
 _LIGHTER, _LIGHTEST = 0.25, 1 / 64
 # Gamma of the kernel, in units of the typical squared distance: where its search begins, its factor, and how many steps
@@ -157,7 +160,9 @@ class LinearSearch:
         alike = [
             model
             for model in self.tried
-            if replace(model.settings, C=first.settings.C) == first.settings and not first.improves(model, rows, weight)
+            if replace(model.settings, C=first.settings.C) == first.settings
+            and not first.improves(model, rows, weight)
+            and mean_error(model.errors[rows], weight) <= _LARGEST_LOSS * mean_error(first.errors[rows], weight)
         ]
         return min(alike, key=lambda model: model.settings.C)
 
