@@ -30,7 +30,8 @@ NATURAL = np.array([[-2.0, -1.0, -0.3]])  # below the pole of the negative binom
 
 
 def test_no_law_is_left_out() -> None:
-    assert {type(distribution) for distribution in LAWS} == set(Distribution.__subclasses__())
+    ours = {found for found in Distribution.__subclasses__() if found.__module__.startswith("harmonium.")}
+    assert {type(distribution) for distribution in LAWS} == ours  # skeletons have others
 
 
 def densities(distribution: Distribution) -> tuple[np.ndarray, np.ndarray]:

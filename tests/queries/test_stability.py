@@ -20,8 +20,8 @@ from harmonium import (
     TableViews,
     fit_folder,
 )
-from harmonium.estimators import bootstrap_stability
 from harmonium.hidden.layers.composed import topic_units
+from harmonium.inspection import bootstrap_stability
 from harmonium.metrics import topic_stability
 from harmonium.report import render_report, summarise
 from tests.cases.bad_input import assert_one_sentence

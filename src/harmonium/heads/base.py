@@ -225,7 +225,9 @@ class Head(Part):
 
     # ---- learning ------------------------------------------------------------------------------------------------
     def may_refit(self, targets: Targets) -> bool:
-        """Return whether the head is to be solved again after training, if held-out rows say that it is better.
+        """Return whether the head may be solved again after training.
+
+        Held-out rows say then whether that is better.
 
         Parameters
         ----------

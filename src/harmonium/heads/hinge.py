@@ -103,7 +103,10 @@ class Hinge(LinearHead):
         return with_class_weights(labels, self.class_weight)
 
     def may_refit(self, targets: Targets) -> bool:
-        """Return whether ``class_weight`` is "auto", and one class has five times as many rows as another."""
+        """Return whether ``class_weight`` is "auto" and classes are uneven.
+
+        One class has five times as many rows as another then.
+        """
         is_auto = isinstance(self.class_weight, str) and self.class_weight == "auto"
         return is_auto and not self.is_solved and are_uneven(targets)
 

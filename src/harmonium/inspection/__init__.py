@@ -13,15 +13,19 @@ True
 """
 
 from harmonium.inspection.density import canonical_signs, log_partition, modes, sample_exact
+from harmonium.inspection.merging import merge_duplicates
 from harmonium.inspection.posterior import diagnostics, invariants, posterior_draws, to_arviz
 from harmonium.inspection.prediction import annotate_view, score_parts
+from harmonium.inspection.stability import bootstrap_stability
 
 __all__ = [
     "annotate_view",
+    "bootstrap_stability",
     "canonical_signs",
     "diagnostics",
     "invariants",
     "log_partition",
+    "merge_duplicates",
     "modes",
     "posterior_draws",
     "sample_exact",

@@ -7,8 +7,8 @@ the place of numbers; that is no longer linear in them, and chosen only if it is
 
 Of values of C that are as good as the best, the smallest is taken: one whose held-out errors are larger by no more than
 one standard error of the differences (the rule of Breiman, Friedman, Olshen & Stone 1984, Classification and regression
-trees, §3.4.3, for pairs), and by no more than two percent. New rows differ more from training rows than held-out ones do, and smaller weights suffer
-less.
+trees, §3.4.3, for pairs), and by no more than two percent. New rows differ more from training rows than held-out ones
+do, and smaller weights suffer less.
 """
 
 from __future__ import annotations

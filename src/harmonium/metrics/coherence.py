@@ -138,7 +138,7 @@ def topic_stability(fits: Sequence[Any]) -> NDArray[np.float64]:
 
     See Also
     --------
-    harmonium.estimators.bootstrap_stability : Stability of the topics of a model over resampled rows.
+    harmonium.inspection.bootstrap_stability : Stability of the topics of a model over resampled rows.
 
     Examples
     --------

@@ -19,13 +19,14 @@ import scipy.sparse
 from sklearn.base import clone
 
 from harmonium.core.validation import check_real, check_whole
-from harmonium.estimators import Harmonium, bootstrap_stability
+from harmonium.estimators import Harmonium
 from harmonium.estimators.harmonium import driver_for
 from harmonium.estimators.input import known_views
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.read_input import split_target
 from harmonium.evaluation import evaluate, split_rows
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
+from harmonium.inspection import bootstrap_stability
 from harmonium.model_folder.columns import packed_columns
 from harmonium.model_folder.folder import ModelFolder
 from harmonium.model_folder.thumbnails import Thumbnails

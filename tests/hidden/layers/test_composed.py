@@ -13,10 +13,9 @@ import scipy.sparse
 from harmonium import IBP, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Stochastic, load
 from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS
 from harmonium.energy import Energy
-from harmonium.estimators import merge_duplicates
 from harmonium.heads import LabelView
 from harmonium.hidden import BernoulliUnits, ComposedUnits, FactorUnits, GaussianUnits, SpikeSlab
-from harmonium.inspection import score_parts
+from harmonium.inspection import merge_duplicates, score_parts
 from harmonium.metrics import topic_stability
 from harmonium.objectives import MeanFieldCD
 from harmonium.objectives.problem import Problem

@@ -20,10 +20,10 @@ from harmonium import (
 )
 from harmonium.core.parameters import HIDDEN_BIAS, couplings, record
 from harmonium.energy import Energy
-from harmonium.estimators import merge_duplicates
 from harmonium.heads import LabelView
 from harmonium.hidden import BernoulliUnits, BinomialUnits, GaussianUnits
 from harmonium.hidden.selection.merging import agreeing_units
+from harmonium.inspection import merge_duplicates
 from harmonium.report import near_duplicates
 
 N_ROWS = 120

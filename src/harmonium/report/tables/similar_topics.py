@@ -48,7 +48,7 @@ def near_duplicates(model: Harmonium, X: Any, threshold: float = 0.9, view: str 
 
     See Also
     --------
-    harmonium.estimators.merge_duplicates : A model in which such topics have become one.
+    harmonium.inspection.merge_duplicates : A model in which such topics have become one.
     topic_tree : Groups of topics that are less alike.
 
     Examples

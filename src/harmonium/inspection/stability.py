@@ -54,7 +54,7 @@ def bootstrap_stability(model: Harmonium, X: Any, n_resamples: int = 5, random_s
     Examples
     --------
     >>> from harmonium import HarmoniumClassifier
-    >>> from harmonium.estimators import bootstrap_stability
+    >>> from harmonium.inspection import bootstrap_stability
     >>> kind = np.arange(300) % 3
     >>> rng = np.random.default_rng(0)
     >>> words = (rng.random((300, 12)) < np.where(np.arange(12) % 3 == kind[:, None], 0.8, 0.1)).astype(float)

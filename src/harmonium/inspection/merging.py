@@ -54,7 +54,7 @@ def merge_duplicates(model: Model, X: Any, threshold: float = 0.9) -> Model:
     --------
     >>> import numpy as np
     >>> from harmonium import Harmonium, Stochastic
-    >>> from harmonium.estimators import merge_duplicates
+    >>> from harmonium.inspection import merge_duplicates
     >>> words = np.tile(np.eye(3), (4, 1))
     >>> model = Harmonium(n_components=4, driver=Stochastic(max_iter=2), random_state=0).fit(words)
     >>> merge_duplicates(model, words, threshold=0.999).n_components_ <= 4
