@@ -37,7 +37,9 @@ def test_topic_table_by_hand(case):
         share = np.asarray(case.X["words"]).mean(axis=0)
         effects = case.model.fitted_.parameters["words.weights"][:, topic] * np.sqrt(share * (1 - share))
         assert table["words"][topic] == ", ".join(f"words_{i}" for i in np.argsort(-effects)[:4])
-        assert table["items"][topic] == ", ".join(names[i] for i in np.argsort(-means[:, topic])[:2])
+        # of items that have a hundredth more or less of a topic, those come first that have little of others
+        typical = sorted(range(N_ROWS), key=lambda i: (-np.round(means[i, topic], 2), means[i].sum()))
+        assert table["items"][topic] == ", ".join(names[i] for i in typical[:2])
         order = np.argsort(-by_class[:, topic])
         expected = [f"{('cars', 'med', 'space')[i]} {by_class[i, topic]:.2f}" for i in order]
         assert table["classes"][topic] == ", ".join(expected)
@@ -47,7 +49,8 @@ def test_topic_table_says_less_without_data(case):
     assert topic_table(case.model).columns.tolist() == ["words", "colour", "speaks for"]
     assert topic_table(case.model, case.X).columns.tolist() == ["words", "colour", "share", "items", "speaks for"]
     first = topic_table(case.model, case.X, n_items=1)["items"].astype(int)
-    assert first.tolist() == latent_means(case.model, case.X)[:, :3].argmax(axis=0).tolist()
+    means = latent_means(case.model, case.X)[:, :3]
+    np.testing.assert_allclose(means[first, range(3)], means.max(axis=0), atol=0.01)
 
 
 def test_topic_table_shows_negative_weights_of_unbounded_units():

@@ -9,6 +9,7 @@ import numpy as np
 from harmonium._version import __version__
 from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.queries.labels import topic_labels
+from harmonium.queries.topics import typical_rows
 
 if TYPE_CHECKING:
     from harmonium.model_folder.folder import ModelFolder
@@ -108,7 +109,7 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
     effects = None
     if model.fitted_.head is not None:
         effects = model.fitted_.head.coefficients(model.fitted_.parameters) * spread
-    typical = np.argsort(-coordinates, axis=0, kind="stable")[:n_items].T
+    typical = typical_rows(coordinates, n_items)
     return [
         {
             "topic": topic,

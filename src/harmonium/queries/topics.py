@@ -19,6 +19,8 @@ _FEWEST_WORDS, _MOST_FREQUENT = 100, 10
 # A word in more than half of the texts says nothing about a topic. One that is counted occurs about twice in a text
 # that has it, so that its mean is above 1. Conventions, for vocabularies of texts and not of a few words.
 _PRESENT, _COUNTED = 0.5, 1.0
+# Digits of a coordinate by which rows differ in how much they have of a topic: a convention.
+_DIGITS = 2
 
 
 def view_name(model: FittedModel, view: str | None) -> str:
@@ -114,6 +116,21 @@ def _holds_texts(model: FittedModel, view: str) -> bool:
     """Tell whether a view was read from a column of texts."""
     columns = () if model.table is None else model.table.columns
     return any(column.view == view and column.reader.reads_texts for column in columns)
+
+
+def typical_rows(latent: np.ndarray, n: int) -> np.ndarray:
+    """Return the rows that have most of each topic, at most so many, and of those as good the ones with least others.
+
+    Long texts have many topics in full; they are typical of none.
+
+    Examples
+    --------
+    >>> typical_rows(np.array([[1.0, 1.0], [1.0, 0.0], [0.2, 1.0]]), 1).tolist()
+    [[1], [2]]
+    """
+    others = np.abs(latent).sum(axis=1)
+    orders = [np.lexsort((others, -np.round(column, _DIGITS)))[:n] for column in latent.T]
+    return np.array(orders, dtype=np.int64).reshape(latent.shape[1], -1)
 
 
 def ranked_features(model: FittedModel, view: str, table: pd.DataFrame, n: int) -> pd.DataFrame:

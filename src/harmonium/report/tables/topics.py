@@ -12,7 +12,7 @@ from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
 from harmonium.queries import labels
-from harmonium.queries.topics import By, view_name
+from harmonium.queries.topics import By, typical_rows, view_name
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import check_model, topic_means
 
@@ -112,7 +112,7 @@ def _use_of_topics(latent: np.ndarray, n_items: int, item_names: Sequence[Any] |
             f"item_names must have one name for each of the {len(latent)} rows of X; got shape {names.shape}; pass "
             "the names in the order of the rows."
         )
-    best = names[np.argsort(-latent, axis=0, kind="stable")[:n_items].T]
+    best = names[typical_rows(latent, n_items)]
     items = [", ".join(map(str, row)) for row in best]
     return pd.DataFrame({"share": topic_distribution(latent).mean(axis=0), "items": items})
 
