@@ -16,6 +16,7 @@ from harmonium import Bernoulli, Gaussian, Langevin, Stochastic, Views
 from harmonium.hidden import GaussianUnits
 from harmonium.objectives import SampledCD
 from harmonium.training import GaussianPrior
+from harmonium.training.drivers.run import Run
 
 BENCHMARK = Benchmark(
     title="What a Langevin step costs",
@@ -69,7 +70,7 @@ def tasks(given: dict[str, Any], families: dict[str, Any], n_units: int, n_steps
     def learn() -> None:
         with compute():
             for _ in range(n_steps):
-                stochastic.update(problem, objective, data, training, rng)
+                stochastic.update(Run(problem, objective, data, training, rng))
 
     def draw() -> None:
         with compute():

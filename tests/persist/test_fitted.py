@@ -89,7 +89,7 @@ def test_everything_fitted_comes_back(case: str, tmp_path: Path) -> None:
     again = load_model(path)
     names = fitted_names(model)
     assert fitted_names(again) == names
-    assert {"history_", "n_iter_", "stopped_", "components_", "families_"} <= set(names)
+    assert {"history_", "n_iter_", "components_", "families_"} <= set(names)
     for name in names:
         assert_same(getattr(model, name), getattr(again, name), name)
     for name in ("remarks", "baseline_nll", "C", "validation", "usage", "meaning", "feature_names", "reference"):

@@ -150,7 +150,7 @@ def MMH(
     >>> MMH(20, C=1.0).head
     Hinge(C=1.0, linear_part=False)
     >>> MMH(20, task="regression").head
-    EpsilonInsensitive(linear_part=False)
+    EpsilonInsensitive(C=1.6, linear_part=False)
     """
     head: Head = Hinge(C, linear_part=False) if task == "classification" else EpsilonInsensitive(C, linear_part=False)
     return assemble(

@@ -42,7 +42,7 @@ def with_parameters(model, parameters):
     fitted = model.fitted_
     hidden = fitted.energy.hidden.restore(len(parameters[HIDDEN_BIAS]))
     problem = replace(fitted.problem, energy=Energy(fitted.families, hidden))
-    training = replace(fitted.training, parameters=parameters, average=None, optimizer_state=None, chains=None)
+    training = fitted.training.with_parameters(parameters)
     model.fitted_ = replace(fitted, problem=problem, training=training)
     return model.set_params(n_components=hidden.n_units_)
 
