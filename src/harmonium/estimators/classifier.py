@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
@@ -24,9 +24,13 @@ from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.waiting import NO_ROWS, WaitingRows
 from harmonium.heads import Head, Hinge, MultiLabelHinge
+from harmonium.heads.class_weights import ClassWeights
+from harmonium.hidden import HiddenLayer
 from harmonium.kernels.runtime.threads import compute
+from harmonium.objectives import Objective
 from harmonium.persist import saveable
-from harmonium.training import FittedModel
+from harmonium.queries.latent import Output
+from harmonium.training import Driver, FittedModel
 from harmonium.views import Views
 
 
@@ -64,6 +68,9 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     head : Head or str, optional
         What is predicted, and by which loss. Default: `Hinge` for classes, `MultiLabelHinge` for an indicator matrix.
         Its C is the weight of the loss. `LabelView` makes the label one more view.
+    class_weight : "auto", "soft", "balanced", dict of class to weight or None, default="auto"
+        Weight of the rows of a class in the loss: the setting of `Hinge`, where it is explained. It is for a head that
+        has such a setting and leaves it at "auto".
     driver : Driver or str, optional
         How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of features / rows
         (at most 0.5), an average of the parameters, and batches of a hundredth of the rows, between 10 and 100; below
@@ -145,8 +152,44 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     """
 
     kinds = ("class", "label")
+    settings = {**Supervised.settings, "class_weight": ClassWeights()}
     #: rows that probabilities are to be calibrated on, gathered by `partial_fit`; files do not keep them
     _waiting: WaitingRows = NO_ROWS
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = "auto",
+        *,
+        views: Any = "infer",
+        view_weights: Any = "auto",
+        hidden: HiddenLayer | str | None = None,
+        objective: Objective | str | None = None,
+        head: Head | str | None = None,
+        class_weight: Any = "auto",
+        driver: Driver | str | None = None,
+        validation_fraction: float = 0.15,
+        output: Output = "mean",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_components,
+            views=views,
+            view_weights=view_weights,
+            hidden=hidden,
+            objective=objective,
+            head=head,
+            driver=driver,
+            validation_fraction=validation_fraction,
+            output=output,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
 
     # ---- fitting -------------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -244,6 +287,25 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
 
     def _default_head(self, kind: Kind) -> Head:
         return MultiLabelHinge() if kind == "label" else Hinge()
+
+    def _asked_head(self, kind: Kind) -> Head | None:
+        given = super()._asked_head(kind)
+        if self.class_weight is not None and self.class_weight == "auto":
+            return given
+        head = self._default_head(kind) if given is None else given
+        if "class_weight" not in head.settings:
+            raise ValueError(
+                f"class_weight is for heads that weigh classes, such as Hinge(); got {self.class_weight!r} and "
+                f"{type(head).__name__}, which predicts {' or '.join(KINDS[taken] for taken in head.kinds)}; leave it "
+                "out, or weigh rows by sample_weight."
+            )
+        own = head.get_params(deep=False)["class_weight"]
+        if own is None or own != "auto":
+            raise ValueError(
+                f"class_weight may be given once; got {self.class_weight!r} for HarmoniumClassifier and {own!r} for "
+                f"its head, {type(head).__name__}; leave one of them out."
+            )
+        return clone(head).set_params(class_weight=self.class_weight)
 
     def _check_same(self, labels: Labels, before: FittedModel) -> None:
         given, began = labels.meaning, before.meaning
