@@ -95,7 +95,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray if y has several columns of classes
-        The classes in sorted order, as everywhere in scikit-learn; for an indicator matrix, the numbers of its columns.
+        The classes in sorted order, as everywhere in scikit-learn; for an indicator matrix, the numbers of its columns,
+        and for a column of tags, the tags.
     output_names_ : ndarray of str
         Names of the columns of y. Only if y was a data frame, or a Series with a name.
     coef_ : ndarray of shape (n_outputs, n_components_)
@@ -207,8 +208,10 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning; rows that
             lack every view are left out, with a notice. Rows go by their labels where views have some (see `Views`).
-        y : array-like of shape (n_rows,) or (n_rows, n_columns)
-            Classes; several columns of classes; or, if all are 0 or 1, an indicator matrix of labels. Unknown ones are
+        y : array-like of shape (n_rows,) or (n_rows, n_columns), or name of columns of X
+            Classes; several columns of classes; if all are 0 or 1, an indicator matrix of labels; or a column of tags,
+            lists (cells of a Series) or texts such as "drama|war": a label for each tag that is in enough rows.
+            Categoricals are never tags. Or names of columns of X, which is a data frame then. Unknown ones are
             NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or others are negative too): such rows
             teach the model about the views only. A data frame names the outputs, and ordered categories tell `Ordinal`
             which level comes first. Where both X and y have an index of pandas, rows go by its names.
@@ -236,9 +239,9 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items, as for `fit`.
         y : array-like of shape (n_rows,) or (n_rows, n_columns)
-            Classes or labels, as for `fit`.
+            Classes or labels, as for `fit`; tags that training did not begin with are left out.
         classes : array-like, or list of them if y has several columns, optional
-            All classes there will be; needed in the first call if y does not hold all of them.
+            All classes there will be, or all tags; needed in the first call if y does not hold all of them.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss, as for `fit`.
 
@@ -249,12 +252,13 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         """
         check_settings(self, self.settings)
         before = self._before()
+        separator = None if before is None else self._meaning.separator
         if before is None:
             known = None if classes is None else _listed(classes)
         else:
             self._check_named(classes)
-            known = self._meaning.classes
-        reader = partial(read_classes, known=known)
+            known = self._meaning.classes if separator is None else [self.classes_]
+        reader = partial(read_classes, known=known, separator=separator)
         with compute(self.n_jobs):
             given = read_input(self, X, y, sample_weight, model=before, read_target=reader)
             scores, rows = None if before is None else self._scores(given.views), self._waiting
@@ -350,9 +354,11 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     def classes_(self) -> Any:
         """The classes; a list of them if y has several columns of classes.
 
-        For an indicator matrix, the numbers of its columns.
+        For an indicator matrix, the numbers of its columns; for a column of tags, the tags.
         """
         meaning = self._meaning
+        if meaning.separator is not None:
+            return np.array(meaning.names)
         if meaning.one_column:
             return meaning.classes[0]
         return np.arange(len(meaning.classes)) if meaning.kind == "label" else meaning.classes
@@ -387,7 +393,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         ndarray of shape (n_rows,), or (n_rows, n_columns) if y had columns
             The class of the largest score; for labels 1 where one is predicted, else 0. Where their probabilities are
             cut is chosen on held-out rows, by the ``measure`` of `MultiLabelHinge`. `annotate` returns a fixed number
-            of labels for each row instead.
+            of labels for each row instead; ``classes_[row > 0]`` are the tags of a row, if y was a column of tags.
         """
         lazy = map_blocks(self, "predict", X)
         if lazy is not None:

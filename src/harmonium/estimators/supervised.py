@@ -16,6 +16,7 @@ from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input.known import known_views
 from harmonium.estimators.input.labels import check_length, check_names, in_order_of, without_unknown
 from harmonium.estimators.input.read_input import split_target
+from harmonium.estimators.input.tags import indicator_of_tags
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.runtime.threads import compute
@@ -204,6 +205,7 @@ class Supervised(Beside):
         """
         X, y = split_target(X, y)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
+        y = indicator_of_tags(y, self._meaning)
         y, sample_weight = without_unknown(y, sample_weight, self._meaning.classes or None)
         return super().score(X, y, sample_weight)  # type: ignore[call-arg]  # that of scikit-learn stands between
 
