@@ -173,7 +173,8 @@ class Supervised(Beside):
         Returns
         -------
         list of Explanation
-            One for each row: what adds up to its scores, exactly. Numbers are in the units of y.
+            One for each row: what adds up to its scores, exactly. Numbers are in the units of y, or of log(y + c) where
+            they were learned on that scale (``target_scale`` of `EpsilonInsensitive`).
 
         Notes
         -----
