@@ -84,6 +84,7 @@ SAVED: dict[str, tuple[Any, Any]] = {
     "costs": (classifier(head=Hinge(C=1.0, cost=1.5 - 1.5 * np.eye(3))), lambda: (X, Y)),
     "costs_listed": (classifier(head=Hinge(C=1.0, cost=[[0, 1, 2], [1, 0, 1], [3, 1, 0]])), lambda: (X, Y)),
     "weights": (classifier(head=Hinge(C=1.0, class_weight={1: 2.0})), lambda: (X, Y)),
+    "own_weights": (HarmoniumClassifier(**QUICK, class_weight={1: 2.0}), lambda: (X, Y)),
     "columns": (classifier(), lambda: (X, np.stack([Y.astype(object), np.array(["a", "b", "c"])[Y]], axis=1))),
     "labels": (classifier(head=None, validation_fraction=0.15), some_labels),
     "number": (regressor(), lambda: (two_numbers()[0], two_numbers()[1][:, 0])),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from harmonium import Gaussian, HarmoniumWarning, Hinge, metrics
+from harmonium import Gaussian, HarmoniumClassifier, HarmoniumWarning, Hinge, Stochastic, metrics
 from harmonium.heads import LabelView
 from harmonium.objectives import Discriminative
 from tests.cases.supervised import FRESH, N_ROWS, X, Y, classifier, regressor, two_numbers
@@ -36,6 +36,42 @@ def test_weights_move_predictions_to_what_weighs_more(solver: Any) -> None:
     assert by_sample == by_class
     assert share(class_weight="balanced") > plain + 0.1
     assert share(class_weight={0: 6.0}) <= plain
+
+
+@pytest.mark.parametrize("weight", ["soft", "balanced", {1: 6.0}, None])
+def test_weights_of_classes_are_those_of_the_head(weight: Any) -> None:
+    data, y = hard_pair()
+    quick = {"views": Gaussian(), "random_state": 0, "driver": Stochastic(max_iter=3)}
+    direct = HarmoniumClassifier(2, class_weight=weight, **quick).fit(data, y)
+    by_head = HarmoniumClassifier(2, head=Hinge(class_weight=weight), **quick).fit(data, y)
+    np.testing.assert_array_equal(direct.decision_function(data), by_head.decision_function(data))
+    assert direct.get_params()["class_weight"] == weight
+    partly = classifier(class_weight=weight, head=Hinge(C=0.5)).fit(data, y)  # a head that leaves it open takes it
+    assert partly.fitted_.head.get_params()["class_weight"] == weight and partly.head.class_weight == "auto"
+
+
+def test_weights_of_classes_change_with_a_warm_start() -> None:
+    model = classifier(head=None, warm_start=True).fit(X, Y)
+    model.set_params(class_weight="balanced").fit(X, Y)
+    assert model.fitted_.head.class_weight == "balanced"
+
+
+@pytest.mark.parametrize(
+    ("settings", "y", "message"),
+    [
+        ({"head": Hinge(class_weight="soft")}, Y, "may be given once; got 'balanced' for .* and 'soft' for its head"),
+        ({"head": Hinge(class_weight=None)}, Y, "may be given once; got 'balanced' for .* and None for its head"),
+        ({"head": LabelView()}, Y, "for heads that weigh classes, such as Hinge.*; got 'balanced' and LabelView"),
+        ({"head": None}, np.eye(3, dtype=int)[Y], "got 'balanced' and MultiLabelHinge, which predicts several labels"),
+    ],
+)
+def test_weights_of_classes_need_a_head_that_lacks_them(settings: Any, y: np.ndarray, message: str) -> None:
+    model = classifier(class_weight="balanced", **settings)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "fitted_")
+    with pytest.raises(TypeError, match="HarmoniumClassifier needs class_weight None, 'auto'"):
+        model.set_params(class_weight=3).fit(X, Y)
 
 
 def test_weights_of_numbers() -> None:

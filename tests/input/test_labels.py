@@ -102,7 +102,7 @@ LABELS: dict[str, tuple[Any, str]] = {
     "infinite": (at(Y + 0.0, 4, np.inf), "contains infinity.*labels must be finite, .*; got inf"),
     "mixed": (at(Y.astype(object), 4, "ant"), "Unknown label type: .*all of one kind; got int, str"),
     "objects": (np.array([{}, set()] * 15, dtype=object), "all of one kind; got dict, set"),
-    "lists": (pd.Series([[1], [2]] * 15), "Unknown label type"),
+    "lists": (pd.Series([[1], [2]] * 15), "Hinge predicts classes; y holds several labels at once"),
     "sequences": (pd.Series([0, ()] * 15), "all of one kind; got int, tuple"),
     "ragged": ([[0], [0, 1]] * 15, "as many labels in every row; got rows of different lengths"),
     "dates": (np.array(["2020-01-01", "2020-01-02"] * 15, dtype="datetime64[D]"), "got date"),

@@ -11,13 +11,13 @@ import pandas as pd
 import scipy.sparse
 
 from harmonium.core.notices import notice
+from harmonium.estimators.input.tags import fewest_rows
 from harmonium.tables import Tags
 from harmonium.tables.column import Column
 
 Task = Literal["number", "class", "labels"]
 TASKS: tuple[Task, ...] = ("number", "class", "labels")
-# Labels that are predicted are those of at least this many rows, and at most this many of them: conventions.
-_FEWEST_ROWS = 10
+# Labels that are predicted are at most this many: a convention.
 _MOST_LABELS = 100
 # Texts that name no class, whatever the other classes are.
 _NO_CLASS = ("", "?")
@@ -88,7 +88,7 @@ def read_target(frame: pd.DataFrame, name: str, task: str | None = None) -> Targ
     if classes is not None:
         _warn_of_odd_classes(column, classes)
         return Target("class", classes)
-    reader = Tags(min_rows=min(_FEWEST_ROWS, max(2, len(column) // 20)), max_features=_MOST_LABELS).bind(column)
+    reader = Tags(min_rows=fewest_rows(len(column)), max_features=_MOST_LABELS).bind(column)
     block = reader.read(column)[0]
     return Target("labels", _labels(scipy.sparse.csr_array(block.matrix), np.asarray(block.present), reader.tags_))
 

@@ -145,8 +145,8 @@ def _read(y: Any) -> RawTarget:
         return RawTarget(np.asarray(y, dtype=object) if is_changed else values)
     except ValueError:
         raise ValueError(
-            "y must have as many labels in every row; got rows of different lengths; pass an indicator matrix for "
-            "several labels at once."
+            "y must have as many labels in every row; got rows of different lengths; pass an indicator matrix or "
+            "a Series of lists for several labels at once."
         ) from None
 
 

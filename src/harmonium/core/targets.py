@@ -116,7 +116,11 @@ class TargetSpec:
     n_columns : int
         Number of columns.
     names : tuple of str, optional
-        Names of the columns, if y has any.
+        Names of the columns, if y has any; for one column of tags, the tags.
+    separator : str, optional
+        Mark between tags, empty for lists. None: y is no column of tags.
+    tag_column : str, optional
+        Name of the column of tags, if it has one.
     """
 
     kind: Kind
@@ -124,6 +128,15 @@ class TargetSpec:
     one_column: bool = True
     n_columns: int = 1
     names: tuple[str, ...] | None = None
+    separator: str | None = None
+    tag_column: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that y had."""
+        if self.separator is None:
+            return self.names or ()
+        return () if self.tag_column is None else (self.tag_column,)
 
     @property
     def n_classes(self) -> list[int]:

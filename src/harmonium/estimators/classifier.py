@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
@@ -24,9 +24,13 @@ from harmonium.estimators.ranking import ranked
 from harmonium.estimators.supervised import Supervised
 from harmonium.estimators.waiting import NO_ROWS, WaitingRows
 from harmonium.heads import Head, Hinge, MultiLabelHinge
+from harmonium.heads.class_weights import ClassWeights
+from harmonium.hidden import HiddenLayer
 from harmonium.kernels.runtime.threads import compute
+from harmonium.objectives import Objective
 from harmonium.persist import saveable
-from harmonium.training import FittedModel
+from harmonium.queries.latent import Output
+from harmonium.training import Driver, FittedModel
 from harmonium.views import Views
 
 
@@ -64,6 +68,9 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     head : Head or str, optional
         What is predicted, and by which loss. Default: `Hinge` for classes, `MultiLabelHinge` for an indicator matrix.
         Its C is the weight of the loss. `LabelView` makes the label one more view.
+    class_weight : "auto", "soft", "balanced", dict of class to weight or None, default="auto"
+        Weight of the rows of a class in the loss: the setting of `Hinge`, where it is explained. It is for a head that
+        has such a setting and leaves it at "auto".
     driver : Driver or str, optional
         How parameters move. Default: `Stochastic` with Adam, a constant step of 0.01, a weight decay of features / rows
         (at most 0.5), an average of the parameters, and batches of a hundredth of the rows, between 10 and 100; below
@@ -88,7 +95,8 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray if y has several columns of classes
-        The classes in sorted order, as everywhere in scikit-learn; for an indicator matrix, the numbers of its columns.
+        The classes in sorted order, as everywhere in scikit-learn; for an indicator matrix, the numbers of its columns,
+        and for a column of tags, the tags.
     output_names_ : ndarray of str
         Names of the columns of y. Only if y was a data frame, or a Series with a name.
     coef_ : ndarray of shape (n_outputs, n_components_)
@@ -145,8 +153,44 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     """
 
     kinds = ("class", "label")
+    settings = {**Supervised.settings, "class_weight": ClassWeights()}
     #: rows that probabilities are to be calibrated on, gathered by `partial_fit`; files do not keep them
     _waiting: WaitingRows = NO_ROWS
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = "auto",
+        *,
+        views: Any = "infer",
+        view_weights: Any = "auto",
+        hidden: HiddenLayer | str | None = None,
+        objective: Objective | str | None = None,
+        head: Head | str | None = None,
+        class_weight: Any = "auto",
+        driver: Driver | str | None = None,
+        validation_fraction: float = 0.15,
+        output: Output = "mean",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_components,
+            views=views,
+            view_weights=view_weights,
+            hidden=hidden,
+            objective=objective,
+            head=head,
+            driver=driver,
+            validation_fraction=validation_fraction,
+            output=output,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
 
     # ---- fitting -------------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -164,8 +208,10 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items. NaN cells and all-NaN rows are missing and are inferred while learning; rows that
             lack every view are left out, with a notice. Rows go by their labels where views have some (see `Views`).
-        y : array-like of shape (n_rows,) or (n_rows, n_columns)
-            Classes; several columns of classes; or, if all are 0 or 1, an indicator matrix of labels. Unknown ones are
+        y : array-like of shape (n_rows,) or (n_rows, n_columns), or name of columns of X
+            Classes; several columns of classes; if all are 0 or 1, an indicator matrix of labels; or a column of tags,
+            lists (cells of a Series) or texts such as "drama|war": a label for each tag that is in enough rows.
+            Categoricals are never tags. Or names of columns of X, which is a data frame then. Unknown ones are
             NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or others are negative too): such rows
             teach the model about the views only. A data frame names the outputs, and ordered categories tell `Ordinal`
             which level comes first. Where both X and y have an index of pandas, rows go by its names.
@@ -193,9 +239,9 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         X : dict, list, Views, Sequences, matrix, data frame, AnnData or MuData
             Views of the same items, as for `fit`.
         y : array-like of shape (n_rows,) or (n_rows, n_columns)
-            Classes or labels, as for `fit`.
+            Classes or labels, as for `fit`; tags that training did not begin with are left out.
         classes : array-like, or list of them if y has several columns, optional
-            All classes there will be; needed in the first call if y does not hold all of them.
+            All classes there will be, or all tags; needed in the first call if y does not hold all of them.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss, as for `fit`.
 
@@ -206,12 +252,13 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         """
         check_settings(self, self.settings)
         before = self._before()
+        separator = None if before is None else self._meaning.separator
         if before is None:
             known = None if classes is None else _listed(classes)
         else:
             self._check_named(classes)
-            known = self._meaning.classes
-        reader = partial(read_classes, known=known)
+            known = self._meaning.classes if separator is None else [self.classes_]
+        reader = partial(read_classes, known=known, separator=separator)
         with compute(self.n_jobs):
             given = read_input(self, X, y, sample_weight, model=before, read_target=reader)
             scores, rows = None if before is None else self._scores(given.views), self._waiting
@@ -244,6 +291,25 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
 
     def _default_head(self, kind: Kind) -> Head:
         return MultiLabelHinge() if kind == "label" else Hinge()
+
+    def _asked_head(self, kind: Kind) -> Head | None:
+        given = super()._asked_head(kind)
+        if self.class_weight is not None and self.class_weight == "auto":
+            return given
+        head = self._default_head(kind) if given is None else given
+        if "class_weight" not in head.settings:
+            raise ValueError(
+                f"class_weight is for heads that weigh classes, such as Hinge(); got {self.class_weight!r} and "
+                f"{type(head).__name__}, which predicts {' or '.join(KINDS[taken] for taken in head.kinds)}; leave it "
+                "out, or weigh rows by sample_weight."
+            )
+        own = head.get_params(deep=False)["class_weight"]
+        if own is None or own != "auto":
+            raise ValueError(
+                f"class_weight may be given once; got {self.class_weight!r} for HarmoniumClassifier and {own!r} for "
+                f"its head, {type(head).__name__}; leave one of them out."
+            )
+        return clone(head).set_params(class_weight=self.class_weight)
 
     def _check_same(self, labels: Labels, before: FittedModel) -> None:
         given, began = labels.meaning, before.meaning
@@ -288,9 +354,11 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
     def classes_(self) -> Any:
         """The classes; a list of them if y has several columns of classes.
 
-        For an indicator matrix, the numbers of its columns.
+        For an indicator matrix, the numbers of its columns; for a column of tags, the tags.
         """
         meaning = self._meaning
+        if meaning.separator is not None:
+            return np.array(meaning.names)
         if meaning.one_column:
             return meaning.classes[0]
         return np.arange(len(meaning.classes)) if meaning.kind == "label" else meaning.classes
@@ -325,7 +393,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         ndarray of shape (n_rows,), or (n_rows, n_columns) if y had columns
             The class of the largest score; for labels 1 where one is predicted, else 0. Where their probabilities are
             cut is chosen on held-out rows, by the ``measure`` of `MultiLabelHinge`. `annotate` returns a fixed number
-            of labels for each row instead.
+            of labels for each row instead; ``classes_[row > 0]`` are the tags of a row, if y was a column of tags.
         """
         lazy = map_blocks(self, "predict", X)
         if lazy is not None:

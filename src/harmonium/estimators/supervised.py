@@ -16,6 +16,7 @@ from harmonium.estimators.harmonium import Harmonium
 from harmonium.estimators.input.known import known_views
 from harmonium.estimators.input.labels import check_length, check_names, in_order_of, without_unknown
 from harmonium.estimators.input.read_input import split_target
+from harmonium.estimators.input.tags import indicator_of_tags
 from harmonium.heads import Head
 from harmonium.hidden import HiddenLayer
 from harmonium.kernels.runtime.threads import compute
@@ -88,6 +89,10 @@ class Supervised(Beside):
         """Return the head for targets of a kind."""
         raise NotImplementedError
 
+    def _asked_head(self, kind: Kind) -> Head | None:
+        """Return the head that the settings ask for, for targets of a kind; None if they leave it to the default."""
+        return as_part(Head, self.head)
+
     def _default_part(self, name: str) -> Part:
         # which kind of targets there will be is not known yet: the first that the estimator predicts
         if name == "head":
@@ -100,11 +105,14 @@ class Supervised(Beside):
 
     def _before(self) -> FittedModel | None:
         """Return the model that training goes on from, with the settings that the head has now."""
-        model, head = super()._before(), as_part(Head, self.head)
-        if model is None or head is None:
-            return model
+        model = super()._before()
+        if model is None:
+            return None
         began = model.head
-        assert began is not None
+        assert began is not None and model.meaning is not None
+        head = self._asked_head(model.meaning.kind)
+        if head is None:
+            return model
         if type(head) is not type(began):
             raise ValueError(
                 f"Training can only go on with the head it began with, {type(began).__name__}; got "
@@ -129,7 +137,7 @@ class Supervised(Beside):
         return problem, data
 
     def _bound_head(self, labels: Labels, before: FittedModel | None) -> Head:
-        kind, given = labels.meaning.kind, as_part(Head, self.head)
+        kind = labels.meaning.kind
         if before is not None:
             head = before.head
             assert head is not None
@@ -138,7 +146,7 @@ class Supervised(Beside):
             check_names(labels.meaning, before.meaning)
             return head
         default = self._default_head(kind)
-        head = default if given is None else given
+        head = self._asked_head(kind) or default
         if kind not in head.kinds:
             takes = " or ".join(KINDS[taken] for taken in head.kinds)
             raise ValueError(
@@ -165,7 +173,8 @@ class Supervised(Beside):
         Returns
         -------
         list of Explanation
-            One for each row: what adds up to its scores, exactly. Numbers are in the units of y.
+            One for each row: what adds up to its scores, exactly. Numbers are in the units of y, or of log(y + c) where
+            they were learned on that scale (``target_scale`` of `EpsilonInsensitive`).
 
         Notes
         -----
@@ -197,6 +206,7 @@ class Supervised(Beside):
         """
         X, y = split_target(X, y)
         y, sample_weight = in_order_of(X, "y", y), in_order_of(X, "sample_weight", sample_weight)
+        y = indicator_of_tags(y, self._meaning)
         y, sample_weight = without_unknown(y, sample_weight, self._meaning.classes or None)
         return super().score(X, y, sample_weight)  # type: ignore[call-arg]  # that of scikit-learn stands between
 

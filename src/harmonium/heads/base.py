@@ -112,6 +112,21 @@ class Head(Part):
         """
         raise NotImplementedError
 
+    def other_scales(self, targets: Targets) -> list[Self]:
+        """Return copies that learn targets on other scales, to be tried on held-out rows.
+
+        Parameters
+        ----------
+        targets : Targets
+            Targets of all training rows, as the head takes them.
+
+        Returns
+        -------
+        list of Head
+            None, unless the head says otherwise.
+        """
+        return []
+
     @property
     def n_outputs_(self) -> int:
         """Number of scores of a row."""

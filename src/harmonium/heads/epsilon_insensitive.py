@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.core.targets import Labels, Targets, TargetSpec
-from harmonium.core.validation import Number
+from harmonium.core.validation import Choice, Number
 from harmonium.heads.linear import LINEAR_PART, LinearHead, LinearPartSetting
 from harmonium.heads.outputs import NumberOutputs
 from harmonium.heads.outputs.constants import Constants
+from harmonium.heads.outputs.log_scale import LogScale, log_scales
 from harmonium.kernels.optim.dual_coordinate_descent import TOLERANCE, solve_epsilon_insensitive
 from harmonium.linear.models import NumberModels
 
@@ -41,6 +42,12 @@ class EpsilonInsensitive(LinearHead):
         penalty and its weight on held-out rows, and needs some; columns of dense views may have curves besides, and
         where rows are few, Nystroem features of a Gaussian kernel may take the place of numbers. "linear" keeps it
         linear in the inputs; False leaves the topics alone, as the paper does, and so does ``solver="alternate"``.
+    target_scale : {"auto", "linear", "log"}, default="auto"
+        Scale that numbers are learned on. "auto" tries logarithms of skewed targets that are never negative, log y and
+        log(y + median), and takes them if the squared errors of a linear model are clearly smaller for held-out rows on
+        the scale of y. "log" is log y, for numbers above 0. Predictions are expected values on the scale of y: Duan's
+        smearing factor, of held-out rows, is in them (without such rows they are medians). Scores, `coef_` and
+        `explain` are in units of the logarithm then.
 
     Attributes
     ----------
@@ -69,6 +76,7 @@ class EpsilonInsensitive(LinearHead):
         **LinearHead.settings,
         "linear_part": LINEAR_PART,
         "epsilon": Number(inclusive=True, remedy="0.1 is usual"),
+        "target_scale": Choice(("auto", "linear", "log"), remedy="'auto' is usual"),
     }
     outputs_: NumberOutputs
 
@@ -79,14 +87,27 @@ class EpsilonInsensitive(LinearHead):
         solver: Literal["joint", "alternate"] = "joint",
         epsilon: float = 0.1,
         linear_part: LinearPartSetting = "auto",
+        target_scale: Literal["auto", "linear", "log"] = "auto",
     ) -> None:
         super().__init__(C, ridge, solver)
         self.linear_part = linear_part
         self.epsilon = epsilon
+        self.target_scale = target_scale
 
     def outputs_of(self, labels: Labels) -> NumberOutputs:
         """Return mean and standard deviation of each output."""
-        return NumberOutputs.standard(labels.targets.values)
+        values = labels.targets.values
+        if self.target_scale != "log":
+            return NumberOutputs.standard(values)
+        every = np.ones(values.shape[1], dtype=bool)
+        return NumberOutputs.standard(values, LogScale.of(values, np.zeros(len(every)), every))
+
+    def other_scales(self, targets: Targets) -> list[Self]:
+        """Return heads of logarithms, for skewed targets whose scale is left open."""
+        if self.target_scale != "auto" or self.outputs_.logs is not None:
+            return []
+        values = self.outputs_.decoded(targets).values
+        return [self.updated(outputs_=NumberOutputs.standard(values, logs)) for logs in log_scales(values)]
 
     def restored_outputs(self, spec: TargetSpec, constants: Constants) -> NumberOutputs:
         """Return mean and standard deviation from the constants."""

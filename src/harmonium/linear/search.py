@@ -218,6 +218,10 @@ class LinearSearch:
         if is_small and self.task.linear.allows_kernel:
             self._along_gamma(found)
 
+    def tuned(self, settings: LinearSettings) -> LinearModel:
+        """Return the best model of some settings but C."""
+        return self._along_C(settings)
+
     def _better_prepared(self, found: LinearModel, **changes: bool) -> LinearModel:
         """Return the better of a model and the best with other features."""
         other = replace(found.settings.preparation, **changes)

@@ -425,7 +425,7 @@ def _target(model: Harmonium, items: pd.DataFrame, target: str | list[str] | Non
     if meaning is None:
         return []
     if target is None:
-        return [name for name in meaning.names or () if name in items.columns]
+        return [name for name in meaning.columns if name in items.columns]
     names = [target] if isinstance(target, str) else list(target)
     lacking = [name for name in names if name not in items.columns]
     if lacking:

@@ -195,6 +195,8 @@ def _check_targets(meaning: TargetSpec) -> None:
         raise ValueError("the classes must be different, and in order")
     if names is not None and len(names) != meaning.n_columns:
         raise ValueError(f"the names of the targets must be {meaning.n_columns} texts")
+    if meaning.separator is not None and (meaning.kind != "label" or names is None):
+        raise ValueError("tags must be labels with names")
     if meaning.one_column != (meaning.n_columns == 1) or len(classes) not in (0, meaning.n_columns):
         raise ValueError(f"the classes must be those of {meaning.n_columns} columns")
     if bool(classes) == (meaning.kind == "number"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,29 @@ from narwhals import to_native
 from harmonium.core.notices import notice
 from harmonium.core.raw_target import check_finite, of_one_kind, plain, read_raw_target
 from harmonium.core.targets import Labels, Targets, TargetSpec
+from harmonium.estimators.input.tags import read_tags
 from harmonium.views.index import counts_rows, is_shuffled_count, row_names, rows_in_order
 
 # Cells of a matrix of labels that are looked at together: for memory only.
 _CELLS_AT_ONCE = 2**20
 
 
-def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = None) -> Labels:
-    """Return classes (one or several columns) or an indicator matrix as `Labels`.
+def read_classes(
+    y: Any, sample_weight: Any, known: list[np.ndarray] | None = None, separator: str | None = None
+) -> Labels:
+    """Return classes (one or several columns), an indicator matrix or a column of tags as `Labels`.
 
-    ``known`` holds the classes that a model already has.
+    ``known`` holds the classes that a model already has, or its tags, whose ``separator`` it has then.
     """
+    tags = known[0].tolist() if known is not None and len(known) == 1 else None
+    tagged = read_tags(y, tags, separator)
+    if tagged is not None:
+        of_tags = tagged.labels(_weights(sample_weight, len(tagged.present)))
+        _check_some_known(bool(of_tags.targets.known.any()))
+        return of_tags
     given = read_raw_target(y)
+    if tags is not None and separator is not None:  # an indicator matrix of the tags
+        known, given = [np.array([0, 1])] * len(tags), replace(given, names=given.names or tuple(tags))
     values = given.values
     weight = _weights(sample_weight, len(values))
     are_labels = known is not None and values.ndim == 2 and _may_be_labels(known)
@@ -33,7 +45,8 @@ def read_classes(y: Any, sample_weight: Any, known: list[np.ndarray] | None = No
         labels[weight <= 0] = -1
         _check_some_known(bool((labels >= 0).any()))
         both = [np.array([0, 1])] * labels.shape[1]
-        return Labels(TargetSpec("label", both, False, labels.shape[1], given.names), Targets(labels, weight))
+        spec = TargetSpec("label", both, False, labels.shape[1], given.names, separator)
+        return Labels(spec, Targets(labels, weight))
     table = values[:, None] if values.ndim == 1 else values
     if known is not None and len(known) != table.shape[1]:
         raise ValueError(

@@ -156,7 +156,7 @@ def names_of_targets(estimator: Any, model: FittedModel) -> set[str]:
 
     Names of columns that it was fitted on, too, are not among them.
     """
-    targets = () if model.meaning is None else model.meaning.names or ()
+    targets = () if model.meaning is None else model.meaning.columns
     return {*targets, *estimator._left_out} - set(getattr(estimator, "feature_names_in_", ()))
 
 

@@ -17,6 +17,7 @@ from harmonium.core.targets import Kind, Targets
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
 from harmonium.heads.outputs.conformal import conformal_quantile
 from harmonium.heads.outputs.constants import Constants, constant
+from harmonium.heads.outputs.log_scale import LogScale
 from harmonium.heads.outputs.thresholds import CUTS, Measure
 
 UNCALIBRATED = np.zeros(0)
@@ -54,6 +55,10 @@ class Outputs:
 
     def encoded(self, targets: Targets) -> Targets:
         """Return targets in the form in which losses take them."""
+        return targets
+
+    def decoded(self, targets: Targets) -> Targets:
+        """Return targets that are `encoded` as the user gave them."""
         return targets
 
     def with_more(self, targets: Targets) -> Self:
@@ -297,11 +302,13 @@ class NumberOutputs(Outputs):
     """Scores of standardised numbers, turned back into the units of the targets.
 
     Factors are the absolute errors of held-out rows, of each output in ascending order, followed by their weights: what
-    intervals of predictions are made of (see `harmonium.heads.outputs.conformal`).
+    intervals of predictions are made of (see `harmonium.heads.outputs.conformal`). ``logs`` are there if some outputs
+    are learned as logarithms: location and scale are those of the logarithms then.
     """
 
     location: np.ndarray
     scale: np.ndarray
+    logs: LogScale | None = None
     kind: ClassVar[Kind] = "number"
 
     @property
@@ -311,14 +318,15 @@ class NumberOutputs(Outputs):
 
     def predict(self, scores: np.ndarray) -> np.ndarray:
         """Return numbers in the units of the targets."""
-        return scores * self.scale + self.location
+        values = scores * self.scale + self.location
+        return values if self.logs is None else self.logs.back(values)
 
     def smooth_loss(self, targets: Targets) -> Loss:
         """Return squared distances."""
         return Squares(targets.values)
 
     def units(self) -> tuple[float | np.ndarray, float | np.ndarray]:
-        """Return scale and location of the targets."""
+        """Return scale and location of the targets, or of their logarithms."""
         return self.scale, self.location
 
     def half_widths(self, interval: float) -> np.ndarray:
@@ -339,10 +347,21 @@ class NumberOutputs(Outputs):
         """Return the same without errors of held-out rows, which are those of the model before."""
         return self.with_factors(UNCALIBRATED)
 
+    def calibrated(self, scores: np.ndarray, targets: Targets) -> Self:
+        """Return the same with errors of held-out rows, and their factor of means of logarithms."""
+        if self.logs is None:
+            return super().calibrated(scores, targets)
+        logs, predicted = (values * self.scale + self.location for values in (targets.values, scores))
+        smeared = replace(self, logs=self.logs.smeared(logs, predicted, targets.weight))
+        return super(NumberOutputs, smeared).calibrated(scores, targets)
+
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
         """Return the absolute errors, and their weights: 0 where a target is unknown."""
         unknown = np.isnan(targets.values)
-        errors = np.where(unknown, 0.0, np.abs(scores - targets.values))
+        distance = scores - targets.values
+        if self.logs is not None:  # on the scale of the user, where intervals are
+            distance = (self.predict(scores) - self.decoded(targets).values) / self.scale
+        errors = np.where(unknown, 0.0, np.abs(distance))
         order = np.argsort(errors, axis=0, kind="stable")
         weights = np.where(unknown, 0.0, targets.weight[:, None])
         sorted_both = [np.take_along_axis(values, order, axis=0) for values in (errors, weights)]
@@ -358,19 +377,28 @@ class NumberOutputs(Outputs):
     @classmethod
     def restored(cls, constants: Constants, n_outputs: int) -> NumberOutputs:
         """Return what `constants` described; raise a ValueError if it is no such thing."""
-        return cls(constant(constants, "location", n_outputs), constant(constants, "scale", n_outputs))
+        location, scale = (constant(constants, name, n_outputs) for name in ("location", "scale"))
+        return cls(location, scale, LogScale.restored(constants, n_outputs))
 
     def constants(self) -> dict[str, np.ndarray]:
         """Return mean and standard deviation of each output."""
-        return super().constants() | {"location": self.location, "scale": self.scale}
+        found = super().constants() | {"location": self.location, "scale": self.scale}
+        return found if self.logs is None else found | self.logs.constants()
 
     @classmethod
-    def standard(cls, values: np.ndarray) -> NumberOutputs:
+    def standard(cls, values: np.ndarray, logs: LogScale | None = None) -> NumberOutputs:
         """Return mean and standard deviation (1 for constants) of each column of targets, over what is known."""
+        values = values if logs is None else logs.to_log(values)
         location, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
         # a spread of a few dozen roundings of float64 (1e-14 of the size) is none
-        return cls(location, np.where(scale > 1e-14 * np.abs(location), scale, 1.0))
+        return cls(location, np.where(scale > 1e-14 * np.abs(location), scale, 1.0), logs)
 
     def encoded(self, targets: Targets) -> Targets:
         """Return standardised targets."""
-        return Targets((targets.values - self.location) / self.scale, targets.weight)
+        values = targets.values if self.logs is None else self.logs.to_log(targets.values)
+        return Targets((values - self.location) / self.scale, targets.weight)
+
+    def decoded(self, targets: Targets) -> Targets:
+        """Return targets in the units of the user."""
+        values = targets.values * self.scale + self.location
+        return Targets(values if self.logs is None else self.logs.inverse(values), targets.weight)

@@ -31,6 +31,7 @@ from harmonium.training.supervised.epoch_search import EpochSearch, HeldOutEpoch
 from harmonium.training.supervised.folds import held_out_folds
 from harmonium.training.supervised.growing import GrownStart, grow_start
 from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
+from harmonium.training.supervised.target_scale import on_better_scale, rescaled_data
 from harmonium.views.data import Data
 
 # Labelled rows below which nothing is held out: a convention.
@@ -118,6 +119,13 @@ def fit_head(
         linear = None
         try:
             linear = _linear_search(problem, known, plan, state)
+            head = problem.known_head if linear is None else on_better_scale(problem.known_head, linear)
+            if head is not problem.known_head:
+                data, known = (rescaled_data(each, problem.known_head, head) for each in (data, known))
+                whole, problem = (replace(each, head=head) for each in (whole, problem))
+                linear = _linear_search(problem, known, plan, state)
+            if linear is not None and head.linear.allows_part and head.linear.allows_kernel:
+                add_curves(linear)
             whole, problem = (_as_linear_model_says(each, linear, plan) for each in (whole, problem))
             if problem.energy.hidden.selection.selects:
                 state.rng = grow_start(
@@ -155,10 +163,7 @@ def _linear_search(problem: Problem, known: Data, plan: Plan, state: _HeadFit) -
     head = problem.known_head
     if not state.folds or not (head.linear.allows_part or plan.weighs_views_of(problem)):
         return None
-    linear = linear_search(head, problem.energy.families, known, state.folds)
-    if head.linear.allows_part and head.linear.allows_kernel:
-        add_curves(linear)
-    return linear
+    return linear_search(head, problem.energy.families, known, state.folds)
 
 
 def _as_linear_model_says(problem: Problem, linear: LinearSearch | None, plan: Plan) -> Problem:
@@ -289,20 +294,21 @@ def with_settings_of(model: FittedModel, head: Head) -> FittedModel:
     began, meaning = model.head, model.meaning
     assert began is not None
     assert meaning is not None
-    _check_linear_part(head, began)
+    _check_settled(head, began)
     bound = head.restored(meaning, began.constants())
     return replace(model, problem=replace(model.problem, head=bound, loss_weight=head.C * model.baseline_nll), C=head.C)
 
 
-def _check_linear_part(head: Head, began: Head) -> None:
-    """Refuse another setting of the linear part, which only a whole fit can choose, or leave out."""
-    # heads that cannot have one have no such setting
-    asked, before = (getattr(one, "linear_part", False) for one in (head, began))
-    if asked != before:
-        raise ValueError(
-            f"Training can only go on with the linear part it began with, linear_part={before!r}; got "
-            f"linear_part={asked!r}; set it back, or fit with warm_start=False."
-        )
+def _check_settled(head: Head, began: Head) -> None:
+    """Refuse other settings of what only a whole fit can choose: the linear part, and the scale of targets."""
+    for name, what in (("linear_part", "linear part"), ("target_scale", "scale of targets")):
+        # heads that cannot have one have no such setting
+        asked, before = (getattr(one, name, False) for one in (head, began))
+        if asked != before:
+            raise ValueError(
+                f"Training can only go on with the {what} it began with, {name}={before!r}; got {name}={asked!r}; "
+                "set it back, or fit with warm_start=False."
+            )
 
 
 def _judged(
