@@ -15,7 +15,7 @@ from scipy.special import expit, softmax
 from harmonium.additive.losses import Logistic, Loss, Softmax, Squares
 from harmonium.core.targets import Kind, Targets
 from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
-from harmonium.heads.outputs.conformal import conformal_quantile
+from harmonium.heads.outputs.conformal import HeldOutRows, conformal_quantile
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.heads.outputs.thresholds import CUTS, Measure
 
@@ -106,8 +106,8 @@ class Outputs:
         """Return the loss of scores on the scale that `comparable` leads to; None if curves cannot learn by one."""
         return None
 
-    def half_widths(self, interval: float) -> np.ndarray:
-        """Return how far intervals of predicted numbers reach to both sides, for each column."""
+    def intervals(self, scores: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return lower and upper ends of the intervals of a probability, for each row and column."""
         raise NotImplementedError
 
     def units(self) -> tuple[float | np.ndarray, float | np.ndarray]:
@@ -296,8 +296,9 @@ class LabelOutputs(Outputs):
 class NumberOutputs(Outputs):
     """Scores of standardised numbers, turned back into the units of the targets.
 
-    Factors are the absolute errors of held-out rows, of each output in ascending order, followed by their weights: what
-    intervals of predictions are made of (see `harmonium.heads.outputs.conformal`).
+    Factors are what intervals of predictions are made of (see `harmonium.heads.outputs.conformal`): scores of held-out
+    rows, of each output in ascending order, their targets and their weights, shape (3, rows, outputs). Files of 0.2.0
+    have absolute errors in ascending order, followed by their weights, shape (2 · rows · outputs,).
     """
 
     location: np.ndarray
@@ -321,8 +322,8 @@ class NumberOutputs(Outputs):
         """Return scale and location of the targets."""
         return self.scale, self.location
 
-    def half_widths(self, interval: float) -> np.ndarray:
-        """Return how far intervals of a probability reach to both sides, for each output, in the units of y.
+    def intervals(self, scores: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the intervals of a probability, in the units of y.
 
         They are infinite if too few rows were held out for such a probability.
         """
@@ -331,29 +332,37 @@ class NumberOutputs(Outputs):
                 "Intervals need the errors of held-out rows; no rows were held out when the model was last trained; "
                 "fit 10 rows or more with a validation_fraction such as 0.15, without warm_start or partial_fit."
             )
-        errors, weights = self.factors.reshape(2, -1, len(self.scale))
-        columns = zip(errors.T, weights.T, strict=True)
-        return self.scale * [conformal_quantile(error, weight, interval) for error, weight in columns]
+        if self.factors.ndim == 1:
+            errors, weights = self.factors.reshape(2, -1, len(self.scale))
+            half = np.array([conformal_quantile(*each, level) for each in zip(errors.T, weights.T, strict=True)])
+            return self.predict(scores - half), self.predict(scores + half)
+        columns = zip(np.moveaxis(self.factors, 2, 0), scores.T, strict=True)
+        lower, upper = zip(*(HeldOutRows.of(*kept).intervals(column, level) for kept, column in columns), strict=True)
+        return self.predict(np.stack(lower, axis=1)), self.predict(np.stack(upper, axis=1))
 
     def with_more(self, targets: Targets) -> Self:
         """Return the same without errors of held-out rows, which are those of the model before."""
         return self.with_factors(UNCALIBRATED)
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """Return the absolute errors, and their weights: 0 where a target is unknown."""
+        """Return scores in ascending order, targets, and their weights: 0 where a target is unknown."""
         unknown = np.isnan(targets.values)
-        errors = np.where(unknown, 0.0, np.abs(scores - targets.values))
-        order = np.argsort(errors, axis=0, kind="stable")
         weights = np.where(unknown, 0.0, targets.weight[:, None])
-        sorted_both = [np.take_along_axis(values, order, axis=0) for values in (errors, weights)]
-        return np.stack(sorted_both).astype(np.float64).ravel()
+        order = np.argsort(scores, axis=0, kind="stable")
+        found = scores, np.where(unknown, 0.0, targets.values), weights
+        return np.stack([np.take_along_axis(values, order, axis=0) for values in found]).astype(np.float64)
 
     def accepts(self, factors: np.ndarray) -> bool:
-        """Return whether there are finite errors and weights for each output."""
-        if factors.ndim != 1 or factors.size % (2 * len(self.scale)) or not np.isfinite(factors).all():
+        """Return whether there are finite numbers of held-out rows for each output, in order."""
+        if not np.isfinite(factors).all():
             return False
-        errors = factors.reshape(2, -1, len(self.scale))[0]
-        return bool((factors >= 0).all() and (np.diff(errors, axis=0) >= 0).all())
+        if factors.ndim == 1 and not factors.size % (2 * len(self.scale)):
+            in_order, weights = factors.reshape(2, -1, len(self.scale))
+        elif factors.ndim == 3 and factors.shape[::2] == (3, len(self.scale)):
+            in_order, weights = factors[0], factors[2]
+        else:
+            return False
+        return bool((weights >= 0).all() and (np.diff(in_order, axis=0) >= 0).all())
 
     @classmethod
     def restored(cls, constants: Constants, n_outputs: int) -> NumberOutputs:
