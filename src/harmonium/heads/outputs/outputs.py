@@ -14,7 +14,7 @@ from scipy.special import expit, softmax
 
 from harmonium.additive.losses import Logistic, Loss, Softmax, Squares
 from harmonium.core.targets import Kind, Targets
-from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
+from harmonium.heads.outputs.calibration import MarginScaling, fit_sigmoid, fit_sigmoids, fit_temperature
 from harmonium.heads.outputs.conformal import HeldOutRows, conformal_quantile
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.heads.outputs.thresholds import CUTS, Measure
@@ -123,7 +123,9 @@ class Outputs:
 class ClassOutputs(Outputs):
     """A score for each class, columns of classes side by side; the class of the largest score is predicted.
 
-    Probabilities are softmax(a · scores), with one factor a for each column (temperature scaling, Guo et al. 2017).
+    Probabilities are softmax(a · scores), with a factor a of each column that depends on the margin of the row (see
+    `MarginScaling`). Factors are those of the scaling, shape (3, columns); files of 0.2.0 have one factor for each
+    column (temperature scaling, Guo et al. 2017).
     """
 
     n_classes: Sequence[int]
@@ -133,11 +135,6 @@ class ClassOutputs(Outputs):
     def n_scores(self) -> int:
         """Number of classes of all columns."""
         return sum(self.n_classes)
-
-    @property
-    def n_factors(self) -> int:
-        """Number of factors: one for each column."""
-        return len(self.n_classes)
 
     def columns(self) -> list[slice]:
         """Return which scores belong to each column."""
@@ -155,24 +152,32 @@ class ClassOutputs(Outputs):
 
     def probabilities(self, scores: np.ndarray) -> list[np.ndarray]:
         """Return softmax(a · scores)."""
-        used = self.factors if len(self.factors) else np.ones(len(self.n_classes))
+        scalings = [MarginScaling(*each) for each in self.factors.T.reshape(len(self.n_classes), -1)]
         return [
-            softmax(factor * scores[:, column].astype(np.float64), axis=1)
-            for column, factor in zip(self.columns(), used, strict=True)
+            softmax(scaling.scaled(scores[:, column].astype(np.float64)), axis=1)
+            for column, scaling in zip(self.columns(), scalings, strict=True)
         ]
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """Return one factor for each column."""
-        return np.array(
-            [
-                fit_temperature(scores[:, column], targets.values[:, number], targets.weight)
-                for number, column in enumerate(self.columns())
-            ]
-        )
+        """Return factor, power and unit for each column."""
+        found = [MarginScaling.fitted(*each, targets.weight) for each in self._by_column(scores, targets)]
+        return np.array([(each.factor, each.power, each.unit) for each in found]).T
+
+    def accepts(self, factors: np.ndarray) -> bool:
+        """Return whether there is one factor for each column, or a scaling with a unit above 0."""
+        number = len(self.n_classes)
+        if factors.shape not in ((0,), (number,), (3, number)) or not np.isfinite(factors).all():
+            return False
+        return factors.ndim == 1 or bool((factors[2] > 0).all())
 
     def comparable(self, scores: np.ndarray, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
         """Return the factors of log-probabilities, one for all classes of a column."""
-        return np.repeat(self.calibrate(scores, targets), self.n_classes), np.zeros(scores.shape[1])
+        factors = [fit_temperature(*each, targets.weight) for each in self._by_column(scores, targets)]
+        return np.repeat(factors, self.n_classes), np.zeros(scores.shape[1])
+
+    def _by_column(self, scores: np.ndarray, targets: Targets) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return scores and classes of each column."""
+        return [(scores[:, column], targets.values[:, number]) for number, column in enumerate(self.columns())]
 
     def smooth_loss(self, targets: Targets) -> Loss:
         """Return the negative log-likelihood of classes."""
