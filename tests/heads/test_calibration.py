@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit, log_expit
+from scipy.optimize import approx_fprime, minimize
+from scipy.special import expit, log_expit, log_softmax, softmax
 from scipy.stats import rankdata
 from sklearn.calibration import _SigmoidCalibration
 
 from harmonium.core.targets import Targets
 from harmonium.heads.outputs import ClassOutputs, LabelOutputs, LevelOutputs
-from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
+from harmonium.heads.outputs.calibration import MarginScaling, fit_sigmoid, fit_sigmoids, fit_temperature
 
 
 @pytest.mark.parametrize("factor", [0.2, 1.0, 5.0])
@@ -34,6 +35,55 @@ def test_temperature_recovers_a_known_factor(factor: float) -> None:
     # a row of weight 2 counts as two rows
     twice = fit_temperature(np.repeat(scores[100:400], 2, axis=0), np.repeat(classes[100:400], 2), np.ones(600))
     assert fit_temperature(scores[100:400], classes[100:400], np.full(300, 2.0)) == pytest.approx(twice, rel=1e-3)
+
+
+@pytest.mark.parametrize("power", [-0.4, 0.0, 0.8])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_margin_scaling_recovers_a_known_power(power: float, n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(100_000, n_classes))
+    truth = MarginScaling(1.5, power, 0.9)
+    classes = np.argmax(truth.scaled(scores) + rng.gumbel(size=scores.shape), axis=1)
+    found = MarginScaling.fitted(scores, classes, np.ones(100_000))
+    assert found.power == pytest.approx(power, abs=0.06)
+    probability = softmax(found.scaled(scores), axis=1)
+    np.testing.assert_allclose(probability, softmax(truth.scaled(scores), axis=1), atol=0.03)
+    # rows keep the order of their scores, and of two classes a larger score is a larger probability
+    np.testing.assert_array_equal(np.argsort(probability, axis=1), np.argsort(scores, axis=1))
+    if n_classes == 2:
+        ahead = np.argsort(scores[:, 1] - scores[:, 0], kind="stable")
+        assert (np.diff(probability[ahead, 1]) >= 0).all()
+
+
+def test_margin_scaling_is_the_most_probable_one() -> None:
+    """Of all factors and powers, by a search without slopes over the loss as it is written."""
+    rng = np.random.default_rng(0)
+    scores, weight = rng.normal(size=(60, 3)), rng.uniform(0.5, 2.0, size=60)
+    classes = np.argmax(2 * scores + rng.gumbel(size=scores.shape), axis=1)
+    classes[:5] = -1
+    found = MarginScaling.fitted(scores, classes, weight)
+    rows = classes >= 0
+    n_seen = np.bincount(classes[rows], weight[rows], 3)[classes[rows]]
+    aims = np.repeat((1 / (n_seen + 2) / 2)[:, None], 3, axis=1)
+    aims[np.arange(55), classes[rows]] = (n_seen + 1) / (n_seen + 2)
+
+    def loss(point: np.ndarray) -> float:
+        scaled = MarginScaling(np.exp(point[0]), point[1], found.unit).scaled(scores[rows])
+        return -float(weight[rows] @ (aims * log_softmax(scaled, axis=1)).sum(axis=1)) + point[1] ** 2 / (2 * 0.5**2)
+
+    best = minimize(loss, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9}).x
+    assert (np.log(found.factor), found.power) == pytest.approx(best, abs=1e-3)
+    np.testing.assert_allclose(approx_fprime(best, loss, 1e-6), 0, atol=1e-2)
+
+
+def test_one_factor_for_each_column_is_that_of_older_files() -> None:
+    """0.2.0 kept temperatures."""
+    scores = np.random.default_rng(0).normal(size=(9, 5))
+    outputs = ClassOutputs([2, 3]).with_factors(np.array([2.0, 0.5]))
+    for found, column, factor in zip(outputs.probabilities(scores), outputs.columns(), (2.0, 0.5), strict=True):
+        np.testing.assert_allclose(found, softmax(factor * scores[:, column], axis=1))
+    for wrong in (np.ones(3), np.ones((2, 2)), np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]), np.full((3, 2), np.nan)):
+        assert not outputs.accepts(wrong)
 
 
 @pytest.mark.parametrize(("factor", "shift"), [(0.3, -1.0), (1.0, 0.0), (4.0, 2.0)])
@@ -79,6 +129,7 @@ def test_nothing_to_calibrate_by_leaves_scores_as_they_are() -> None:
     scores = np.random.default_rng(0).normal(size=(5, 3))
     assert fit_temperature(scores, np.full(5, -1), np.ones(5)) == 1.0
     assert fit_temperature(scores, np.zeros(5, dtype=int), np.zeros(5)) == 1.0
+    assert MarginScaling.fitted(scores, np.full(5, -1), np.ones(5)) == MarginScaling()
     unknown = np.full((5, 3), np.nan)
     assert fit_sigmoid(scores, unknown, np.ones(5)) == (1.0, 0.0)
     outputs = LabelOutputs(np.full(3, 0.5), np.full(3, 9.0), "example_f1")

@@ -225,9 +225,11 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
     def predict(self, X: Any, interval: float | None = None) -> Any:
         """Return the expected numbers, in the units of y, and their intervals.
 
-        Intervals, if they are asked for, are as wide as the errors of held-out rows tell (split-conformal prediction):
-        the numbers of new rows that are like those of training lie in them with the probability that is asked for,
-        whatever the law of the errors. That holds on average over rows: all intervals of an output are of one width.
+        Intervals, if they are asked for, reach as far to either side as the errors of held-out rows with predictions
+        nearby tell (conformal prediction): the numbers of new rows that are like those of training lie in them with the
+        probability that is asked for, whatever the law of the errors. That holds on average over rows, and nearly so
+        over rows with like predictions if many rows were held out. If y has few different values, such as ratings,
+        no end is beyond the lowest or highest of them.
 
         Parameters
         ----------
@@ -257,14 +259,14 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         if interval is None:
             return self._shaped(self._head.outputs_.predict(self._scores(X)))
         INTERVAL.check("predict", "interval", interval)
-        half = self._head.outputs_.half_widths(interval)
-        if not np.isfinite(half).all():
+        outputs, scores = self._head.outputs_, self._scores(X)
+        found = NumberInterval(outputs.predict(scores), *outputs.intervals(scores, interval))
+        if not np.isfinite(found.upper).all():
             raise ValueError(
                 f"predict needs an interval that held-out rows can tell; got {interval:g}, for which too few of them "
                 "were held out; ask for a smaller one, or fit more rows."
             )
-        values = self._head.outputs_.predict(self._scores(X))
-        return NumberInterval(*(self._shaped(part) for part in (values, values - half, values + half)))
+        return NumberInterval(*(self._shaped(part) for part in found))
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
         """Return values with the dimensions of y."""

@@ -54,7 +54,7 @@ class EpsilonInsensitive(LinearHead):
     n_outputs_ : int
         Number of numbers to predict.
     outputs_ : NumberOutputs
-        Mean and standard deviation of each, over the rows where it is known; and the absolute errors of held-out rows,
+        Mean and standard deviation of each, over the rows where it is known; and scores and targets of held-out rows,
         of which intervals are made.
 
     References

@@ -49,6 +49,8 @@ _FEW_ROWS = 20_000
 # Numbers that the features may have together: beyond, the model learns from a part of the rows. A convention; they take
 # about 12 bytes each.
 _MAX_NUMBERS = 50_000_000
+# Share of all rows that are left out at a time for scores like those of new rows: a convention.
+_LEFT_OUT = 0.1
 
 #: training rows and held-out rows of each fold
 Folds = list[tuple[np.ndarray, np.ndarray]]
@@ -143,6 +145,7 @@ class LinearSearch:
     targets: Targets
     tried: list[LinearModel] = field(default_factory=list)
     curved: LinearModel | None = None
+    _gains: list[tuple[LinearSettings, np.ndarray]] = field(default_factory=list)
 
     def best(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
         """Return the model with the smallest error on some of the held-out rows, or a simpler one that is as good.
@@ -292,6 +295,26 @@ class LinearSearch:
         rows = rows[self.all_targets.counting[rows]]
         rows = rows[:: -(-len(rows) // max_rows)]
         return self.task.linear.solve(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
+
+    def scores_as_of_new_rows(self, model: LinearModel) -> np.ndarray:
+        """Return scores of the held-out rows by models of nearly all other rows, with the settings of a model.
+
+        Folds leave out up to half of the rows, and a linear model of so few is worse, and its scores are smaller, than
+        the one of all rows that new rows meet. Curves stay those of the folds.
+        """
+        for settings, gain in self._gains:
+            if settings == model.settings:
+                return model.scores + gain
+        settings, features = model.settings, self.features(model.settings)
+        held, everyone = np.concatenate([rows for _, rows in self.folds]), np.arange(len(self.all_targets.weight))
+        n_parts = max(1, round(len(held) / (_LEFT_OUT * self.all_targets.counting.sum())))
+        by_chance = np.random.default_rng(0).permutation(len(held))
+        gain = -self._try(settings).scores
+        for part in np.array_split(by_chance, n_parts):
+            weights, bias = self.solve(settings, features, np.setdiff1d(everyone, held[part]))
+            gain[part] += features[held[part]] @ weights + bias
+        self._gains.append((settings, gain))
+        return model.scores + gain
 
     def _suits(self, loss: LinearLoss, preparation: Preparation) -> bool:
         n_features = sum(scaler.n_features for scaler in self.views.scalers(preparation).values())

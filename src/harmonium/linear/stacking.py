@@ -42,7 +42,8 @@ class Stack:
     alpha : float
         Stacking weight of the units, between 0 and 1.
     scores : ndarray of shape (rows, outputs)
-        Scores of the held-out rows, one fold after the other; those of a fold by what the other folds choose.
+        Scores of the held-out rows, one fold after the other; those of a fold by what the other folds choose, with a
+        linear model of nearly all other rows.
     share_of_curves : float
         Share of curves in what the linear part adds.
     """
@@ -73,7 +74,12 @@ def stacked(search: LinearSearch, scores: list[np.ndarray]) -> Stack:
     """
     units = np.concatenate(scores)
     best = _choice(search, units, np.arange(len(units)))
-    held_out = _by_other_folds([len(part) for part in scores], lambda rows: _choice(search, units, rows).scores(units))
+
+    def scores_of_best(rows: np.ndarray) -> np.ndarray:
+        choice = _choice(search, units, rows)
+        return choice.mixed(units, search.scores_as_of_new_rows(choice.linear)[: len(units)])
+
+    held_out = _by_other_folds([len(part) for part in scores], scores_of_best)
     if best.alpha == 1:
         return Stack(None, np.zeros(units.shape[1]), 1.0, held_out)
     part, bias = search.linear_part(best.linear, (1 - best.alpha) * best.factor)
@@ -84,7 +90,9 @@ def stacked(search: LinearSearch, scores: list[np.ndarray]) -> Stack:
 def linear_alone(search: LinearSearch) -> Stack:
     """Return the best linear part with an alpha of zero, as not all folds have scores of the units."""
     best = search.best()
-    held_out = _by_other_folds([len(held) for _, held in search.folds], lambda rows: search.best(rows).scores)
+    held_out = _by_other_folds(
+        [len(held) for _, held in search.folds], lambda rows: search.scores_as_of_new_rows(search.best(rows))
+    )
     part, bias = search.linear_part(best, np.ones(held_out.shape[1]))
     return Stack(part, bias, 0.0, held_out, best.share_of_curves)
 
@@ -122,7 +130,10 @@ class _Choice:
 
     def scores(self, units: np.ndarray) -> np.ndarray:
         """Return scores of the first held-out rows, of which those of the units are given."""
-        linear = self.linear.scores[: len(units)]
+        return self.mixed(units, self.linear.scores[: len(units)])
+
+    def mixed(self, units: np.ndarray, linear: np.ndarray) -> np.ndarray:
+        """Return scores of units and linear models, mixed."""
         return self.alpha * units + (1 - self.alpha) * (linear * self.factor + self.shift)
 
 

@@ -29,7 +29,7 @@ def prediction_table(model: Any, X: Any) -> pd.DataFrame:
     DataFrame
         A row for each item, in order. ``prediction`` is a class, a number, or the labels as a list. Beside it stand
         ``probability``, that of the class; ``lower`` and ``upper``, between which the number lies with a probability of
-        0.9, where enough rows were held out to tell; or the probability of each label under its name. If there are
+        0.9, if enough rows were held out to tell; or the probability of each label under its name. If there are
         several targets, the names of columns begin with theirs.
 
     Raises
@@ -65,17 +65,14 @@ def _labels(model: Any, X: Any) -> pd.DataFrame:
 def _numbers(model: Any, X: Any) -> pd.DataFrame:
     meaning = model.fitted_.meaning
     try:
-        half = model.fitted_.head.outputs_.half_widths(_INTERVAL)
-    except ValueError:  # no rows were held out, or the head predicts levels
-        half = np.full(meaning.n_columns, np.inf)
-    values = np.asarray(model.predict(X), dtype=np.float64).reshape(-1, meaning.n_columns)
+        found = model.predict(X, interval=_INTERVAL)._asdict()
+    except ValueError:  # no rows, or too few, were held out, or the head predicts levels
+        found = {"prediction": model.predict(X)}
     columns = {}
     for number in range(meaning.n_columns):
-        name = _prefix(meaning, number)
-        columns[f"{name}prediction"] = values[:, number]
-        if np.isfinite(half[number]):
-            columns[f"{name}lower"] = values[:, number] - half[number]
-            columns[f"{name}upper"] = values[:, number] + half[number]
+        for name, values in found.items():
+            by_column = np.asarray(values, dtype=np.float64).reshape(-1, meaning.n_columns)
+            columns[f"{_prefix(meaning, number)}{name}"] = by_column[:, number]
     return pd.DataFrame(columns)
 
 

@@ -1,4 +1,4 @@
-"""Calibration: probabilities from scores, by temperature and Platt scaling on held-out rows.
+"""Calibration: probabilities from scores, by temperature, margin and Platt scaling on held-out rows.
 
 Targets are smoothed as by Platt (1999), Probabilistic outputs for support vector machines, §2.2: what was seen n times,
 each time without mistake, is seen again with probability (n + 1) / (n + 2). So rows that scores separate perfectly make
@@ -13,6 +13,10 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_expit, logsumexp
 
+# Margin scaling, all by convention: bounds of log factors; bounds of powers, above -1 so that a larger margin is a
+# larger probability; width of the prior of powers around 0; and the margin, in units of their mean, below which all
+# are alike.
+_LOG_FACTORS, _POWERS, _POWER_WIDTH, _SMALLEST_MARGIN = (-7.0, 7.0), (-0.9, 3.0), 0.5, 0.01
 # Calibration of single labels, all by convention: where the widths of the prior start and may go, in log factors and
 # log-odds; rounds of the EM algorithm at most, and the change below which it ends; bounds of log factors and shifts;
 # how often a step that does not help is halved.
@@ -70,8 +74,75 @@ def fit_temperature(scores: np.ndarray, classes: np.ndarray, weight: np.ndarray)
         factor = np.exp(log_factor)
         return float(weight[rows] @ (logsumexp(factor * scores, axis=1) - factor * truth))
 
-    # factors of up to e⁷, or about 1,000: a convention, as scores without any spread ask for infinite ones
-    return float(np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x))
+    # factors of up to e⁷, or about 1,000, as scores without any spread ask for infinite ones
+    return float(np.exp(minimize_scalar(loss, bounds=_LOG_FACTORS, method="bounded").x))
+
+
+@dataclass(frozen=True)
+class MarginScaling:
+    """Factor of the scores of a row that depends on its margin m, by which the largest is ahead: a (m / unit)^power.
+
+    Scores that learn by margins, not by likelihoods, are no log-probabilities up to one factor: beyond some margin,
+    rows are surer, or less sure, than in proportion to it. The order of a row's scores stays as it is.
+    """
+
+    factor: float = 1.0
+    power: float = 0.0
+    unit: float = 1.0
+
+    def scaled(self, scores: np.ndarray) -> np.ndarray:
+        """Return log-probabilities up to a number for each row, the largest being zero."""
+        below = scores - scores.max(axis=1, keepdims=True)
+        return self.factor * np.exp(self.power * self.log_margins(scores))[:, None] * below
+
+    def log_margins(self, scores: np.ndarray) -> np.ndarray:
+        """Return log(m / unit) of each row."""
+        if scores.shape[1] < 2:
+            return np.zeros(len(scores))
+        second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+        return np.log(np.maximum((first - second) / self.unit, _SMALLEST_MARGIN))
+
+    @classmethod
+    def fitted(cls, scores: np.ndarray, classes: np.ndarray, weight: np.ndarray) -> MarginScaling:
+        """Return the scaling that makes the held-out classes most probable; class -1 is unknown.
+
+        Examples
+        --------
+        >>> scores = np.array([[1.0, 0.0]] * 400)
+        >>> MarginScaling.fitted(scores, np.array([0, 0, 0, 1] * 100), np.ones(400)).scaled(scores)[0].round(1).tolist()
+        [0.0, -1.1]
+        """
+        rows = np.flatnonzero((classes >= 0) & (weight > 0))
+        factor = fit_temperature(scores, classes, weight)
+        if not len(rows) or scores.shape[1] < 2:
+            return cls(factor)
+        scores, classes, weight = scores[rows].astype(np.float64), classes[rows], weight[rows]
+        second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+        start = cls(factor, 0.0, float(np.average(first - second, weights=weight)) or 1.0)
+        found = _most_probable_scaling(start, scores, smoothed_classes(classes, weight, scores.shape[1]), weight)
+        return cls(float(np.exp(found[0])), float(found[1]), start.unit)
+
+
+def _most_probable_scaling(
+    start: MarginScaling, scores: np.ndarray, aims: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Return log factor and power, most probable under a normal prior of the power."""
+    log_margins = start.log_margins(scores)
+    below = scores - scores.max(axis=1, keepdims=True)
+    truth = (below * aims).sum(axis=1)
+
+    def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
+        factor = np.exp(point[0] + point[1] * log_margins)
+        scaled = factor[:, None] * below
+        normaliser = logsumexp(scaled, axis=1)
+        expected = (np.exp(scaled - normaliser[:, None]) * below).sum(axis=1)
+        slope = weight * factor * (expected - truth)
+        penalty = 0.5 * (point[1] / _POWER_WIDTH) ** 2
+        gradient = np.array([slope.sum(), slope @ log_margins + point[1] / _POWER_WIDTH**2])
+        return float(weight @ (normaliser - factor * truth)) + penalty, gradient
+
+    first = np.array([np.log(start.factor), 0.0])
+    return minimize(loss, first, jac=True, method="L-BFGS-B", bounds=[_LOG_FACTORS, _POWERS]).x
 
 
 def fit_sigmoid(scores: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> tuple[float, float]:

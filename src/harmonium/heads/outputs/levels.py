@@ -51,7 +51,7 @@ class LevelOutputs(Outputs):
         """Return numbers of the levels, -1 where they are unknown."""
         return Targets(_codes(self.levels, targets.values)[:, None], targets.weight)
 
-    def half_widths(self, interval: float) -> np.ndarray:
+    def intervals(self, scores: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Refuse intervals, as levels are no numbers that one is off by."""
         raise ValueError(
             "Intervals need a head that predicts numbers by how far it is off; got Ordinal; fit with "

@@ -14,8 +14,8 @@ from scipy.special import expit, softmax
 
 from harmonium.additive.losses import Logistic, Loss, Softmax, Squares
 from harmonium.core.targets import Kind, Targets
-from harmonium.heads.outputs.calibration import fit_sigmoid, fit_sigmoids, fit_temperature
-from harmonium.heads.outputs.conformal import conformal_quantile
+from harmonium.heads.outputs.calibration import MarginScaling, fit_sigmoid, fit_sigmoids, fit_temperature
+from harmonium.heads.outputs.conformal import HeldOutRows, conformal_quantile
 from harmonium.heads.outputs.constants import Constants, constant
 from harmonium.heads.outputs.log_scale import LogScale
 from harmonium.heads.outputs.thresholds import CUTS, Measure
@@ -111,8 +111,8 @@ class Outputs:
         """Return the loss of scores on the scale that `comparable` leads to; None if curves cannot learn by one."""
         return None
 
-    def half_widths(self, interval: float) -> np.ndarray:
-        """Return how far intervals of predicted numbers reach to both sides, for each column."""
+    def intervals(self, scores: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return lower and upper ends of the intervals of a probability, for each row and column."""
         raise NotImplementedError
 
     def units(self) -> tuple[float | np.ndarray, float | np.ndarray]:
@@ -128,7 +128,9 @@ class Outputs:
 class ClassOutputs(Outputs):
     """A score for each class, columns of classes side by side; the class of the largest score is predicted.
 
-    Probabilities are softmax(a · scores), with one factor a for each column (temperature scaling, Guo et al. 2017).
+    Probabilities are softmax(a · scores), with a factor a of each column that depends on the margin of the row (see
+    `MarginScaling`). Factors are those of the scaling, shape (3, columns); files of 0.2.0 have one factor for each
+    column (temperature scaling, Guo et al. 2017).
     """
 
     n_classes: Sequence[int]
@@ -138,11 +140,6 @@ class ClassOutputs(Outputs):
     def n_scores(self) -> int:
         """Number of classes of all columns."""
         return sum(self.n_classes)
-
-    @property
-    def n_factors(self) -> int:
-        """Number of factors: one for each column."""
-        return len(self.n_classes)
 
     def columns(self) -> list[slice]:
         """Return which scores belong to each column."""
@@ -160,24 +157,32 @@ class ClassOutputs(Outputs):
 
     def probabilities(self, scores: np.ndarray) -> list[np.ndarray]:
         """Return softmax(a · scores)."""
-        used = self.factors if len(self.factors) else np.ones(len(self.n_classes))
+        scalings = [MarginScaling(*each) for each in self.factors.T.reshape(len(self.n_classes), -1)]
         return [
-            softmax(factor * scores[:, column].astype(np.float64), axis=1)
-            for column, factor in zip(self.columns(), used, strict=True)
+            softmax(scaling.scaled(scores[:, column].astype(np.float64)), axis=1)
+            for column, scaling in zip(self.columns(), scalings, strict=True)
         ]
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """Return one factor for each column."""
-        return np.array(
-            [
-                fit_temperature(scores[:, column], targets.values[:, number], targets.weight)
-                for number, column in enumerate(self.columns())
-            ]
-        )
+        """Return factor, power and unit for each column."""
+        found = [MarginScaling.fitted(*each, targets.weight) for each in self._by_column(scores, targets)]
+        return np.array([(each.factor, each.power, each.unit) for each in found]).T
+
+    def accepts(self, factors: np.ndarray) -> bool:
+        """Return whether there is one factor for each column, or a scaling with a unit above 0."""
+        number = len(self.n_classes)
+        if factors.shape not in ((0,), (number,), (3, number)) or not np.isfinite(factors).all():
+            return False
+        return factors.ndim == 1 or bool((factors[2] > 0).all())
 
     def comparable(self, scores: np.ndarray, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
         """Return the factors of log-probabilities, one for all classes of a column."""
-        return np.repeat(self.calibrate(scores, targets), self.n_classes), np.zeros(scores.shape[1])
+        factors = [fit_temperature(*each, targets.weight) for each in self._by_column(scores, targets)]
+        return np.repeat(factors, self.n_classes), np.zeros(scores.shape[1])
+
+    def _by_column(self, scores: np.ndarray, targets: Targets) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return scores and classes of each column."""
+        return [(scores[:, column], targets.values[:, number]) for number, column in enumerate(self.columns())]
 
     def smooth_loss(self, targets: Targets) -> Loss:
         """Return the negative log-likelihood of classes."""
@@ -301,9 +306,10 @@ class LabelOutputs(Outputs):
 class NumberOutputs(Outputs):
     """Scores of standardised numbers, turned back into the units of the targets.
 
-    Factors are the absolute errors of held-out rows, of each output in ascending order, followed by their weights: what
-    intervals of predictions are made of (see `harmonium.heads.outputs.conformal`). ``logs`` are there if some outputs
-    are learned as logarithms: location and scale are those of the logarithms then.
+    Factors are what intervals of predictions are made of (see `harmonium.heads.outputs.conformal`): scores of held-out
+    rows, of each output in ascending order, their targets and their weights, shape (3, rows, outputs). Files of 0.2.0
+    have absolute errors in ascending order, followed by their weights, shape (2 · rows · outputs,). ``logs`` are there
+    if some outputs are learned as logarithms: location and scale are those of the logarithms then.
     """
 
     location: np.ndarray
@@ -329,8 +335,8 @@ class NumberOutputs(Outputs):
         """Return scale and location of the targets, or of their logarithms."""
         return self.scale, self.location
 
-    def half_widths(self, interval: float) -> np.ndarray:
-        """Return how far intervals of a probability reach to both sides, for each output, in the units of y.
+    def intervals(self, scores: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the intervals of a probability, in the units of y.
 
         They are infinite if too few rows were held out for such a probability.
         """
@@ -339,9 +345,13 @@ class NumberOutputs(Outputs):
                 "Intervals need the errors of held-out rows; no rows were held out when the model was last trained; "
                 "fit 10 rows or more with a validation_fraction such as 0.15, without warm_start or partial_fit."
             )
-        errors, weights = self.factors.reshape(2, -1, len(self.scale))
-        columns = zip(errors.T, weights.T, strict=True)
-        return self.scale * [conformal_quantile(error, weight, interval) for error, weight in columns]
+        if self.factors.ndim == 1:
+            errors, weights = self.factors.reshape(2, -1, len(self.scale))
+            half = np.array([conformal_quantile(*each, level) for each in zip(errors.T, weights.T, strict=True)])
+            return self._in_units(scores - half), self._in_units(scores + half)
+        columns = zip(np.moveaxis(self.factors, 2, 0), scores.T, strict=True)
+        lower, upper = zip(*(HeldOutRows.of(*kept).intervals(column, level) for kept, column in columns), strict=True)
+        return self._in_units(np.stack(lower, axis=1)), self._in_units(np.stack(upper, axis=1))
 
     def with_more(self, targets: Targets) -> Self:
         """Return the same without errors of held-out rows, which are those of the model before."""
@@ -356,23 +366,24 @@ class NumberOutputs(Outputs):
         return super(NumberOutputs, smeared).calibrated(scores, targets)
 
     def calibrate(self, scores: np.ndarray, targets: Targets) -> np.ndarray:
-        """Return the absolute errors, and their weights: 0 where a target is unknown."""
+        """Return scores in ascending order, targets, and their weights: 0 where a target is unknown."""
         unknown = np.isnan(targets.values)
-        distance = scores - targets.values
-        if self.logs is not None:  # on the scale of the user, where intervals are
-            distance = (self.predict(scores) - self.decoded(targets).values) / self.scale
-        errors = np.where(unknown, 0.0, np.abs(distance))
-        order = np.argsort(errors, axis=0, kind="stable")
         weights = np.where(unknown, 0.0, targets.weight[:, None])
-        sorted_both = [np.take_along_axis(values, order, axis=0) for values in (errors, weights)]
-        return np.stack(sorted_both).astype(np.float64).ravel()
+        order = np.argsort(scores, axis=0, kind="stable")
+        found = scores, np.where(unknown, 0.0, targets.values), weights
+        return np.stack([np.take_along_axis(values, order, axis=0) for values in found]).astype(np.float64)
 
     def accepts(self, factors: np.ndarray) -> bool:
-        """Return whether there are finite errors and weights for each output."""
-        if factors.ndim != 1 or factors.size % (2 * len(self.scale)) or not np.isfinite(factors).all():
+        """Return whether there are finite numbers of held-out rows for each output, in order."""
+        if not np.isfinite(factors).all():
             return False
-        errors = factors.reshape(2, -1, len(self.scale))[0]
-        return bool((factors >= 0).all() and (np.diff(errors, axis=0) >= 0).all())
+        if factors.ndim == 1 and not factors.size % (2 * len(self.scale)):
+            in_order, weights = factors.reshape(2, -1, len(self.scale))
+        elif factors.ndim == 3 and factors.shape[::2] == (3, len(self.scale)):
+            in_order, weights = factors[0], factors[2]
+        else:
+            return False
+        return bool((weights >= 0).all() and (np.diff(in_order, axis=0) >= 0).all())
 
     @classmethod
     def restored(cls, constants: Constants, n_outputs: int) -> NumberOutputs:
@@ -400,5 +411,9 @@ class NumberOutputs(Outputs):
 
     def decoded(self, targets: Targets) -> Targets:
         """Return targets in the units of the user."""
-        values = targets.values * self.scale + self.location
-        return Targets(values if self.logs is None else self.logs.inverse(values), targets.weight)
+        return Targets(self._in_units(targets.values), targets.weight)
+
+    def _in_units(self, values: np.ndarray) -> np.ndarray:
+        """Return the numbers that are `encoded` as these: quantiles stay quantiles, as they do not of expectations."""
+        values = values * self.scale + self.location
+        return values if self.logs is None else self.logs.inverse(values)
