@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_val_score
 from typer.testing import CliRunner
 
 import harmonium
+from harmonium import HarmoniumClassifier, HarmoniumRegressor, Stochastic
 from harmonium.cli import app
 from harmonium.estimators.input.labels import read_classes, read_numbers
 from harmonium.heads import LabelView, Ordinal
@@ -218,3 +219,28 @@ def test_cross_validation_of_frames_is_that_of_arrays() -> None:
     frame, y = FRAME.iloc[SHUFFLED], pd.Series(TEXTS, index=ROWS).iloc[SHUFFLED]
     by_name = cross_val_score(classifier(), frame, y, cv=3)
     np.testing.assert_array_equal(by_name, cross_val_score(classifier(), frame.to_numpy(), y.to_numpy(), cv=3))
+
+
+# ---- obs of AnnData and MuData ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["anndata", "mudata"])
+def test_targets_are_columns_of_obs(kind: str) -> None:
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(40, 3)).astype(np.float32)
+    obs = pd.DataFrame(
+        {"kind": np.where(matrix[:, 0] > 0, "a", "b"), "size": matrix[:, 1], "age": matrix[:, 2]},
+        index=[f"cell{i}" for i in range(40)],
+    )
+    data = anndata.AnnData(matrix, obs=obs)
+    if kind == "mudata":
+        data = mudata.MuData({"rna": anndata.AnnData(matrix, obs=obs[[]])})
+        data.obs = obs
+    quick: dict[str, Any] = {"n_components": 2, "driver": Stochastic(max_iter=2), "random_state": 0}
+    named = HarmoniumClassifier(**quick).fit(data, "kind")
+    given = HarmoniumClassifier(**quick).fit(data, obs["kind"])
+    np.testing.assert_array_equal(named.predict_proba(data), given.predict_proba(data))
+    assert named.score(data, "kind") == given.score(data, obs["kind"])
+    both = HarmoniumRegressor(**quick).fit(data, ["size", "age"])
+    assert both.predict(data).shape == (40, 2) and both.output_names_.tolist() == ["size", "age"]
+    with pytest.raises(ValueError, match=r"y must name a column of obs, which has .*'kind'.*; got 'sort'; correct"):
+        named.fit(data, "sort")

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from harmonium.core.targets import Labels
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.matrix import checked_matrix
-from harmonium.estimators.input.target_columns import set_apart
+from harmonium.estimators.input.target_columns import from_obs, set_apart
 from harmonium.exceptions import InvalidViewError
 from harmonium.tables.table import columns_of
 from harmonium.tables.transformer import families_asked, frame_of, table_reader
@@ -115,7 +115,7 @@ def read_input(
     data, labels = as_data(X), None
     target_columns: tuple[str, ...] = ()
     if y is not None or read_target is not None:
-        data, y, target_columns = set_apart(data, y, is_fit=read_target is not None)
+        data, y, target_columns = set_apart(data, from_obs(X, y), is_fit=read_target is not None)
     if read_target is not None:
         labels = read_target(in_order_of(data, "y", y), in_order_of(data, "sample_weight", sample_weight))
     if isinstance(data, Shards):
@@ -147,7 +147,7 @@ def split_target(X: Any, y: Any) -> tuple[Any, Any]:
     >>> list(X.columns), y.tolist()
     (['price'], [1, 5])
     """
-    data, y, _ = set_apart(as_data(X), y)
+    data, y, _ = set_apart(as_data(X), from_obs(X, y))
     return nw.to_native(data, pass_through=True), y
 
 

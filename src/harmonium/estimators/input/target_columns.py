@@ -1,4 +1,4 @@
-"""Targets that are columns of the table itself: ``fit(frame, "rating")``."""
+"""Targets that X holds itself, as columns of a table or of ``obs`` of AnnData: ``fit(frame, "rating")``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,35 @@ import narwhals as nw
 
 from harmonium.core.notices import notice
 from harmonium.views import Shards
+from harmonium.views.annotated import is_annotated
 from harmonium.views.sharding.lazy import is_dask
+
+
+def from_obs(X: Any, y: Any) -> Any:
+    """Return the columns of ``obs`` that y names if X is AnnData or MuData; y as it is for everything else.
+
+    Parameters
+    ----------
+    X : object
+        Items, as a user passed them.
+    y : object
+        Targets, or the name (a list of names) of columns of ``X.obs``.
+
+    Returns
+    -------
+    object
+        Targets.
+    """
+    if not is_annotated(X):
+        return y
+    known = list(X.obs.columns)
+    if isinstance(y, str) and y not in known:
+        raise ValueError(
+            f"y must name a column of obs, which has {', '.join(map(repr, known[:8])) or 'none'}; got {y!r}; correct "
+            "the name."
+        )
+    is_several = isinstance(y, list) and 0 < len(y) != len(X.obs) and all(name in known for name in y)
+    return X.obs[y] if isinstance(y, str) or is_several else y
 
 
 def set_apart(data: Any, y: Any, is_fit: bool = False) -> tuple[Any, Any, tuple[str, ...]]:
