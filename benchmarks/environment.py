@@ -19,6 +19,9 @@ PACKAGES = (
     "scikit-image",
     "cca-zoo",
     "mofapy2",
+    "skrub",
+    "catboost",
+    "lightgbm",
 )
 
 

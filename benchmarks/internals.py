@@ -18,6 +18,7 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.model_folder.contents import Contents
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
+from harmonium.tables.strings import ngrams
 from harmonium.training import Driver, Prior
 from harmonium.training.drivers.run import Run
 from harmonium.training.initialise import initial_parameters
@@ -51,6 +52,7 @@ __all__ = [
     "gibbs_step",
     "initial_parameters",
     "naive_log_partition",
+    "ngrams",
     "perfect_sample",
     "prepare",
     "pseudo_log_likelihood",

@@ -6,7 +6,7 @@ from benchmarks.datasets.corel5k import load_corel5k
 from benchmarks.datasets.mfeat import load_mfeat
 from benchmarks.datasets.reuters import expand_multilabel, load_reuters21578
 from benchmarks.datasets.shapes import load_shapes
-from benchmarks.datasets.tables import load_adult
+from benchmarks.datasets.tables import load_adult, load_bikewale, load_netflix
 from benchmarks.datasets.tagged_texts import load_enron, load_medical
 from benchmarks.datasets.wikipedia import load_wikipedia
 
@@ -14,11 +14,13 @@ __all__ = [
     "expand_multilabel",
     "load_adult",
     "load_bdgp",
+    "load_bikewale",
     "load_caltech4",
     "load_corel5k",
     "load_enron",
     "load_medical",
     "load_mfeat",
+    "load_netflix",
     "load_reuters21578",
     "load_shapes",
     "load_wikipedia",

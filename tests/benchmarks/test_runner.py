@@ -17,7 +17,7 @@ from benchmarks import __main__ as command_line
 from benchmarks import readme, registry, rendering, results, runner
 from tests.cases.repository import ROOT
 
-HEAVY = ("tomotopy", "cca_zoo", "mofapy2")
+HEAVY = ("tomotopy", "cca_zoo", "mofapy2", "skrub", "catboost", "lightgbm")
 
 
 @pytest.fixture

@@ -13,11 +13,13 @@ from benchmarks.datasets import (
     expand_multilabel,
     load_adult,
     load_bdgp,
+    load_bikewale,
     load_caltech4,
     load_corel5k,
     load_enron,
     load_medical,
     load_mfeat,
+    load_netflix,
     load_reuters21578,
     load_shapes,
     load_wikipedia,
@@ -210,6 +212,7 @@ def test_cll_patients() -> None:
 LOADERS: list[tuple[Callable[..., object], str]] = [
     (hotel_aspects, "hotels"),
     (load_bdgp, "bdgp"),
+    (load_bikewale, "bikewale"),
     (load_caltech4, "caltech4"),
     (load_cll, "cll"),
     (load_corel5k, "corel5k"),
@@ -218,6 +221,7 @@ LOADERS: list[tuple[Callable[..., object], str]] = [
     (load_hotels, "hotels"),
     (load_medical, "medical"),
     (load_mfeat, "mfeat"),
+    (load_netflix, "netflix"),
     (load_newsgroups, "newsgroups"),
     (load_reuters21578, "reuters21578"),
     (load_shapes, "shapes"),
@@ -268,6 +272,21 @@ def test_wines_are_a_raw_table() -> None:
 def test_adult_has_whole_numbers_and_categories() -> None:
     adult = load_adult()
     assert adult.shape == (48842, 15) and adult["age"].dtype.kind == "i" and (adult["workclass"] == "?").any()
+
+
+@needs("bikewale")
+def test_bikewale_has_names_addresses_and_a_skewed_price() -> None:
+    bikes = load_bikewale()
+    assert bikes.shape == (9003, 10) and bikes["url"].nunique() == 9003 and bikes["price"].skew() > 2
+    assert bikes["bike_name"].nunique() == 437 and bikes["color"].isna().sum() == 2
+
+
+@needs("netflix")
+def test_netflix_is_read_in_its_own_encoding() -> None:
+    titles = load_netflix()
+    assert titles.shape == (8807, 12) and titles["director"].isna().mean() == pytest.approx(0.299, abs=1e-3)
+    assert titles["description"].str.contains("\u2019").any()
+    assert titles["listed_in"].str.split(", ").explode().nunique() == 42
 
 
 @needs("emoji")

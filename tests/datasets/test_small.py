@@ -16,11 +16,13 @@ from scipy.io import savemat
 
 from benchmarks.datasets import (
     load_bdgp,
+    load_bikewale,
     load_caltech4,
     load_corel5k,
     load_enron,
     load_medical,
     load_mfeat,
+    load_netflix,
     load_reuters21578,
     load_wikipedia,
 )
@@ -74,6 +76,8 @@ def test_data_home_prefers_the_argument(tmp_path: Path, monkeypatch: pytest.Monk
         load_emoji,
         load_enron,
         load_medical,
+        load_bikewale,
+        load_netflix,
         load_hotels,
         hotel_aspects,
         load_cll,

@@ -79,6 +79,8 @@ CASES = [
     ("loss", [f"-${value}" for value in rng.integers(1, 500, ROWS)], "number"),
     ("late", ["TBD"] * 5 + [f"${value}" for value in rng.integers(1, 500, 20 * ROWS)], "number"),
     ("slashes", [f"2021/{month:02d}/{day:02d}" for month in range(1, 11) for day in range(1, 21)], "date"),
+    ("named", pd.date_range("1995-01-01", periods=ROWS, freq="61D").strftime("%d-%b-%y"), "date"),
+    ("spelled", pd.date_range("2020-01-01", periods=ROWS).strftime("%B %d, %Y"), "date"),
     ("zoned", pd.date_range("2020-01-01 09:00", periods=ROWS, tz="US/Eastern"), "date"),
     ("duration", pd.to_timedelta(rng.integers(10, 5000, ROWS), unit="s"), "number"),
 ]
@@ -123,6 +125,19 @@ def test_marks_are_decided_for_the_whole_column(texts: list[str], numbers: list[
     found = column(texts).numbers
     assert found is not None
     np.testing.assert_allclose(found, numbers)
+
+
+@pytest.mark.parametrize("form", ["%d-%b-%y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d.%b.%Y %H:%M"])
+def test_dates_with_names_of_months_are_read_as_strptime_reads_them(form: str) -> None:
+    texts = pd.date_range("1969-01-05", "2068-12-30", periods=300).strftime(form)
+    read = column(texts)
+    assert read.date_format == "named"
+    assert read.times is not None
+    assert read.times.tolist() == [dt.datetime.strptime(text, form) for text in texts]
+
+
+def test_names_of_months_in_prose_are_no_dates() -> None:
+    assert not any(column(values).date_format for values in (["May 5", "June 7"] * 50, ["in March 5, 2020 ended"] * 50))
 
 
 def test_new_numbers_and_dates_are_read_as_the_first_ones_were() -> None:

@@ -244,8 +244,8 @@ class Date(Reader):
     """Read a column of times as parts.
 
     They are a number for the trend, and categories for month, weekday and hour, which join the views of numbers and of
-    categories. Parts that never vary are left out. Texts are times if they are dates of ISO 8601, or of the form
-    31/12/2024 where days and months can be told apart.
+    categories. Parts that never vary are left out. Texts are times if they are dates of ISO 8601, have English names of
+    months ("31-Dec-24", "December 31, 2024"), or are of the form 31/12/2024 where days and months can be told apart.
 
     Attributes
     ----------
@@ -253,8 +253,8 @@ class Date(Reader):
         Months (0 to 11), weekdays (0 is Monday) and hours that occur, for parts that vary.
     centre_, spread_ : float
         Mean and standard deviation of the time, in days since 1970.
-    order_ : {"year", "day", "month", ""}
-        What comes first in texts that are dates.
+    order_ : {"year", "day", "month", "named", ""}
+        What comes first in texts that are dates, or that months have names.
 
     Examples
     --------

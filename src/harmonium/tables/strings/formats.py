@@ -28,10 +28,22 @@ _GROUPS = {
 }
 _TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?"
 _ZONE = re.compile(r"(?<=\d)(?:Z|[-+]\d{2}:?\d{2})$")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS)
 _DATES = {
     "year": re.compile(rf"^\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}{_TIME}$"),
     "other": re.compile(rf"^(?P<first>\d{{1,2}})(?P<mark>[/.])(?P<second>\d{{1,2}})(?P=mark)\d{{4}}{_TIME}$"),
+    "named": re.compile(
+        rf"^(?:(?P<day>\d{{1,2}})[- ./]?(?P<month>{_MONTH})|(?P<month2>{_MONTH})\.? (?P<day2>\d{{1,2}}))(?:, ?|[- ./])"
+        rf"(?P<year>\d{{4}}|\d{{2}})(?P<time>{_TIME})$",
+        re.IGNORECASE,
+    ),
 }
+# Two digits of a year from this on are of the last century: a convention of POSIX.
+_LAST_CENTURY = 69
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,9 @@ def decimal_mark(digits: list[str], is_money: bool) -> str:
 
 
 def date_format_of(texts: np.ndarray) -> str:
-    """Return how nearly all texts spell dates: "year", "day" or "month" first; empty if they do not, or it is unclear.
+    """Return how nearly all texts spell dates; empty if they do not, or it is unclear.
+
+    It is "year", "day" or "month" first, or "named" for English names of months.
 
     Examples
     --------
@@ -136,14 +150,17 @@ def date_format_of(texts: np.ndarray) -> str:
     'year'
     >>> date_format_of(np.array(["31/12/2021", "01/02/2022"], dtype=object))
     'day'
+    >>> date_format_of(np.array(["25-Sep-21", "March 1, 2022"], dtype=object))
+    'named'
     >>> date_format_of(np.array(["01/02/2022", "03/04/2022"], dtype=object))  # February or January?
     ''
     """
     there = [_ZONE.sub("", str(text)) for text in texts if text is not None]
     if not any(form.match(text) for form in _DATES.values() for text in glance_at(there)):
         return ""
-    if sum(_DATES["year"].match(text) is not None for text in there) >= AGREEMENT * len(there):
-        return "year"
+    for order in ("year", "named"):
+        if sum(_DATES[order].match(text) is not None for text in there) >= AGREEMENT * len(there):
+            return order
     found = [match for match in map(_DATES["other"].match, there) if match is not None]
     days_first, months_first = (sum(int(match[part]) > 12 for match in found) for part in ("first", "second"))
     if len(found) < AGREEMENT * len(there) or days_first == months_first:
@@ -155,20 +172,33 @@ def date_format_of(texts: np.ndarray) -> str:
 
 def dates_in(texts: np.ndarray, order: str) -> pd.DatetimeIndex:
     """Return the times that texts spell in an order, by their own clock; NaT for what does not fit."""
-    form = _DATES["year" if order == "year" else "other"]
-    fitting: list[str | None] = []
-    for text in texts:
-        plain = None if text is None else _ZONE.sub("", str(text))
-        match = None if plain is None else form.match(plain)
-        if match is None or plain is None:
-            fitting.append(None)
-        elif order == "year":
-            fitting.append(re.sub(r"[/.]", "-", plain[:10]) + plain[10:])
-        else:
-            day, month = (match["first"], match["second"]) if order == "day" else (match["second"], match["first"])
-            rest = plain[match.end("second") + 1 :]
-            fitting.append(f"{rest[:4]}-{int(month):02d}-{int(day):02d}{rest[4:]}")
+    form = _DATES.get(order, _DATES["other"])
+    plain = [None if text is None else _ZONE.sub("", str(text)) for text in texts]
+    fitting = [None if text is None or form.match(text) is None else _iso(text, order) for text in plain]
     return pd.DatetimeIndex(pd.to_datetime(pd.Series(fitting, dtype=object), errors="coerce", format="mixed"))
+
+
+def _iso(text: str, order: str) -> str:
+    """Return a text that spells a date in an order with year, month and day in front.
+
+    Examples
+    --------
+    >>> _iso("2021.3.4", "year"), _iso("31/12/2021 10:00", "day"), _iso("Sep 1, 70", "named")
+    ('2021-3-4', '2021-12-31 10:00', '1970-09-01')
+    """
+    if order == "year":
+        return re.sub(r"[/.]", "-", text[:10]) + text[10:]
+    match = _DATES["named" if order == "named" else "other"].match(text)
+    assert match is not None
+    if order == "named":
+        day, month = match["day"] or match["day2"], (match["month"] or match["month2"]).lower()
+        number = 1 + next(place for place, name in enumerate(_MONTHS) if name.startswith(month))
+        year = match["year"]
+        century = "" if len(year) == 4 else "19" if int(year) >= _LAST_CENTURY else "20"
+        return f"{century}{year}-{number:02d}-{int(day):02d}{match['time']}"
+    day, month = (match["first"], match["second"]) if order == "day" else (match["second"], match["first"])
+    rest = text[match.end("second") + 1 :]
+    return f"{rest[:4]}-{int(month):02d}-{int(day):02d}{rest[4:]}"
 
 
 def some_date_in(texts: np.ndarray, order: str) -> bool:
