@@ -63,7 +63,7 @@ BY_DESIGN = (
         {
             "check_sample_weight_equivalence_on_dense_data": BY_DESIGN,
             "check_sample_weight_equivalence_on_sparse_data": BY_DESIGN,
-            "check_classifier_multioutput": "several labels are cut where F1 is largest, not at a probability of one half",
+            "check_classifier_multioutput": "labels are cut where F1 is largest, not at one half",
         }
         | (
             {"check_class_weight_classifiers": "a label that is a view has no weights: class_weight is refused"}
