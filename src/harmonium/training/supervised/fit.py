@@ -29,7 +29,7 @@ from harmonium.training.state import INTERRUPTED, Training, is_second
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
 from harmonium.training.supervised.epoch_search import EpochSearch, HeldOutEpochs
 from harmonium.training.supervised.folds import held_out_folds
-from harmonium.training.supervised.growing import GrownStart, grow_start
+from harmonium.training.supervised.growing import GrownStart, grow_topics, learn_start
 from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
 from harmonium.training.supervised.target_scale import on_better_scale, rescaled_data
 from harmonium.views.data import Data
@@ -128,9 +128,9 @@ def fit_head(
                 add_curves(linear)
             whole, problem = (_as_linear_model_says(each, linear, plan) for each in (whole, problem))
             if problem.energy.hidden.selection.selects:
-                state.rng = grow_start(
-                    state.grown, problem, known, plan, state.folds, linear, state.rng, reporter, checkpoint
-                )
+                # the stream is kept before anything else is written down, so that a fit that is killed finds it
+                state.rng = grow_topics(state.grown, problem, known, plan, state.rng, checkpoint)
+                learn_start(state.grown, problem, known, plan, state.folds, linear, state.rng, reporter, checkpoint)
                 problem = state.grown.problem(problem)
             state.baseline_nll = marginal_nll(problem, data)
             problem = replace(problem, loss_weight=problem.known_head.C * state.baseline_nll)

@@ -73,7 +73,24 @@ class GrownStart:
         return with_units(problem, len(self.parameters[HIDDEN_BIAS]))
 
 
-def grow_start(
+def grow_topics(
+    state: GrownStart,
+    problem: Problem,
+    data: Data,
+    plan: Plan,
+    rng: np.random.Generator,
+    checkpoint: Checkpoint,
+) -> np.random.Generator:
+    """Find the number of topics, in place, and return the random stream as that leaves it."""
+    if state.topics is not None or state.parameters is not None:
+        return rng
+    alone, plan = _without_head(problem, plan)
+    grown, rng = grow(alone, _inputs(problem, data), plan, rng, checkpoint)
+    state.topics, state.n_epochs = Training(grown.parameters), grown.n_epochs
+    return rng
+
+
+def learn_start(
     state: GrownStart,
     problem: Problem,
     data: Data,
@@ -83,25 +100,20 @@ def grow_start(
     rng: np.random.Generator,
     reporter: Reporter,
     checkpoint: Checkpoint,
-) -> np.random.Generator:
-    """Find topics and dimensions, in place, and return the random stream as that leaves it.
+) -> None:
+    """Train the topics by the likelihood alone and add dimensions, in place.
 
     ``linear`` is the search for a linear model of the views, if there was one already.
     """
     if state.parameters is not None:
-        return rng
+        return
+    assert state.topics is not None
     head, views = problem.known_head, _inputs(problem, data)
-    families = {name: family for name, family in problem.energy.families.items() if name not in head.added_views}
-    reference = {name: problem.reference[name] for name in families}
-    alone = Problem(Energy(families, problem.energy.hidden), reference, view_weights=problem.view_weights)
-    objective = SampledCD() if plan.objective.weighs_labels else plan.objective
-    driver = plan.driver.alike(default_driver(alone.energy.hidden, has_head=False))
-    if state.topics is None:
-        grown, rng = grow(alone, views, replace(plan, objective=objective, driver=driver), rng, checkpoint)
-        state.topics, state.n_epochs = Training(grown.parameters), grown.n_epochs
+    alone, plan = _without_head(problem, plan)
     alone = with_units(alone, len(state.topics.parameters[HIDDEN_BIAS]))
-    reporter.ahead(driver.planned_rows(len(views), state.n_epochs))
-    driver.run(Run(alone, objective, views, state.topics, rng, reporter, None, state.n_epochs, checkpoint))
+    reporter.ahead(plan.driver.planned_rows(len(views), state.n_epochs))
+    run = Run(alone, plan.objective, views, state.topics, rng, reporter, None, state.n_epochs, checkpoint)
+    plan.driver.run(run)
     topics = prune(alone, state.topics.result, views, state.topics.n_items)
     assert topics is not None
     n_left = problem.energy.hidden.n_units_ - topics.problem.energy.hidden.n_units_
@@ -110,7 +122,17 @@ def grow_start(
         n_dimensions = 0
     state.parameters = with_dimensions(problem, topics, data, n_dimensions, rng)
     state.topics = None
-    return rng
+
+
+def _without_head(problem: Problem, plan: Plan) -> tuple[Problem, Plan]:
+    """Return the problem of the views alone, and the plan of a model that predicts nothing."""
+    added = problem.known_head.added_views
+    families = {name: family for name, family in problem.energy.families.items() if name not in added}
+    reference = {name: problem.reference[name] for name in families}
+    alone = Problem(Energy(families, problem.energy.hidden), reference, view_weights=problem.view_weights)
+    objective = SampledCD() if plan.objective.weighs_labels else plan.objective
+    driver = plan.driver.alike(default_driver(alone.energy.hidden, has_head=False))
+    return alone, replace(plan, objective=objective, driver=driver)
 
 
 def _inputs(problem: Problem, data: Data) -> Data:
