@@ -25,7 +25,7 @@ def default_driver(layer: HiddenLayer, has_head: bool, n_rows: int | None = None
         return Spectral()
     if not has_head:
         if layer.groups.nonnegative:
-            return Stochastic(max_iter=5, batch_size=0.03, learning_rate=0.04)
+            return Stochastic(max_iter=5, batch_size=0.03, learning_rate=0.02)
         if layer.selection.selects:
             return Stochastic(batch_size=0.05, learning_rate=0.01, optimizer=Adam())
         return Stochastic()
