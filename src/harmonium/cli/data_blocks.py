@@ -16,7 +16,7 @@ from harmonium.core.notices import notice
 from harmonium.estimators.input import known_views
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import TableFile, is_streamable, read_data
-from harmonium.files.pictures import pictures_of
+from harmonium.tables.pictures import pictures_of
 
 # What a table says of cells that it cannot read, and the columns in it; blocks are to be counted together.
 _UNREAD = "Values of a kind that the training data do not have count as missing: "

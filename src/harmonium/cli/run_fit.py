@@ -21,12 +21,12 @@ from harmonium.cli.model_names import check_model_name, make_model
 from harmonium.cli.target_column import Target, read_target
 from harmonium.estimators.harmonium import driver_for
 from harmonium.files import Loaded, endings, is_large, is_streamable, read_data
-from harmonium.files.pictures import pictures_of
 from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
 from harmonium.model_folder.streaming import StreamedTable
 from harmonium.tables import TableViews
 from harmonium.tables.base import lacking_rows
 from harmonium.tables.column import Column
+from harmonium.tables.pictures import pictures_of
 
 _NAMES = {"harmonium": "this model", "linear": "linear model", "trivial": "without looking"}
 
