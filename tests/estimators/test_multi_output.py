@@ -13,6 +13,8 @@ from sklearn.metrics import accuracy_score, make_scorer, r2_score
 from sklearn.model_selection import cross_validate
 
 from harmonium import HarmoniumClassifier, HarmoniumMultiOutput, HarmoniumRegressor, Stochastic, load
+from harmonium.cli.data_blocks import new_blocks
+from harmonium.cli.errors import OptionError
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
 from harmonium.metrics import ignoring_unknown
 
@@ -152,3 +154,5 @@ def test_other_wrong_input(fitted: HarmoniumMultiOutput) -> None:
         fitted.explain(X[:1], "stars")
     with pytest.raises(ValueError, match="'rating'"):
         fitted.score(X, TARGETS[["place", "tags"]])
+    with pytest.raises(OptionError, match="this one is HarmoniumMultiOutput"):
+        next(new_blocks(fitted, Path("rows.csv"), None))

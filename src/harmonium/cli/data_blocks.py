@@ -40,7 +40,12 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
     object
         Columns of a table that the model knows, with pictures in place of their files, or views.
     """
-    table = getattr(model, "fitted_", None) and model.fitted_.table
+    if not hasattr(model, "fitted_"):
+        raise OptionError(
+            f"A model that is asked about a file must have views; this one is {type(model).__name__}; use "
+            "harmonium.load in Python."
+        )
+    table = model.fitted_.table
     if table is None or not is_streamable(data):
         loaded = read_data(data)
         if table is not None and loaded.is_table:
