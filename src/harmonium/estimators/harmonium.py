@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.core.notices import notice
 from harmonium.core.parts import IsPart, Part, WithParts, as_part
+from harmonium.core.progress_bar import reporting
 from harmonium.core.targets import Kind, Labels
 from harmonium.core.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.estimators.input.known import check_known, check_supports, feature_names, known_views
@@ -34,11 +35,9 @@ from harmonium.persist import save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.training import Driver, FittedModel
-from harmonium.training.defaults import default_driver
-from harmonium.training.drivers.progress import reporting
 from harmonium.training.fit import fit, resume, start, update
 from harmonium.training.growth.counting import counted
-from harmonium.training.plan import Plan
+from harmonium.training.plan import Plan, default_driver
 from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.weights import ViewWeights, weights_given

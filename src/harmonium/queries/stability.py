@@ -7,16 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from harmonium.core.parameters import bias_of, units_of, weights_of
+from harmonium.core.progress_bar import Silent
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
 from harmonium.metrics import topic_stability
 from harmonium.queries.latent import encode
 from harmonium.training import FittedModel
-from harmonium.training.checkpoint.file import NOWHERE
-from harmonium.training.drivers.progress import Silent
+from harmonium.training.checkpoint import NOWHERE
 from harmonium.training.fit import fit
-from harmonium.training.growth.merging import SAME, without_duplicates
-from harmonium.training.growth.prune import use_of_units
+from harmonium.training.growth.prune import SAME, use_of_units, without_duplicates
 from harmonium.training.plan import Plan
 from harmonium.training.state import Training
 from harmonium.training.supervised.composing import composed_start, learn_topics

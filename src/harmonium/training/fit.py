@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harmonium.core.parameters import HIDDEN_BIAS, copy_parameters
+from harmonium.core.progress_bar import Reporter
 from harmonium.hidden import HiddenLayer
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import Checkpoint
+from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.drivers.monitor import marginal_nll
-from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
 from harmonium.training.finalize.canonical import canonical
 from harmonium.training.finalize.relevance import feature_relevance

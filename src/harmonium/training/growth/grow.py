@@ -21,9 +21,8 @@ import numpy as np
 from harmonium.core.parameters import copy_parameters
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
-from harmonium.training.growth.candidates import CandidateTrainer, CandidateUnits
-from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
+from harmonium.training.checkpoint import NOWHERE, Checkpoint
+from harmonium.training.growth.candidates import CandidateTrainer, CandidateUnits, HeldOutReconstruction
 from harmonium.training.growth.new_units import GrownModel
 from harmonium.training.plan import Plan
 from harmonium.training.state import Training

@@ -9,14 +9,13 @@ from typing import Literal
 import numpy as np
 
 from harmonium.core.parameters import Parameters, copy_parameters, weights_of
-from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.projection import project
+from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.priors import Prior
 from harmonium.training.posterior.sampling import Sampling
-from harmonium.views.data import Data
 
 # Proposals over which the share of accepted ones is averaged, for the record only.
 _RECENT = 200
@@ -63,13 +62,11 @@ class Accepting(Sampling):
     def _tunes(self) -> bool:
         return self.step == "auto"
 
-    def prepare(
-        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
-    ) -> None:
+    def prepare(self, run: Run, chain: MarkovChain, posterior: Posterior) -> None:
         """Remember a small step to begin with."""
-        n_weights = sum(chain.parameters[weights_of(view)].size for view in problem.energy.families)
+        n_weights = sum(chain.parameters[weights_of(view)].size for view in run.problem.energy.families)
         spread = np.mean([prior.variance.mean() for prior in posterior.prior.values()])
-        step = np.sqrt(spread / n_weights / len(data)) if self.step == "auto" else float(self.step)
+        step = np.sqrt(spread / n_weights / len(run.data)) if self.step == "auto" else float(self.step)
         chain.memory = {_LOG_STEP: np.array([np.log(step)]), _SHARE: np.zeros(1)}
 
     def _rows_of_step(self, n_rows: int) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harmonium.core.parameters import HEAD, HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, bias_of, record
+from harmonium.core.progress_bar import Reporter
 from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.heads.base import Head
@@ -23,13 +24,11 @@ from harmonium.linear.search import Folds
 from harmonium.linear.stacking import matching_scale
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.defaults import default_driver
-from harmonium.training.drivers.progress import Reporter
+from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.drivers.projection import project
 from harmonium.training.drivers.run import Run
 from harmonium.training.initialise import initial_parameters
-from harmonium.training.plan import Plan
+from harmonium.training.plan import Plan, default_driver
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 

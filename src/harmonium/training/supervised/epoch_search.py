@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from harmonium.core.parameters import Parameters, copy_parameters
+from harmonium.core.progress_bar import Reporter
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.drivers.progress import Reporter
+from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.drivers.run import Run
 from harmonium.training.growth.prune import prune
 from harmonium.training.plan import Plan

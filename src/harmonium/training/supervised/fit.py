@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from harmonium.core.parameters import HIDDEN_BIAS
+from harmonium.core.progress_bar import Reporter
 from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.heads import Head
@@ -17,21 +18,25 @@ from harmonium.linear.skip import LinearPart
 from harmonium.linear.stacking import linear_alone, may_help, stacked
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import Checkpoint
+from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.drivers.monitor import marginal_nll
-from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
-from harmonium.training.growth.merging import SAME, without_duplicates
+from harmonium.training.growth.prune import SAME, without_duplicates
 from harmonium.training.initialise import initial_training
 from harmonium.training.plan import Plan
 from harmonium.training.result import FittedModel
 from harmonium.training.state import INTERRUPTED, Training, is_second
+from harmonium.training.supervised.choices import (
+    HeadRefit,
+    held_out_folds,
+    hidden_means,
+    on_better_scale,
+    refit_head,
+    rescaled_data,
+)
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
 from harmonium.training.supervised.epoch_search import EpochSearch, HeldOutEpochs
-from harmonium.training.supervised.folds import held_out_folds
 from harmonium.training.supervised.growing import GrownStart, grow_topics, learn_start
-from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
-from harmonium.training.supervised.target_scale import on_better_scale, rescaled_data
 from harmonium.views.data import Data
 
 # Labelled rows below which nothing is held out: a convention.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, own_of, weights_of
+from harmonium.core.progress_bar import Reporter
 from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.hidden.layers.composed import usual_n_dimensions
@@ -21,19 +22,17 @@ from harmonium.linear.search import Folds, LinearSearch, linear_search
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import Checkpoint
+from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.clusters import bias_of_activity
-from harmonium.training.defaults import default_driver
-from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
 from harmonium.training.growth.grow import grow
 from harmonium.training.growth.new_units import with_units
 from harmonium.training.growth.prune import Selected, prune
 from harmonium.training.initialise import initial_training
-from harmonium.training.plan import Plan
+from harmonium.training.plan import Plan, default_driver
 from harmonium.training.state import Training
+from harmonium.training.supervised.choices import hidden_means
 from harmonium.training.supervised.composing import best_linear_scores
-from harmonium.training.supervised.refit_head import hidden_means
 from harmonium.views.data import Data
 
 # Share of the items that have a dimension at first, where it responds most, and rows by which biases are found.
