@@ -235,7 +235,10 @@ class Stochastic(Driver):
         training.log.n_iter += 1
 
     def run(self, run: Run, epoch: Callable[..., None] | None = None) -> None:
-        """Train by epochs over shuffled rows; ``epoch`` may be that of another driver, and takes what `epoch` takes."""
+        """Train by epochs over shuffled rows.
+
+        ``epoch``, by default the method of that name, may be that of another driver, and takes what it takes.
+        """
         problem, data, training, one_pass = run.problem, run.data, run.training, epoch or self.epoch
         with run.checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), run.rng))) as state:
             rows = np.delete(np.arange(len(data)), state.held_out)

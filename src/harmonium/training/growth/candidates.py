@@ -19,7 +19,6 @@ from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.linear.comparison import is_better
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.drivers.monitor import loss_of_view
 from harmonium.training.drivers.run import Run
 from harmonium.training.growth.new_units import GrownModel, sources_of, units_from_sources, with_units
@@ -117,9 +116,7 @@ class CandidateTrainer:
             losses = later
         return CandidateUnits(n_units, scales[chosen], model.parameters, training.result, effects, losses)
 
-    def n_epochs(
-        self, training: Training, costs: list[float], rng: np.random.Generator, checkpoint: Checkpoint
-    ) -> int | None:
+    def n_epochs(self, training: Training, costs: list[float], rng: np.random.Generator) -> int | None:
         """Return the number of epochs after which held-out rows are reconstructed best; None if there is no epoch.
 
         ``costs`` are those of the epochs so far, to which more are added.
@@ -131,9 +128,9 @@ class CandidateTrainer:
             costs.append(float(losses.mean()))
             return len(costs) - 1 - int(np.argmin(costs)) >= _PATIENCE
 
-        driver, objective, problem = self._plan.driver, self._plan.objective, self._problem_of(training.parameters)
-        run = Run(problem, objective, self._data, training, rng, callback=is_enough, checkpoint=checkpoint)
-        driver.run(run)
+        plan, problem = self._plan, self._problem_of(training.parameters)
+        run = Run(problem, plan.objective, self._data, training, rng, callback=is_enough, checkpoint=plan.checkpoint)
+        plan.driver.run(run)
         return int(np.argmin(costs)) + 1 if costs else None
 
     def _problem_of(self, parameters: Parameters) -> Problem:

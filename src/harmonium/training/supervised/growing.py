@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, own_of, weights_of
-from harmonium.core.progress_bar import Reporter
 from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.hidden.layers.composed import usual_n_dimensions
@@ -22,9 +21,7 @@ from harmonium.linear.search import Folds, LinearSearch, linear_search
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint import Checkpoint
 from harmonium.training.clusters import bias_of_activity
-from harmonium.training.drivers.run import Run
 from harmonium.training.growth.grow import grow
 from harmonium.training.growth.new_units import with_units
 from harmonium.training.growth.prune import Selected, prune
@@ -73,18 +70,13 @@ class GrownStart:
 
 
 def grow_topics(
-    state: GrownStart,
-    problem: Problem,
-    data: Data,
-    plan: Plan,
-    rng: np.random.Generator,
-    checkpoint: Checkpoint,
+    state: GrownStart, problem: Problem, data: Data, plan: Plan, rng: np.random.Generator
 ) -> np.random.Generator:
     """Find the number of topics, in place, and return the random stream as that leaves it."""
     if state.topics is not None or state.parameters is not None:
         return rng
     alone, plan = _without_head(problem, plan)
-    grown, rng = grow(alone, _inputs(problem, data), plan, rng, checkpoint)
+    grown, rng = grow(alone, _inputs(problem, data), plan, rng)
     state.topics, state.n_epochs = Training(grown.parameters), grown.n_epochs
     return rng
 
@@ -97,8 +89,6 @@ def learn_start(
     folds: Folds,
     linear: LinearSearch | None,
     rng: np.random.Generator,
-    reporter: Reporter,
-    checkpoint: Checkpoint,
 ) -> None:
     """Train the topics by the likelihood alone and add dimensions, in place.
 
@@ -110,9 +100,7 @@ def learn_start(
     head, views = problem.known_head, _inputs(problem, data)
     alone, plan = _without_head(problem, plan)
     alone = with_units(alone, len(state.topics.parameters[HIDDEN_BIAS]))
-    reporter.ahead(plan.driver.planned_rows(len(views), state.n_epochs))
-    run = Run(alone, plan.objective, views, state.topics, rng, reporter, None, state.n_epochs, checkpoint)
-    plan.driver.run(run)
+    plan.train(alone, views, state.topics, rng, state.n_epochs)
     topics = prune(alone, state.topics.result, views, state.topics.n_items)
     assert topics is not None
     n_left = problem.energy.hidden.n_units_ - topics.problem.energy.hidden.n_units_
