@@ -17,8 +17,8 @@ from harmonium.core.parameters import HIDDEN_BIAS, Parameters, weights_of
 from harmonium.families import Family
 from harmonium.hidden.selection import Selection
 from harmonium.kernels.sparse.entries import entries
+from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
-from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.optimizers import Optimizer, Step
 from harmonium.training.drivers.projection import project, shorten
 from harmonium.training.drivers.run import Run

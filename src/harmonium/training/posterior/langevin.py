@@ -10,7 +10,7 @@ import numpy as np
 
 from harmonium.core.parameters import record, weights_of
 from harmonium.core.validation import Choice, Flag, Whole
-from harmonium.objectives.statistics import Statistics
+from harmonium.objectives.base import Statistics
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.draws import MarkovChain, Posterior
