@@ -1,4 +1,4 @@
-"""Rules by which layers select their units: all stay, all are held to an activity, or each group does as it does alone."""
+"""Rules by which layers select their units: all stay, all are held to an activity, or each group has its own rule."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from harmonium.core.parameters import Parameters, flatten, own_of, record, unflatten, weights_of
+from harmonium.core.parameters import Parameters, extra_of, flatten, record, unflatten, weights_of
 from harmonium.core.validation import Number, Whole
 from harmonium.objectives import Objective
 from harmonium.objectives.base import Statistics
@@ -213,10 +213,10 @@ def _take(run: Run, loss: _MeanLoss, monitor: Monitor, point: OptimizeResult, se
 
 
 def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:
-    """Return the bounds of each entry of the flattened parameters: of own parameters and of weights."""
+    """Return the bounds of each entry of the flattened parameters: of extra parameters and of weights."""
     limits: dict[str, tuple[float | None, float | None]] = {}
     for view, family in problem.energy.families.items():
-        limits |= {own_of(view, name): limit for name, limit in family.extra_parameters.bounds.items()}
+        limits |= {extra_of(view, name): limit for name, limit in family.extra_parameters.bounds.items()}
     of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.groups.lower_bounds]
     weights = {weights_of(view) for view in problem.energy.families}
     bounds: list[tuple[float | None, float | None]] = []

@@ -82,7 +82,7 @@ def feature_relevance(problem: Problem, parameters: Parameters, data: Data) -> d
         if family.counts_something:
             relevance = coherent(_of_shares(deviations, mean[name], len(data)).T, name, problem, data).T
         else:
-            variance = family.statistic_variance(mean[name], energy.own(parameters, name))
+            variance = family.statistic_variance(mean[name], energy.extra(parameters, name))
             relevance = _half(deviations) / np.sqrt(variance + _CHANCE / len(data))
         result[name] = relevance.T.astype(np.float16)
     return result

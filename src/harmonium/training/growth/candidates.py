@@ -200,9 +200,9 @@ class HeldOutReconstruction:
             mean = layer.mean(energy.hidden_natural(parameters, filled))
             total = np.zeros(observed.n_rows)
             for name, view in masked.items():
-                family, own = energy.families[name], energy.own(parameters, name)
+                family, extra = energy.families[name], energy.extra(parameters, name)
                 natural = family.domain.clamp(energy.view_natural(parameters, name, mean, view.size))
-                total += loss_of_view(family, view, natural, own)
+                total += loss_of_view(family, view, natural, extra)
             losses.append(total)
         return np.concatenate(losses)
 

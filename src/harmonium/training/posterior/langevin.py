@@ -42,7 +42,7 @@ class Langevin(Sampling):
 
     A step is W ← W + ε²/2 · ∇ log p(W | X) + ε · noise, without a Metropolis correction. The gradient is that of the
     objective: with `SampledCD` it is brief sampling, a few Gibbs steps from the data. On part of the rows it is
-    stochastic-gradient Langevin dynamics. Weights are sampled; biases and the families' own parameters follow their
+    stochastic-gradient Langevin dynamics. Weights are sampled; biases and the families' extra parameters follow their
     gradient without noise, towards maximum likelihood, or stay fixed.
 
     Parameters

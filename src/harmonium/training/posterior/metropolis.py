@@ -203,6 +203,6 @@ def _log_of_means(gains: np.ndarray, kinds: np.ndarray) -> float:
     kind_of_row = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
     total = 0.0
     for kind in range(kind_of_row.max() + 1):
-        own = gains[kind_of_row == kind]
-        total += len(own) * float(logsumexp(own) - np.log(len(own)))
+        alike = gains[kind_of_row == kind]
+        total += len(alike) * float(logsumexp(alike) - np.log(len(alike)))
     return total

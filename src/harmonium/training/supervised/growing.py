@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, extra_of, weights_of
 from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.hidden.layers.composed import usual_n_dimensions
@@ -162,12 +162,14 @@ def with_dimensions(
     selection = energy.hidden.selection.prior
     assert selection is not None
     prior = selection.for_shares(share, len(data))
-    parameters |= {own_of(HIDDEN, name): value.astype(np.float32) for name, value in prior.items()}
+    parameters |= {extra_of(HIDDEN, name): value.astype(np.float32) for name, value in prior.items()}
     parameters[HIDDEN_BIAS][:n_topics] = learned[HIDDEN_BIAS]
     for name, family in families.items():
         parameters[weights_of(name)][:, :n_topics] = learned[weights_of(name)]
         parameters[bias_of(name)] = learned[bias_of(name)].copy()
-        parameters |= {own_of(name, own): learned[own_of(name, own)].copy() for own in family.extra_parameters.initial}
+        parameters |= {
+            extra_of(name, extra): learned[extra_of(name, extra)].copy() for extra in family.extra_parameters.initial
+        }
     layer = energy.layer(parameters)
     inputs = Problem(Energy(families, layer), topics.problem.reference)
     batch = inputs.complete(parameters, _inputs(problem, data).spaced(_BIAS_ROWS, families))
