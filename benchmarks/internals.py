@@ -16,8 +16,8 @@ from harmonium.inference.perfect import perfect_sample
 from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.kernels.runtime.threads import compute
 from harmonium.model_folder.contents import Contents
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.tables.strings import ngrams
 from harmonium.training import Driver, Prior
 from harmonium.training.drivers.run import Run

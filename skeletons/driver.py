@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harmonium.core.validation import Number, Whole
-from harmonium.objectives.base import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.storage import serializable
 from harmonium.training import Driver, Run
 from harmonium.training.checkpoint import CheckpointPath

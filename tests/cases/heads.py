@@ -14,8 +14,8 @@ from harmonium.core.parts import registered
 from harmonium.core.targets import Kind, Labels, Targets, TargetSpec
 from harmonium.heads import LinearHead
 from harmonium.objectives import Objective
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from tests.cases.models import hidden_names
 
 COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.5], [3.0, 0.7, 0.0]])

@@ -11,8 +11,8 @@ from harmonium.core.parameters import Parameters
 from harmonium.energy import Energy
 from harmonium.hidden.selection.evidence import Evidence
 from harmonium.hidden.selection.useful_units import UsefulUnits
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from tests.cases.models import make_family, make_parameters
 
 QUICK = Stochastic(max_iter=80, batch_size=0.05, learning_rate=0.09)

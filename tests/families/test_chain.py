@@ -23,8 +23,8 @@ from harmonium.kernels.chains.sampling import draw_chains
 from harmonium.kernels.runtime import threads
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import ExactLikelihood, MeanFieldCD
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from tests.cases.models import make_parameters
 
 

@@ -28,8 +28,8 @@ from harmonium.inference.pseudo import pseudo_log_likelihood
 from harmonium.inference.symmetry import align, canonical_signs
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import Discriminative, ExactLikelihood, MeanFieldCD, SampledCD
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.projection import project
 from tests.cases.models import make_hidden, make_parameters
 

@@ -12,8 +12,8 @@ from harmonium.core.batch import Batch, ViewBatch
 from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, Parameters
 from harmonium.energy import Energy
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, Objective, PersistentCD, SampledCD
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from tests.cases.heads import COST, HIDDEN, LINEAR, VARIANTS, assert_gradient, bound, labels_of, statistics_of
 from tests.cases.models import make_family, make_hidden, make_parameters, random_batch
 

@@ -20,8 +20,8 @@ from harmonium.heads.readout import ClassPosterior
 from harmonium.inference.exact import hidden_states
 from harmonium.inference.mean_field import fill_missing
 from harmonium.objectives import Discriminative, SampledCD
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from tests.cases.heads import HIDDEN, assert_gradient, labelled, labels_for, statistics_of
 from tests.cases.models import make_family, make_hidden, make_parameters, random_batch
 

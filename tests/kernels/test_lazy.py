@@ -12,7 +12,7 @@ from harmonium.core.parameters import Parameters
 from harmonium.kernels.optim.updates import ema_update
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import SampledCD
-from harmonium.objectives.base import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.training import Adam, Momentum
 from harmonium.training.drivers.optimizers import Step
 

@@ -16,8 +16,8 @@ from harmonium.inference.gibbs import sizes_of
 from harmonium.inference.mean_field import fill_missing, mean_field_free_energy, mean_views
 from harmonium.kernels.sparse.csr import SparseRows
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD, SampledCD
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from tests.cases.models import compatible_pairs, make_family, make_hidden, make_parameters, random_batch, sizes_for
 
 PAIRS = compatible_pairs()

@@ -9,8 +9,9 @@ from harmonium.core.parameters import Parameters
 from harmonium.core.validation import Whole
 from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
 from harmonium.inference.mean_field import mean_field_free_energy, mean_views
-from harmonium.objectives.base import STEPS, Objective, Statistics, Term, add_sufficient_statistics
+from harmonium.objectives.base import STEPS, Objective
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics, Term, add_sufficient_statistics
 
 # name of the hidden states of persistent chains
 _HIDDEN = "hidden"

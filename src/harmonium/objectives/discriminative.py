@@ -15,9 +15,10 @@ from harmonium.heads.added_view import class_view
 from harmonium.heads.readout import ClassPosterior
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.kernels.sparse.products import add_outer_products
-from harmonium.objectives.base import STEPS, Objective, Statistics
+from harmonium.objectives.base import STEPS, Objective
 from harmonium.objectives.contrastive import SampledCD
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 
 
 class Discriminative(Objective):

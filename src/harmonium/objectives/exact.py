@@ -9,8 +9,9 @@ from harmonium.core.parameters import Parameters, extra_of
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_expectations, hidden_states
 from harmonium.inference.gibbs import Sizes, sizes_of
-from harmonium.objectives.base import Objective, Statistics, add_sufficient_statistics
+from harmonium.objectives.base import Objective
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics, add_sufficient_statistics
 
 
 class ExactLikelihood(Objective):

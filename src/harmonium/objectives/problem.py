@@ -15,7 +15,7 @@ from harmonium.heads import Head
 from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.inference.mean_field import fill_missing
 from harmonium.inference.symmetry import is_length_normalized
-from harmonium.objectives.base import Statistics, Term
+from harmonium.objectives.statistics import Statistics, Term
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN_BIAS, Parameters, wei
 from harmonium.core.targets import Labels, Targets, TargetSpec
 from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives import MeanFieldCD
-from harmonium.objectives.base import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.training import Adam
 from harmonium.training.drivers.optimizers import Step
 from tests.cases.models import random_batch

@@ -14,7 +14,7 @@ from harmonium.hidden import SpikeSlab
 from harmonium.hidden.selection import sticks
 from harmonium.hidden.selection.prior import BetaBernoulliPrior
 from harmonium.objectives import MeanFieldCD
-from harmonium.objectives.base import Statistics
+from harmonium.objectives.statistics import Statistics
 from tests.cases.models import random_batch
 from tests.cases.selection import cost, evidence_of, three_views
 from tests.hidden.selection.test_sticks import plain_update

@@ -10,8 +10,8 @@ from harmonium.energy import Energy
 from harmonium.hidden import SpikeSlab
 from harmonium.hidden.selection import Selection, Use
 from harmonium.objectives import MeanFieldCD
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.training.growth.prune import prune
 from harmonium.views import Views
 from harmonium.views.data import Data

@@ -19,8 +19,8 @@ from harmonium.core.batch import Batch
 from harmonium.core.parameters import Parameters, copy_parameters
 from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives import Objective
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.projection import project
 from harmonium.training.drivers.run import Run
 from harmonium.training.drivers.stochastic import Stochastic

@@ -17,8 +17,8 @@ from harmonium.core.parameters import HIDDEN_BIAS, Parameters, weights_of
 from harmonium.families import Family
 from harmonium.hidden.selection import Selection
 from harmonium.kernels.sparse.entries import entries
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.optimizers import Optimizer, Step
 from harmonium.training.drivers.projection import project, shorten
 from harmonium.training.drivers.run import Run
@@ -42,7 +42,7 @@ class BatchSteps:
     l1 : float
         Weights of views move towards zero by this times the rate.
     lazy : bool
-        Whether rows without a gradient may wait until `settle`.
+        Whether rows without a gradient may wait until `flush`.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class BatchSteps:
         self._centring.keep(training.parameters, before)
         project(run.problem.energy, training.parameters)
 
-    def settle(self) -> None:
+    def update_prior(self) -> None:
         """Complete the steps since the last time, and update the prior of the hidden units by their rows."""
         training = self._run.training
         self.flush()

@@ -12,8 +12,8 @@ from scipy.optimize import OptimizeResult, minimize
 from harmonium.core.parameters import Parameters, extra_of, flatten, record, unflatten, weights_of
 from harmonium.core.validation import Number, Whole
 from harmonium.objectives import Objective
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.storage import serializable
 from harmonium.training.checkpoint import CheckpointPath
 from harmonium.training.drivers.base import Driver, solve_head

@@ -14,7 +14,7 @@ from harmonium.core.parts import Part
 from harmonium.core.validation import Flag, Number
 from harmonium.kernels.optim.lazy_adam import Moments, advance_table, flush, initial_table, lazy_adam_update
 from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update, shared_adam_update
-from harmonium.objectives.base import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.training.state import OptimizerState
 
 # Steps that rows without a gradient wait for at most: a convention, not much more than the memory of Adam's first
@@ -67,7 +67,7 @@ class Optimizer(Part):
     --------
     >>> import numpy as np
     >>> from harmonium.training import Momentum
-    >>> from harmonium.objectives.base import Statistics
+    >>> from harmonium.objectives.statistics import Statistics
     >>> from harmonium.training.drivers.optimizers import Step
     >>> parameters = {"hidden.bias": np.array([1.0], dtype=np.float32)}
     >>> statistics = Statistics({"hidden.bias": np.array([4.0], dtype=np.float32)}, count=2.0)

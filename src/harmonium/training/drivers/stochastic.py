@@ -315,7 +315,7 @@ class Stochastic(Driver):
                 check_finite(training.parameters, training.log.n_iter + 1, self.learning_rate)
                 raise
             if (number + 1) % every == 0:
-                steps.settle()
+                steps.update_prior()
                 if self.average:
                     training.add_to_average(self.horizon(n_batches) / every)
             run.reporter.batch(batch.n_rows)

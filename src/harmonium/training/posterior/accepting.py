@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import Literal
-
 import numpy as np
 
 from harmonium.core.parameters import Parameters, copy_parameters, weights_of
 from harmonium.objectives.problem import Problem
-from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.projection import project
 from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.draws import MarkovChain, Posterior
-from harmonium.training.posterior.priors import Prior
 from harmonium.training.posterior.sampling import Sampling
 
 # Proposals over which the share of accepted ones is averaged, for the record only.
@@ -31,27 +25,6 @@ class Accepting(Sampling):
     role = "driver"  # named here, as this is no driver by itself
     wanted: float
     batch_size = None
-    step: float | Literal["auto"]
-
-    def __init__(
-        self,
-        n_draws: int = 100,
-        n_warmup: int = 1000,
-        thin: int = 20,
-        n_chains: int = 4,
-        step: float | Literal["auto"] = "auto",
-        prior: Prior | Mapping[str, Prior] | None = None,
-        start: Driver | Literal["likelihood"] | None = "likelihood",
-        checkpoint: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.thin = thin
-        self.n_chains = n_chains
-        self.step = step
-        self.prior = prior
-        self.start = start
-        self.checkpoint = checkpoint
 
     @property
     def holds_biases(self) -> bool:

@@ -8,8 +8,8 @@ from harmonium.core.parameters import Parameters, weights_of
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.inference.exact import OffGridError
 from harmonium.objectives import Objective
-from harmonium.objectives.base import Statistics
 from harmonium.objectives.problem import Problem
+from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.accepting import Accepting, is_allowed
 from harmonium.training.posterior.draws import MarkovChain, Posterior

@@ -11,7 +11,7 @@ import numpy as np
 from harmonium.core.parameters import Parameters
 from harmonium.energy import Energy
 from harmonium.inference.symmetry import align
-from harmonium.objectives.base import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.storage import SCRATCH, serializable
 from harmonium.training.posterior.normals import Moments, Normal
 

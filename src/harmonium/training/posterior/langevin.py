@@ -10,7 +10,7 @@ import numpy as np
 
 from harmonium.core.parameters import record, weights_of
 from harmonium.core.validation import Choice, Flag, Whole
-from harmonium.objectives.base import Statistics
+from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.draws import MarkovChain, Posterior
@@ -125,18 +125,11 @@ class Langevin(Sampling):
         start: Driver | Literal["likelihood"] | None = "likelihood",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.thin = thin
-        self.n_chains = n_chains
-        self.step = step
+        super().__init__(n_draws, n_warmup, thin, n_chains, step, prior, start, checkpoint)
         self.schedule = schedule
         self.precondition = precondition
         self.batch_size = batch_size
-        self.prior = prior
         self.biases = biases
-        self.start = start
-        self.checkpoint = checkpoint
 
     @property
     def holds_biases(self) -> bool:

@@ -95,14 +95,27 @@ class Sampling(Driver):
     keeps_draws = True
     unit = "move"
 
-    n_draws: int
-    n_warmup: int
-    thin: int
-    n_chains: int
     batch_size: int | None
-    prior: Prior | Mapping[str, Prior] | None
-    start: Driver | Literal["likelihood"] | None
-    checkpoint: str | os.PathLike[str] | None
+
+    def __init__(
+        self,
+        n_draws: int = 100,
+        n_warmup: int = 1000,
+        thin: int = 20,
+        n_chains: int = 4,
+        step: float | Literal["auto"] = "auto",
+        prior: Prior | Mapping[str, Prior] | None = None,
+        start: Driver | Literal["likelihood"] | None = "likelihood",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.n_draws = n_draws
+        self.n_warmup = n_warmup
+        self.thin = thin
+        self.n_chains = n_chains
+        self.step = step
+        self.prior = prior
+        self.start = start
+        self.checkpoint = checkpoint
 
     def move(self, run: Run, rows: np.ndarray, chain: MarkovChain, posterior: Posterior) -> None:
         """Move one chain by one step, in place.
