@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from harmonium.core.validation import Number
 from harmonium.metrics.calibration import as_distributions
 
-__all__ = ["average_divergence", "class_topic_distribution", "topic_distribution"]
-
 
 def topic_distribution(latent: ArrayLike) -> NDArray[np.float64]:
     """Return a distribution over the topics for each item.
