@@ -205,9 +205,10 @@ def _pass_in_bounds(
             score = 0.0
             for j in range(n_features):
                 score += weights[j, m] * x[i, j]
-            # the minimiser of norm/2 (b - start)² + epsilon |b|, kept within its bounds
-            start = beta[i, m] - (score - targets[i, m]) / norms[i]
-            value = np.sign(start) * max(abs(start) - epsilon / norms[i], 0.0)
+            # the minimiser over b of a parabola of this norm + epsilon |b|, kept within its bounds
+            value = beta[i, m] - (score - targets[i, m]) / norms[i]
+            if epsilon > 0:
+                value = np.sign(value) * max(abs(value) - epsilon / norms[i], 0.0)
             value = min(max(value, lower[i, m]), upper[i, m])
             change = value - beta[i, m]
             if change != 0:
