@@ -46,15 +46,8 @@ def DWH(n_components: int = 50, families: dict[str, Family] | None = None, **set
     >>> DWH(20, {"tags": Bernoulli(), "colour": Gaussian()}).views
     {'tags': Bernoulli(), 'colour': Gaussian()}
     """
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": "infer" if families is None else families,
-            "hidden": GaussianUnits(),
-            "objective": SampledCD(),
-        },
-        settings,
-    )
+    parts = {"n_components": n_components, "hidden": GaussianUnits(), "objective": SampledCD()}
+    return assemble(Harmonium, families, parts, settings)
 
 
 def TWH(
@@ -94,17 +87,8 @@ def TWH(
     >>> TWH(20).head
     LabelView()
     """
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": "infer" if families is None else families,
-            "hidden": GaussianUnits(),
-            "objective": SampledCD(),
-            "head": LabelView(),
-        },
-        settings,
-        estimator_for(task),
-    )
+    parts = {"hidden": GaussianUnits(), "objective": SampledCD(), "head": LabelView()}
+    return assemble(estimator_for(task), families, {"n_components": n_components, **parts}, settings)
 
 
 def MMH(
@@ -153,17 +137,8 @@ def MMH(
     EpsilonInsensitive(C=1.6, linear_part=False)
     """
     head: Head = Hinge(C, linear_part=False) if task == "classification" else EpsilonInsensitive(C, linear_part=False)
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": "infer" if families is None else families,
-            "hidden": BernoulliUnits(),
-            "objective": SampledCD(),
-            "head": head,
-        },
-        settings,
-        estimator_for(task),
-    )
+    parts = {"n_components": n_components, "hidden": BernoulliUnits(), "objective": SampledCD(), "head": head}
+    return assemble(estimator_for(task), families, parts, settings)
 
 
 def structDWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:
