@@ -48,8 +48,8 @@ class Density:
         """Return the mean pseudo-log-likelihood of the rows.
 
         It is in the units of the data, so models of the same data can be compared, whatever their families. One random
-        site of each row and view is asked about. Sums over all values of a count or a real number are exact to rounding,
-        or to 1e-8 where a value lies far from all others.
+        site of each row and view is asked about. Sums over all values of a count or a real number are exact to
+        rounding, or to 1e-8 where a value lies far from all others.
 
         Parameters
         ----------
