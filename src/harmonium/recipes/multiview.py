@@ -9,7 +9,7 @@ from harmonium.families import Chain, Family
 from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView
 from harmonium.heads.linear import USUAL_C
 from harmonium.hidden import BernoulliUnits, GaussianUnits
-from harmonium.objectives import SampledCD
+from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.recipes._assembly import Task, assemble, estimator_for
 
 
@@ -59,7 +59,9 @@ def TWH(
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make a tri-wing harmonium (TWH), in which the label is one more view.
 
-    To predict is to infer the label by mean field.
+    To predict is to infer the label by mean field. Classes are learned as published, by five steps of mean-field
+    contrastive divergence. Numbers are learned by sampled CD: between Gaussian units and a Gaussian label, mean field
+    drives weights to the bound of what can be normalised.
 
     Parameters
     ----------
@@ -87,7 +89,8 @@ def TWH(
     >>> TWH(20).head
     LabelView()
     """
-    parts = {"hidden": GaussianUnits(), "objective": SampledCD(), "head": LabelView()}
+    objective = MeanFieldCD(5) if task == "classification" else SampledCD()
+    parts = {"hidden": GaussianUnits(), "objective": objective, "head": LabelView()}
     return assemble(estimator_for(task), families, {"n_components": n_components, **parts}, settings)
 
 
