@@ -73,7 +73,7 @@ def read_targets(y: Any, sample_weight: Any = None, kinds: Mapping[str, Kind] | 
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"rating": [1.0, 4.5, None], "place": ["Rome", None, "Oslo"]})
+    >>> frame = pd.DataFrame({"rating": [1.0, 4.5, 3.0, None], "place": ["Rome", None, "Oslo", "Rome"]})
     >>> [(target.name, target.kind) for target in read_targets(frame)]
     [('rating', 'number'), ('place', 'class')]
     """
