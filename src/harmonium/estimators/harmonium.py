@@ -31,7 +31,7 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives import Objective, SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.persist import save_model, saveable
-from harmonium.queries.latent import Output, encode, encode_draws
+from harmonium.queries.latent import Output, shown, shown_draws, shown_names
 from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.training import Driver, FittedModel
 from harmonium.training.defaults import default_driver
@@ -455,9 +455,9 @@ class Harmonium(
         views = known_views(self, X)
         with compute(self.n_jobs):
             if return_std:
-                latent, deviation = encode_draws(self.fitted_, views, self.output)
+                latent, deviation = shown_draws(self.fitted_, views, self.output)
                 return with_index(self, latent, views.index), deviation
-            return with_index(self, encode(self.fitted_, views, self.output), views.index)
+            return with_index(self, shown(self.fitted_, views, self.output), views.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that `transform` returns.
@@ -470,10 +470,10 @@ class Harmonium(
         Returns
         -------
         ndarray of str
-            Topics and dimensions, each counted from 0: "topic_0", "dimension_0".
+            Topics and dimensions, each counted from 0: "topic_0", "dimension_0"; topics that have names go by them.
         """
         check_fitted(self)
-        return np.array(self.fitted_.energy.hidden.groups.unit_names, dtype=object)
+        return np.array(shown_names(self.fitted_, self.output), dtype=object)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model to a file or a folder of safetensors and JSON.

@@ -62,8 +62,8 @@ def endpoints(handlers: Handlers) -> list[Endpoint]:
 
 def _about(handlers: Handlers) -> list[Endpoint]:
     """Return endpoints about the folder itself."""
-    n_items, n_topics = len(handlers.folder), handlers.folder.model.n_topics_
-    topic = fields.number_of("topic", n_topics, "Number of a topic.")
+    n_items, topics = len(handlers.folder), handlers.folder.model.fitted_.topics
+    topic = fields.number_of("topic", max(topic.number for topic in topics) + 1, "Number of a topic.")
     row = fields.number_of("row", n_items, "Number of an item.")
     by = fields.one_of(
         "by", [entry["by"] for entry in handlers.colourings], True, "One of the colourings of /index.json."

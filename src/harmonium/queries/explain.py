@@ -114,6 +114,8 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
         curves=curves * factor if _curves(head) else None,
         predicted=_predicted(model, scores),
         labels=labels,
+        shown=model.topics,
+        n_topic_units=model.n_topics,
     )
 
 

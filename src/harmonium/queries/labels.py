@@ -29,9 +29,10 @@ def topic_labels(model: FittedModel, view: str | None = None, n: int = 3) -> lis
     Returns
     -------
     list of str
-        The labels; see `harmonium.report.topic_labels`.
+        The labels, or the names that topics were given; see `harmonium.report.topic_labels`.
     """
-    return distinct_labels(ranked_names(model, view, _SPARE * n, raised_only=True), n)
+    labels = distinct_labels(ranked_names(model, view, _SPARE * n, raised_only=True), n)
+    return [label if topic.name is None else topic.name for label, topic in zip(labels, model.topics, strict=True)]
 
 
 def ranked_names(model: FittedModel, view: str | None, n: int, raised_only: bool = False) -> list[list[str]]:
@@ -41,7 +42,7 @@ def ranked_names(model: FittedModel, view: str | None, n: int, raised_only: bool
     """
     view = naming_view(model) if view is None else view
     if view not in model.feature_names:
-        return [[] for _ in range(model.n_topics)]
+        return [[] for _ in model.topics]
     table = ranking(model, view)
     table = table.iloc[next(iter(model.families[view].codec.feature_groups.values()))]
     names = ranked_features(model, view, table, n)

@@ -25,6 +25,7 @@ from harmonium.training.plan import Plan
 from harmonium.training.result import FittedModel
 from harmonium.training.state import INTERRUPTED, Training, TrainingLog, is_second
 from harmonium.training.supervised.fit import fit_head
+from harmonium.training.topic_edits import TopicEdits
 from harmonium.views.data import Data
 
 
@@ -169,7 +170,7 @@ def _finished(
     model: FittedModel, data: Data, rng: np.random.Generator, requested: HiddenLayer, n_grown: int | None
 ) -> FittedModel:
     """Return the model without the units that are not needed, with what the user should know about it."""
-    training, remarks = replace(model.training, stream=rng, last_snapshot=None), []
+    training, remarks, n_topics = replace(model.training, stream=rng, last_snapshot=None), [], model.n_topics
     selected = prune(model.problem, training.parameters, data, training.n_items)
     if selected is not None:
         training = training.with_parameters(selected.parameters)
@@ -194,4 +195,5 @@ def _finished(
         training=training,
         relevance=feature_relevance(model.problem, training.result, data),
         remarks=tuple(remark for remark in remarks if remark),
+        edits=model.edits if model.n_topics == n_topics else TopicEdits(),
     )

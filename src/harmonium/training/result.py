@@ -15,6 +15,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.tables import Table
 from harmonium.training.posterior.draws import Posterior
 from harmonium.training.state import Training
+from harmonium.training.topic_edits import ShownTopic, TopicEdits
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,8 @@ class FittedModel:
         "curves" if there are any.
     remarks : tuple of str
         What the user should know about the fit.
+    edits : TopicEdits
+        What was done to the topics by hand; it changes what is shown, and no prediction.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class FittedModel:
     table: Table | None = None
     shares: dict[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    edits: TopicEdits = field(default_factory=TopicEdits)
 
     @property
     def energy(self) -> Energy:
@@ -112,6 +116,11 @@ class FittedModel:
     def n_topics(self) -> int:
         """Number of hidden units that are topics to be read, which come first."""
         return self.energy.hidden.groups.topics.n_units_
+
+    @property
+    def topics(self) -> tuple[ShownTopic, ...]:
+        """Topics as they are shown: those units, edited by hand."""
+        return self.edits.shown(self.n_topics)
 
     @property
     def parameters(self) -> Parameters:
