@@ -59,6 +59,8 @@ def distinct_labels(names: Sequence[Sequence[str]], n: int) -> list[str]:
     --------
     >>> distinct_labels([["a", "b", "c"], ["b", "a", "d"], ["car", "cars", "oil"], ["car", "oil"]], 2)
     ['a, b, c', 'b, a, d', 'car, oil', 'car, oil (2)']
+    >>> distinct_labels([["desk", "front desk", "staff"]], 2)
+    ['front desk, staff']
     """
     once = [_once(own)[: 2 * n] for own in names]
     chosen = [own[:n] for own in once]
@@ -74,9 +76,12 @@ def distinct_labels(names: Sequence[Sequence[str]], n: int) -> list[str]:
 
 
 def _once(names: Sequence[str]) -> list[str]:
-    """Return the first of the names that have the same stem."""
+    """Return the first of the names that have the same stem; words of a phrase are left to the phrase."""
     first: dict[str, str] = {}
+    of_phrases = {word for name in names if " " in name for word in name.split(" ")}
     for name in names:
+        if name in of_phrases:
+            continue
         # only words have stems: "words_1" and "words_10" are different features
         stem = tokenize(name, stem=True, min_length=1, stop_words=None)[0] if name.isalpha() else name
         first.setdefault(stem, name)
