@@ -139,7 +139,7 @@ def fit_head(
             has_topics = whole.energy.hidden.groups.dimensions is not None
             judged = _judged(problem, known, state, linear, has_topics)
             if has_topics:
-                whole = replace(problem, energy=whole.energy)
+                whole = replace(problem, energy=whole.energy, guide=whole.guide)
                 judged = _composed(whole, judged, data, known, plan, state, reporter, checkpoint)
             return _as_fitted(judged, known, state), state.rng
         except KeyboardInterrupt as interrupt:
@@ -273,7 +273,7 @@ def _with_topics(model: FittedModel, whole: Problem, known: Data, state: _HeadFi
     composed = state.composed or composed_start(whole, model.training, known, np.random.default_rng(state.seed))
     # topics may have been merged by then
     layer = whole.energy.hidden.restore(len(composed.parameters[HIDDEN_BIAS]))
-    problem = replace(model.problem, energy=Energy(whole.energy.families, layer))
+    problem = replace(model.problem, energy=Energy(whole.energy.families, layer), guide=whole.guide)
     return replace(model, problem=problem, training=_of_whole(model.training, composed))
 
 
