@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.core.notices import notice
 from harmonium.core.parts import IsPart, Part, WithParts, as_part
+from harmonium.core.progress_bar import reporting
 from harmonium.core.targets import Kind, Labels
 from harmonium.core.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.estimators.input.known import check_known, check_supports, feature_names, known_views
@@ -35,12 +36,12 @@ from harmonium.persist import save_model, saveable
 from harmonium.queries.latent import Output, shown, shown_draws, shown_names
 from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.training import Driver, FittedModel
-from harmonium.training.defaults import default_driver
-from harmonium.training.drivers.progress import reporting
 from harmonium.training.fit import fit, resume, start, update
 from harmonium.training.growth.counting import counted
 from harmonium.training.guiding import guided
-from harmonium.training.plan import Plan
+from harmonium.training.plan import Plan, default_driver
+from harmonium.training.result import DataDescription
+from harmonium.training.topic_edits import TopicEdits
 from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.weights import ViewWeights, weights_given
@@ -297,17 +298,19 @@ class Harmonium(
             if self.n_components == "auto" and before is None:
                 problem = counted(problem, data)
             problem = self._guided(problem, data, before)
+            about = self._description(problem, data.views, given.labels, before)
             plan = self._plan(len(data))
             if self.driver is None and given.is_lazy:
                 plan = plan.where_rows_are(layer)
             plan.check_model(problem.predicting)
             rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             with reporting(self.verbose) as reporter:
+                plan = replace(plan, reporter=reporter)
                 if before is None:
-                    model = fit(problem, data, plan, rng, reporter, seeded)
+                    model = fit(problem, data, plan, rng, about, seeded)
                 else:
-                    model = resume(before, layer, data, plan, rng, reporter, seeded)
-            self._keep(self._described(model, data.views, given.labels, before), given, before)
+                    model = resume(before, layer, data, plan, rng, about, seeded)
+            self._keep(model, given, before)
         try:
             for remark in model.remarks:
                 notice(remark)
@@ -335,8 +338,8 @@ class Harmonium(
         # a copy: a pass that diverges must leave the model as it was
         rng = deepcopy(before.training.stream) if before is not None else None
         rng = generator(self.random_state) if rng is None else rng
-        model = update(before or start(problem, data, rng), data, plan, rng)
-        return self._described(model, data.views, given.labels, before)
+        about = self._description(problem, data.views, given.labels, before)
+        return update(before or start(problem, data, rng, about), data, plan, rng, about)
 
     def _target_reader(self) -> ReadTarget | None:
         """Return what reads y; None if nothing is predicted."""
@@ -388,22 +391,23 @@ class Harmonium(
             )
         return problem
 
-    def _described(
-        self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None
-    ) -> FittedModel:
-        """Return the model with what is known of the data; what training began with stays."""
-        names = feature_names(views, model.families)
+    def _description(
+        self, problem: Problem, views: Views, labels: Labels | None, before: FittedModel | None
+    ) -> DataDescription:
+        """Return what a model remembers of the data; what training began with stays."""
+        names = feature_names(views, problem.energy.families)
         if before is not None:
-            return replace(model, feature_names=names | before.feature_names)
+            known = (before.meaning, before.missing, before.table, before.edits)
+            return DataDescription(names | before.feature_names, *known)
         meaning = None if labels is None else labels.meaning
-        if meaning is not None and model.head is not None:
-            added = model.head.added_views
+        if meaning is not None and problem.head is not None:
+            added = problem.head.added_views
             names |= {name: view.feature_names(name, meaning) for name, view in added.items()}
         missing = {name: views.source(name).missing_share for name in views.names}
-        guide, edits = model.problem.guide, model.edits
-        for topic, name in enumerate(() if guide is None else guide.names):
+        edits = TopicEdits()
+        for topic, name in enumerate(() if problem.guide is None else problem.guide.names):
             edits = edits.rename(topic, name)
-        return replace(model, feature_names=names, meaning=meaning, missing=missing, table=views.table, edits=edits)
+        return DataDescription(names, meaning, missing, views.table, edits)
 
     def _keep(self, model: FittedModel, given: Input, before: FittedModel | None) -> None:
         """Keep a model, and what the next call must know of its input: nothing is written before this."""

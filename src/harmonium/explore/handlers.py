@@ -123,14 +123,14 @@ class Handlers:
         ]
         return {"topics": shown}
 
-    def topic(self, number: int) -> dict[str, Any]:
+    def topic(self, topic: int) -> dict[str, Any]:
         """Return what a topic is about."""
         order = list(self._topics)
-        if number not in order:
-            raise BadRequest(f"topic {number} was merged or hidden; see /topics for those that are shown.", 404)
-        rank = order.index(number)
+        if topic not in order:
+            raise BadRequest(f"topic {topic} was merged or hidden; see /topics for those that are shown.", 404)
+        rank = order.index(topic)
         return {
-            **self._topics[number],
+            **self._topics[topic],
             "previous": order[rank - 1] if rank else None,
             "next": order[rank + 1] if rank + 1 < len(order) else None,
         }

@@ -58,8 +58,8 @@ def topic_index(model: FittedModel) -> pd.Index:
 
 def effects(model: FittedModel, view: str) -> pd.DataFrame:
     """Return the weights times the standard deviation of each feature at its training mean, under the family."""
-    own = model.energy.own(model.parameters, view)
-    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], own))
+    extra = model.energy.extra(model.parameters, view)
+    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], extra))
     return loadings(model, view).mul(deviation, axis=0)
 
 

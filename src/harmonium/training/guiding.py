@@ -13,8 +13,7 @@ from harmonium.core.batch import Batch
 from harmonium.core.parameters import weights_of
 from harmonium.objectives.guide import Guide, resolved
 from harmonium.objectives.problem import Problem
-from harmonium.training.clusters import AVERAGE_ITEMS, SAMPLE, sampled_items
-from harmonium.training.view_rows import totals_of_groups
+from harmonium.training.clusters import AVERAGE_ITEMS, SAMPLE, sampled_items, totals_of_groups
 from harmonium.views.data import Data
 
 # Items with seeds that make a topic at least, and the probability by chance that they seem to have something else in
