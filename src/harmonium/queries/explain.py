@@ -117,6 +117,8 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
         predicted=_predicted(model, scores),
         labels=labels,
         log_offset=head.outputs_.log_offset,
+        shown=model.topics,
+        n_topic_units=model.n_topics,
     )
 
 
