@@ -7,6 +7,7 @@ from harmonium.report.tables.effects import effect_table, prevalence_table, tren
 from harmonium.report.tables.explained import explained_table
 from harmonium.report.tables.item_topics import document_topics
 from harmonium.report.tables.latent import latent_means
+from harmonium.report.tables.quality import quality_table
 from harmonium.report.tables.sensitivity import sensitivity_table
 from harmonium.report.tables.similar_topics import near_duplicates, topic_tree
 from harmonium.report.tables.topics import class_profiles, class_table, feature_table, topic_labels, topic_table
@@ -26,6 +27,7 @@ __all__ = [
     "latent_means",
     "near_duplicates",
     "prevalence_table",
+    "quality_table",
     "sensitivity_table",
     "topic_labels",
     "topic_table",
