@@ -87,7 +87,7 @@ _ANNOUNCE = """
 import numpy as np
 from rich.progress import Progress
 from harmonium.kernels.sparse.csr import add_row_sums
-from harmonium.training.drivers.progress import reporting
+from harmonium.core.progress_bar import reporting
 shown = []
 Progress.update = lambda self, task, **fields: shown.append(fields.get("state"))
 with reporting(verbose=True):

@@ -18,7 +18,7 @@ import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
 
-from harmonium.core.validation import check_real, check_whole
+from harmonium.core.validation import Number, check_whole
 from harmonium.estimators import Harmonium
 from harmonium.estimators.harmonium import driver_for
 from harmonium.estimators.input import known_views
@@ -125,9 +125,7 @@ def fit_folder(
     >>> folder.scores["n_rows"], [entry["measure"] for entry in folder.scores["measures"]]
     (40, ['R²', 'mean absolute error'])
     """
-    check_real("fit_folder", "holdout", holdout, lower=0.0, inclusive=True, remedy="0.2 is usual")
-    if holdout >= 1:
-        raise ValueError(f"holdout must be a share below 1; got {holdout}; 0.2 is usual.")
+    Number(inclusive=True, below=1.0, remedy="0.2 is usual").check("fit_folder", "holdout", holdout)
     n_resamples = _resamples(model, n_resamples, y is not None)
     shown = X if items is None and is_frame(X) else items
     rows, targets = (X, None) if y is None else _side_by_side(X, y)

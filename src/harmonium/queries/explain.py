@@ -154,13 +154,13 @@ def _listed(
     """Return the features of a view: those that a row has by their names, others together."""
     family = model.families[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
-    curves, own = np.zeros_like(directly), _curves(head)
+    curves, extra = np.zeros_like(directly), _curves(head)
     for part in head.input_parts_:
         if name in part.view_names:
             more, left = part.explained(model.families, name, view)
             directly, rest = directly + more, rest + left
-    if own is not None and name in own.by_view:
-        curves = own.contributions(family, name, view)
+    if extra is not None and name in extra.by_view:
+        curves = extra.contributions(family, name, view)
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
     present = np.ones(len(moves), dtype=bool)
     several = len(moves) > 1 and origins[0] == origins[-1]

@@ -167,10 +167,10 @@ class Explanation:
 
     def _through(self, unit: str, number: int) -> np.ndarray:
         """Return what each feature adds to a score through some units, or past all of them."""
-        own = self._units()[unit]
+        extra = self._units()[unit]
         curves = np.zeros(len(self.directly)) if self.curves is None else self.curves[:, number]
         past_units = {INPUTS: self.directly[:, number] - curves, CURVES: curves}
-        return np.asarray(self.moves[:, own] @ self.rates[own, number] + past_units.get(unit, 0.0))
+        return np.asarray(self.moves[:, extra] @ self.rates[extra, number] + past_units.get(unit, 0.0))
 
     def _topic_table(self, totals: dict[str, float]) -> pd.DataFrame:
         """Return what units add: topics, the largest first, before the others."""

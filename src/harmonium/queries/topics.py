@@ -10,7 +10,7 @@ import pandas as pd
 from harmonium.core.parameters import weights_of
 from harmonium.features._function_words import are_function_words
 from harmonium.training import FittedModel
-from harmonium.training.finalize.cooccurrence import exclusive
+from harmonium.training.finalize.relevance import exclusive
 
 #: what features may be ranked by
 By = Literal["relevance", "effect", "weight"]
@@ -47,8 +47,8 @@ def loadings(model: FittedModel, view: str) -> pd.DataFrame:
 
 def effects(model: FittedModel, view: str) -> pd.DataFrame:
     """Return the weights times the standard deviation of each feature at its training mean, under the family."""
-    own = model.energy.own(model.parameters, view)
-    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], own))
+    extra = model.energy.extra(model.parameters, view)
+    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], extra))
     return loadings(model, view).mul(deviation, axis=0)
 
 

@@ -5,7 +5,7 @@ import scipy.sparse
 
 from harmonium import Harmonium, TopicModel
 from harmonium.metrics import topic_coherence
-from harmonium.training.finalize.cooccurrence import _mean_npmi
+from harmonium.training.finalize.relevance import _mean_npmi
 
 
 def texts(n=600, n_topics=4, seed=0):

@@ -10,7 +10,7 @@ from scipy.special import expit
 from harmonium import Bernoulli, Harmonium
 from harmonium.families import ReplicatedSoftmax
 from harmonium.hidden import BernoulliUnits
-from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
+from harmonium.training.growth.candidates import HeldOutReconstruction
 from harmonium.views.container import Views
 from harmonium.views.data import Data
 

@@ -30,7 +30,7 @@ def fit(place: Path) -> ModelFolder:
 
 def killed_in_an_epoch(place: str, after: int) -> None:
     """Fit until so many batches are done, and then be gone, without a chance to tidy up."""
-    from harmonium.training.checkpoint import file as checkpoint
+    from harmonium.training import checkpoint
     from harmonium.views.data import Data
 
     checkpoint._SECONDS = -1.0  # every epoch is written, not one every half minute

@@ -10,8 +10,8 @@ import pytest
 from rich.progress import Progress
 
 from harmonium import LBFGS, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Langevin, Stochastic
+from harmonium.core.progress_bar import Bar, Silent
 from harmonium.estimators import harmonium as face
-from harmonium.training.drivers.progress import Bar, Silent
 
 
 class Recorder(Silent):

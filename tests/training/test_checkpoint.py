@@ -23,7 +23,7 @@ from harmonium import Harmonium, Langevin, Stochastic
 from harmonium.exceptions import IncompatiblePartsError, ModelFileError
 from harmonium.objectives import SampledCD
 from harmonium.storage import decode, encode
-from harmonium.training.checkpoint import file as checkpoint
+from harmonium.training import checkpoint
 from harmonium.training.growth import grow
 from tests.cases.checkpoints import (
     CASES,
@@ -133,7 +133,7 @@ import sys, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, {root!r})
 from harmonium.storage import decode, encode
-from harmonium.training.checkpoint import file as checkpoint
+from harmonium.training import checkpoint
 checkpoint._SECONDS = -1.0
 from tests.cases.checkpoints import fitted
 from pathlib import Path

@@ -14,8 +14,7 @@ from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS
 from harmonium.core.targets import Targets
 from harmonium.linear.comparison import is_better
 from harmonium.training.state import Training
-from harmonium.training.supervised.folds import held_out_folds
-from harmonium.training.supervised.refit_head import HeadRefit, refit_head
+from harmonium.training.supervised.choices import HeadRefit, held_out_folds, refit_head
 from harmonium.views import Views
 from harmonium.views.data import Data
 from tests.cases.heads import labelled
