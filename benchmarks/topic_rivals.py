@@ -129,11 +129,14 @@ def bertopic(corpus: Corpus, n_topics: int, seed: int) -> Topics:
     from bertopic import BERTopic
     from umap import UMAP
 
-    vectorizer = CountVectorizer(vocabulary=corpus.names, token_pattern=LETTERS)
+    # a vocabulary that is given would hold words which its own cleaning of texts has removed
+    vectorizer = CountVectorizer(stop_words="english", token_pattern=LETTERS)
     space = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=seed)
-    model = BERTopic(nr_topics=n_topics + 1, umap_model=space, vectorizer_model=vectorizer, top_n_words=N_WORDS)
+    model = BERTopic(nr_topics=n_topics + 1, umap_model=space, vectorizer_model=vectorizer, top_n_words=3 * N_WORDS)
     model.fit(corpus.texts, corpus.embedding)
-    found = [[word for word, _ in words if word] for topic, words in model.get_topics().items() if topic >= 0]
+    known = set(corpus.names)
+    topics = [words for topic, words in model.get_topics().items() if topic >= 0]
+    found = [[word for word, _ in words if word in known][:N_WORDS] for words in topics]
     return [words for words in found if len(words) == N_WORDS]
 
 
