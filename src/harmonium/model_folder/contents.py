@@ -15,7 +15,9 @@ import pandas as pd
 
 from harmonium.evaluation.held_out import HeldOut
 from harmonium.exceptions import ModelFileError
+from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.columns import packed_columns, unpacked_columns
+from harmonium.model_folder.embeddings import restored_encoders
 from harmonium.model_folder.item_index import WordIndex
 from harmonium.model_folder.json_values import json_value
 from harmonium.model_folder.thumbnails import Thumbnails
@@ -61,6 +63,7 @@ class Contents:
     words: WordIndex | None = None
     held_out: HeldOut | None = None
     thumbnails: Thumbnails | None = None
+    embeddings: dict[str, np.ndarray] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -78,6 +81,7 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
     for name in ("stability", "shares"):
         if getattr(contents, name) is not None:
             items[name] = np.asarray(getattr(contents, name), dtype=np.float32)
+    items |= contents.embeddings
     for part in (contents.words, contents.held_out, contents.thumbnails):
         items |= {} if part is None else part.tensors()
     description = {
@@ -150,13 +154,16 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         scores = facts["scores"]
         held_out = None if scores is None else HeldOut.restored(tensors, scores, n_items)
         thumbnails = Thumbnails.restored(tensors, n_items) if facts["has_thumbnails"] else None
+        encoders = restored_encoders(model.fitted_.table, tensors)
+        if encoders:
+            set_encoders(model, encoders)
     except _CONTRADICTIONS as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(
             f"The items of a model folder must go together; they do not ({str(error)[:120]}); write the folder again."
         ) from error
-    arrays = {name: tensors[name] for name in shapes}
+    arrays: dict[str, Any] = {name: tensors[name] for name in shapes}
     return Contents(
         model=model,
         items=items,

@@ -21,6 +21,7 @@ from harmonium.persist.posterior import restored_posterior
 from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
 from harmonium.storage.annotations import conforms
 from harmonium.storage.models import SCHEMA
+from harmonium.tables.embedding import Embedding
 from harmonium.tables.table import Table, TableColumn
 from harmonium.training import FittedModel
 from harmonium.training.state import Training, TrainingLog
@@ -151,7 +152,13 @@ def _table(columns: Any, families: dict[str, Family], head: Head | None) -> Tabl
     """Return the table that a model was fitted on; refuse one that does not make its views."""
     table = Table(
         tuple(
-            TableColumn(str(c["name"]), c["reader"].restore(c["learned"]), str(c["view"]), float(c["missing"]))
+            TableColumn(
+                str(c["name"]),
+                c["reader"].restore(c["learned"]),
+                str(c["view"]),
+                float(c["missing"]),
+                Embedding.restored(c["embedding"]) if "embedding" in c else None,
+            )
             for c in columns
         )
     )
