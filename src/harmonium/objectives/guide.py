@@ -12,7 +12,7 @@ lexical priors into topic models.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,10 @@ class Guide:
     n_rows: int
     means: Mapping[str, np.ndarray] = field(default_factory=dict)
     precision: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def of_other_rows(self) -> Guide:
+        """Return the guide for other items, none of which is a seed."""
+        return replace(self, n_rows=-1)
 
     def with_rows(self, items: np.ndarray, n_rows: int) -> np.ndarray:
         """Return numbers of items with those that are seeds, if there are as many items as these are of."""

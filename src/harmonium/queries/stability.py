@@ -31,6 +31,8 @@ def bootstrap_stability(
 
     ``asked`` is the layer that the user asks for: topics that say the same may have become one in the model.
     """
+    if model.problem.guide is not None:
+        model = replace(model, problem=replace(model.problem, guide=model.problem.guide.of_other_rows()))
     data = Data(views).spread_sample(_MOST_ROWS)
     data = data.take(np.unique(np.linspace(0, len(data) - 1, min(len(data), _MOST_ROWS)).astype(int)))
     relearned = _composed_again if model.energy.hidden.groups.dimensions is not None else _fitted_again

@@ -47,9 +47,8 @@ class Name(Words):
     """
 
     learned = {"words_": list, "ngrams_": list}
-    settings = {name: rule for name, rule in Words.settings.items() if name not in ("values", "phrases")}
-    values = "presence"
-    phrases = False
+    settings = {name: Words.settings[name] for name in ("max_features", "min_rows")}
+    values, phrases = "presence", False
     counts_ = False
     pattern = r"(?u)[^\W\d_]{2,}|\d+"
     ngrams_: list[str]
