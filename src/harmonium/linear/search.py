@@ -46,9 +46,9 @@ _FIRST_GAMMA, _GAMMA_FACTOR, _MAX_GAMMA_STEPS, _KERNEL_C = 1.0, 4.0, 2, 16.0
 _KERNEL_LOSS = LinearLoss("squares")
 # Rows times dense views up to which Nystroem features are tried, which takes seconds then: a convention.
 _FEW_ROWS = 20_000
-# Numbers that the features may have together: beyond, the model learns from a part of the rows. A convention; they take
-# about 12 bytes each.
-_MAX_NUMBERS = 50_000_000
+# Numbers that the features may have together, in the end and to choose by: beyond, a model learns from a part of the
+# rows. Conventions; they take about 12 bytes each.
+_MAX_NUMBERS, _MAX_TO_CHOOSE = 50_000_000, 10_000_000
 # Share of all rows that are left out at a time for scores like those of new rows: a convention.
 _LEFT_OUT = 0.1
 
@@ -193,7 +193,8 @@ class LinearSearch:
     def linear_part(self, model: LinearModel, factor: np.ndarray) -> tuple[LinearPart, np.ndarray]:
         """Return the linear part whose scores are those of a model of all rows, times a factor, and the bias."""
         settings = model.settings
-        weights, bias = self.solve(settings, self.features(settings), np.arange(len(self.all_targets.weight)))
+        everyone = np.arange(len(self.all_targets.weight))
+        weights, bias = self._path(settings, self.features(settings), everyone, _MAX_NUMBERS)(settings.C)
         # a view's weight belongs to the weights of its features, as rows of length 1 have no other scale
         scalers = self.views.scalers(settings.preparation)
         by_view = [np.full(scaler.n_features, settings.weights[name]) for name, scaler in scalers.items()]
@@ -308,13 +309,15 @@ class LinearSearch:
         return self._paths[1]
 
     def solve(self, settings: LinearSettings, features: Features, rows: np.ndarray) -> Solution:
-        """Return weights and bias of a linear model of some of the rows."""
+        """Return weights and bias of a linear model of some of the rows, to choose by."""
         return self._path(settings, features, rows)(settings.C)
 
-    def _path(self, settings: LinearSettings, features: Features, rows: np.ndarray) -> Path:
+    def _path(
+        self, settings: LinearSettings, features: Features, rows: np.ndarray, max_numbers: int = _MAX_TO_CHOOSE
+    ) -> Path:
         """Return a linear model of some of the rows by C."""
         size = features.nnz if scipy.sparse.issparse(features) else features.size
-        max_rows = max(1, int(_MAX_NUMBERS * features.shape[0] / max(size, 1)))
+        max_rows = max(1, int(max_numbers * features.shape[0] / max(size, 1)))
         rows = rows[self.all_targets.counting[rows]]
         rows = rows[:: -(-len(rows) // max_rows)]
         return self.task.linear.path(features[rows], self.all_targets.take(rows), settings.loss)
