@@ -21,6 +21,7 @@ from harmonium.model_folder.contents import FORMAT
 from harmonium.model_folder.folder_summary import model_summary, topic_summaries
 from harmonium.persist import load_model
 from harmonium.queries.explain import output_names
+from harmonium.queries.named_views import named_views
 from harmonium.report.summary.topics import same_topics
 
 
@@ -69,7 +70,8 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     console.print(views)
     if is_model_folder(path):
         _print_items(path, console)
-    for name in model.families_:
+    unread = set(model.fitted_.input_names) - set(named_views(model.fitted_))
+    for name in (view for view in model.families_ if view not in unread):
         if name not in model.fitted_.feature_names:
             console.print(f"View {name!r} was saved without names of its features.", markup=False)
             continue

@@ -210,11 +210,12 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             lack every view are left out, with a notice. Rows go by their labels where views have some (see `Views`).
         y : array-like of shape (n_rows,) or (n_rows, n_columns), or name of columns of X
             Classes; several columns of classes; if all are 0 or 1, an indicator matrix of labels; or a column of tags,
-            lists (cells of a Series) or texts such as "drama|war": a label for each tag that is in enough rows.
-            Categoricals are never tags. Or names of columns of a data frame, or of ``obs`` of AnnData. Unknown ones are
-            NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or others are negative too): such rows
-            teach the model about the views only. A data frame names the outputs, and ordered categories tell `Ordinal`
-            which level comes first. Where both X and y have an index of pandas, rows go by its names.
+            lists (cells of a Series, or a list of lists that differ in length) or texts such as "drama|war": a label
+            for each tag that is in enough rows. Categoricals are never tags. Or names of columns of a data frame, or of
+            ``obs`` of AnnData. Unknown ones are NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or
+            others are negative too): such rows teach the model about the views only. A data frame names the outputs,
+            and ordered categories tell `Ordinal` which level comes first. Where both X and y have an index of pandas,
+            rows go by its names.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
 

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.core.notices import notice
 from harmonium.core.parts import IsPart, Part, WithParts, as_part
+from harmonium.core.progress_bar import reporting
 from harmonium.core.targets import Kind, Labels
 from harmonium.core.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.estimators.input.known import check_known, check_supports, feature_names, known_views
@@ -34,11 +35,10 @@ from harmonium.persist import save_model, saveable
 from harmonium.queries.latent import Output, encode, encode_draws
 from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.training import Driver, FittedModel
-from harmonium.training.defaults import default_driver
-from harmonium.training.drivers.progress import reporting
 from harmonium.training.fit import fit, resume, start, update
 from harmonium.training.growth.counting import counted
-from harmonium.training.plan import Plan
+from harmonium.training.plan import Plan, default_driver
+from harmonium.training.result import DataDescription
 from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.weights import ViewWeights, weights_given
@@ -287,17 +287,19 @@ class Harmonium(
             problem, data = self._problem(given.views, given.labels, layer, before)
             if self.n_components == "auto" and before is None:
                 problem = counted(problem, data)
+            about = self._description(problem, data.views, given.labels, before)
             plan = self._plan(len(data))
             if self.driver is None and given.is_lazy:
                 plan = plan.where_rows_are(layer)
             plan.check_model(problem.predicting)
             rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             with reporting(self.verbose) as reporter:
+                plan = replace(plan, reporter=reporter)
                 if before is None:
-                    model = fit(problem, data, plan, rng, reporter, seeded)
+                    model = fit(problem, data, plan, rng, about, seeded)
                 else:
-                    model = resume(before, layer, data, plan, rng, reporter, seeded)
-            self._keep(self._described(model, data.views, given.labels, before), given, before)
+                    model = resume(before, layer, data, plan, rng, about, seeded)
+            self._keep(model, given, before)
         try:
             for remark in model.remarks:
                 notice(remark)
@@ -324,8 +326,8 @@ class Harmonium(
         # a copy: a pass that diverges must leave the model as it was
         rng = deepcopy(before.training.stream) if before is not None else None
         rng = generator(self.random_state) if rng is None else rng
-        model = update(before or start(problem, data, rng), data, plan, rng)
-        return self._described(model, data.views, given.labels, before)
+        about = self._description(problem, data.views, given.labels, before)
+        return update(before or start(problem, data, rng, about), data, plan, rng, about)
 
     def _target_reader(self) -> ReadTarget | None:
         """Return what reads y; None if nothing is predicted."""
@@ -364,19 +366,19 @@ class Harmonium(
         check_supports(data.views, before.families, layer)
         return before.problem, data
 
-    def _described(
-        self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None
-    ) -> FittedModel:
-        """Return the model with what is known of the data; what training began with stays."""
-        names = feature_names(views, model.families)
+    def _description(
+        self, problem: Problem, views: Views, labels: Labels | None, before: FittedModel | None
+    ) -> DataDescription:
+        """Return what a model remembers of the data; what training began with stays."""
+        names = feature_names(views, problem.energy.families)
         if before is not None:
-            return replace(model, feature_names=names | before.feature_names)
+            return DataDescription(names | before.feature_names, before.meaning, before.missing, before.table)
         meaning = None if labels is None else labels.meaning
-        if meaning is not None and model.head is not None:
-            added = model.head.added_views
+        if meaning is not None and problem.head is not None:
+            added = problem.head.added_views
             names |= {name: view.feature_names(name, meaning) for name, view in added.items()}
         missing = {name: views.source(name).missing_share for name in views.names}
-        return replace(model, feature_names=names, meaning=meaning, missing=missing, table=views.table)
+        return DataDescription(names, meaning, missing, views.table)
 
     def _keep(self, model: FittedModel, given: Input, before: FittedModel | None) -> None:
         """Keep a model, and what the next call must know of its input: nothing is written before this."""

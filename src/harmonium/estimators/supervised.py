@@ -174,7 +174,8 @@ class Supervised(Beside):
         -------
         list of Explanation
             One for each row: what adds up to its scores, exactly. Numbers are in the units of y, or of log(y + c) where
-            they were learned on that scale (``target_scale`` of `EpsilonInsensitive`).
+            they were learned on that scale (``target_scale`` of `EpsilonInsensitive`): ``scale_of`` says so, and
+            ``table`` then has the ``factor`` by which each part multiplies y + c.
 
         Notes
         -----

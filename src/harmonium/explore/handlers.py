@@ -123,12 +123,12 @@ class Handlers:
         ]
         return {"topics": shown}
 
-    def topic(self, number: int) -> dict[str, Any]:
+    def topic(self, topic: int) -> dict[str, Any]:
         """Return what a topic is about."""
         order = list(self._topics)
-        rank = order.index(number)
+        rank = order.index(topic)
         return {
-            **self._topics[number],
+            **self._topics[topic],
             "previous": order[rank - 1] if rank else None,
             "next": order[rank + 1] if rank + 1 < len(order) else None,
         }

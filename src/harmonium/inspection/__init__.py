@@ -13,6 +13,7 @@ True
 """
 
 from harmonium.inspection.density import canonical_signs, log_partition, modes, sample_exact
+from harmonium.inspection.encoders import set_encoders
 from harmonium.inspection.merging import merge_duplicates
 from harmonium.inspection.posterior import diagnostics, invariants, posterior_draws, to_arviz
 from harmonium.inspection.prediction import annotate_view, score_parts
@@ -30,5 +31,6 @@ __all__ = [
     "posterior_draws",
     "sample_exact",
     "score_parts",
+    "set_encoders",
     "to_arviz",
 ]

@@ -15,7 +15,9 @@ import pandas as pd
 
 from harmonium.evaluation.held_out import HeldOut
 from harmonium.exceptions import ModelFileError
+from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.columns import packed_columns, unpacked_columns
+from harmonium.model_folder.embeddings import restored_encoders
 from harmonium.model_folder.item_index import WordIndex
 from harmonium.model_folder.json_values import json_value
 from harmonium.model_folder.thumbnails import Thumbnails
@@ -58,6 +60,7 @@ class Contents:
     words: WordIndex | None = None
     held_out: HeldOut | None = None
     thumbnails: Thumbnails | None = None
+    embeddings: dict[str, np.ndarray] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,6 +77,7 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
     }
     if contents.stability is not None:
         items["stability"] = np.asarray(contents.stability, dtype=np.float32)
+    items |= contents.embeddings
     for part in (contents.words, contents.held_out, contents.thumbnails):
         items |= {} if part is None else part.tensors()
     description = {
@@ -144,13 +148,16 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         scores = facts["scores"]
         held_out = None if scores is None else HeldOut.restored(tensors, scores, n_items)
         thumbnails = Thumbnails.restored(tensors, n_items) if facts["has_thumbnails"] else None
+        encoders = restored_encoders(model.fitted_.table, tensors)
+        if encoders:
+            set_encoders(model, encoders)
     except _CONTRADICTIONS as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(
             f"The items of a model folder must go together; they do not ({str(error)[:120]}); write the folder again."
         ) from error
-    parts = {name: tensors[name] for name in shapes}
+    parts: dict[str, Any] = {name: tensors[name] for name in shapes}
     return Contents(
         model=model,
         items=items,

@@ -15,7 +15,9 @@ from harmonium.core.validation import check_fitted, check_whole
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.estimators.input import known_views
 from harmonium.evaluation.held_out import HeldOut
+from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.contents import Contents, read_contents, write_contents
+from harmonium.model_folder.embeddings import embedding_tensors
 from harmonium.model_folder.folder_summary import folder_summary
 from harmonium.model_folder.item_index import ItemIndex, WordIndex
 from harmonium.model_folder.item_map import ItemMap
@@ -170,19 +172,23 @@ class ModelFolder:
             held_out=held_out,
             stability=stability,
             thumbnails=thumbnails,
+            embeddings=embedding_tensors(model.fitted_.table, X if is_frame(X) else shown),
             notes=dict(notes or {}),
         )
         write_contents(path, contents)
         return cls(path, contents)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
+    def open(cls, path: str | os.PathLike[str], encoders: Any = None) -> Self:
         """Read a folder; nothing in it is run.
 
         Parameters
         ----------
         path : str or path
             The folder.
+        encoders : mapping of str to object, or object, optional
+            Encoders of columns that have an embedding, to read new texts and queries; see
+            `harmonium.inspection.set_encoders`. What the items say is known without them.
 
         Returns
         -------
@@ -196,7 +202,10 @@ class ModelFolder:
         ModelFileError
             If the folder is damaged, foreign, of another version, or contradicts itself.
         """
-        return cls(path, read_contents(path))
+        folder = cls(path, read_contents(path))
+        if encoders is not None:
+            set_encoders(folder.model, encoders)
+        return folder
 
     # ---- what it holds -------------------------------------------------------------------------------------------
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from harmonium._version import __version__
 from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.queries.labels import topic_labels
+from harmonium.queries.named_views import named_views
 from harmonium.queries.topics import typical_rows
 
 if TYPE_CHECKING:
@@ -101,9 +102,9 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
         moves each score for one standard deviation of it.
     """
     model, coordinates = folder.model, folder.coordinates.astype(np.float64)
-    features = {
-        view: model.topics(view, n=n_features) for view in model.families_ if view in model.fitted_.feature_names
-    }
+    hidden = set(model.fitted_.input_names) - set(named_views(model.fitted_))
+    listed = [view for view in model.families_ if view in model.fitted_.feature_names and view not in hidden]
+    features = {view: model.topics(view, n=n_features) for view in listed}
     labels = topic_labels(model.fitted_)
     spread = coordinates.std(axis=0)
     effects = None

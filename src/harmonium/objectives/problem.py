@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from harmonium.core.batch import Batch
-from harmonium.core.parameters import HIDDEN, Parameters, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, Parameters, extra_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families.protocol.scale import scale_factors, with_view_scale
 from harmonium.heads import Head
@@ -98,7 +98,7 @@ class Problem:
 
     def moving(self, parameters: Parameters) -> Parameters:
         """Return the parameters that gradients move: not the prior of hidden units, nor a head that is solved for."""
-        still = {own_of(HIDDEN, name) for name in self.energy.hidden.extra_parameters()}
+        still = {extra_of(HIDDEN, name) for name in self.energy.hidden.extra_parameters()}
         if self.head is not None and self.head.is_solved:
             still |= set(self.head.initial_parameters(self.energy.hidden))
         return {name: value for name, value in parameters.items() if name not in still}

@@ -45,6 +45,9 @@ class Explanation:
         Labels of the topics, which come first among the units. Others are dimensions.
     curves : ndarray of shape (n_features, n_outputs), optional
         What the curve of each feature adds; None if the model has no curves.
+    log_offset : ndarray of shape (n_outputs,), optional
+        The c of numbers that are learned as log(y + c): what adds to their scores multiplies y + c. NaN for all other
+        outputs; None if no output is a logarithm.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Explanation:
     predicted: int = 0
     labels: list[str] = field(default_factory=list)
     curves: np.ndarray | None = None
+    log_offset: np.ndarray | None = None
 
     @property
     def topics(self) -> np.ndarray:
@@ -105,6 +109,24 @@ class Explanation:
             raise ValueError(f"An output is one of {', '.join(self.outputs[:20])}; got {output!r}; correct the name.")
         return self.outputs.index(output)
 
+    def scale_of(self, output: str | None = None) -> str:
+        """Return the scale on which the parts of a score add up.
+
+        Parameters
+        ----------
+        output : str, optional
+            Name of the score. Default: what is predicted.
+
+        Returns
+        -------
+        str
+            "log(y)", "log(y + 12)" and the like for numbers that are learned as logarithms; else "linear".
+        """
+        offset = np.nan if self.log_offset is None else float(self.log_offset[self.number_of(output)])
+        if np.isnan(offset):
+            return "linear"
+        return f"log(y + {offset:.6g})" if offset else "log(y)"
+
     def table(
         self,
         output: str | None = None,
@@ -131,8 +153,14 @@ class Explanation:
             Column ``total``, which adds up to the score less its base or to what the unit adds. Before it stand
             ``view``, ``feature`` and ``present``; ``view`` and ``present``; or ``unit`` and ``label``. Without a unit,
             features and views also have ``through_units``, ``inputs`` and, if there are any, ``curves``: the parts of
-            the total.
+            the total. Where the score is a logarithm (`scale_of`), a last column ``factor`` is exp(total), by which
+            y + c is multiplied.
         """
+        table = self._parts(output, by, unit)
+        return table if self.scale_of(output) == "linear" else table.assign(factor=np.exp(table["total"]))
+
+    def _parts(self, output: str | None, by: str, unit: str | None) -> pd.DataFrame:
+        """Return what adds up to a score, on the scale of the score."""
         number = self.number_of(output)
         if by not in ("feature", "view", "topic"):
             raise ValueError(f"by must be 'feature', 'view' or 'topic'; got {by!r}; correct it.")
@@ -167,10 +195,10 @@ class Explanation:
 
     def _through(self, unit: str, number: int) -> np.ndarray:
         """Return what each feature adds to a score through some units, or past all of them."""
-        own = self._units()[unit]
+        extra = self._units()[unit]
         curves = np.zeros(len(self.directly)) if self.curves is None else self.curves[:, number]
         past_units = {INPUTS: self.directly[:, number] - curves, CURVES: curves}
-        return np.asarray(self.moves[:, own] @ self.rates[own, number] + past_units.get(unit, 0.0))
+        return np.asarray(self.moves[:, extra] @ self.rates[extra, number] + past_units.get(unit, 0.0))
 
     def _topic_table(self, totals: dict[str, float]) -> pd.DataFrame:
         """Return what units add: topics, the largest first, before the others."""
@@ -198,10 +226,10 @@ class Explanation:
         Returns
         -------
         dict
-            Entries ``output``, ``score``, ``base``; ``topics``, ``views`` and ``features``, lists of dicts with the
-            columns of `table`; ``topics_rest`` and ``features_rest``, what is not listed. Topics also have their number
-            ``topic`` and their ``features``. ``dimensions``, ``inputs`` and ``curves`` are what does not come through
-            topics.
+            Entries ``output``, ``scale`` (see `scale_of`), ``score``, ``base``; ``topics``, ``views`` and
+            ``features``, lists of dicts with the columns of `table`; ``topics_rest`` and ``features_rest``, what is not
+            listed. Topics also have their number ``topic`` and their ``features``. ``dimensions``, ``inputs`` and
+            ``curves`` are what does not come through topics.
         """
         number = self.number_of(output)
         units, features = self.table(output, "topic"), self.table(output)
@@ -218,6 +246,7 @@ class Explanation:
         first = _first(features, n)
         return {
             "output": self.outputs[number],
+            "scale": self.scale_of(output),
             "score": float(self.scores[number]),
             "base": float(self.base[number]),
             "topics": listed,

@@ -59,14 +59,14 @@ def distinct_labels(names: Sequence[Sequence[str]], n: int) -> list[str]:
     >>> distinct_labels([["a", "b", "c"], ["b", "a", "d"], ["car", "cars", "oil"], ["car", "oil"]], 2)
     ['a, b, c', 'b, a, d', 'car, oil', 'car, oil (2)']
     """
-    once = [_once(own)[: 2 * n] for own in names]
-    chosen = [own[:n] for own in once]
+    once = [_once(extra)[: 2 * n] for extra in names]
+    chosen = [extra[:n] for extra in once]
     for length in range(n + 1, 2 * n + 1):
         chosen = _where_same(chosen, once, length)
     chosen = _where_same(chosen, once, n)  # names that do not tell topics apart only make labels longer
     labels, seen = [], Counter[str]()
-    for own in chosen:
-        label = ", ".join(own) or _NO_FEATURES
+    for extra in chosen:
+        label = ", ".join(extra) or _NO_FEATURES
         seen[label] += 1
         labels.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
     return labels
@@ -85,4 +85,4 @@ def _once(names: Sequence[str]) -> list[str]:
 def _where_same(chosen: list[list[str]], names: list[list[str]], length: int) -> list[list[str]]:
     """Return what was chosen, with another number of names where several have chosen the same."""
     times = Counter(map(frozenset, chosen))
-    return [own[:length] if times[frozenset(old)] > 1 else old for old, own in zip(chosen, names, strict=True)]
+    return [extra[:length] if times[frozenset(old)] > 1 else old for old, extra in zip(chosen, names, strict=True)]

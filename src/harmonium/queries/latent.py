@@ -81,7 +81,7 @@ def data_given_hidden(
     """Return one view as expected at hidden means and some parameters, in the units of the data."""
     family = model.families[view]
     natural = family.domain.clamp(model.energy.view_natural(parameters, view, hidden_mean, size))
-    return family.expected(natural, model.energy.own(parameters, view), size)
+    return family.expected(natural, model.energy.extra(parameters, view), size)
 
 
 def reconstruct(model: FittedModel, views: Views) -> dict[str, np.ndarray]:

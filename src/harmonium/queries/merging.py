@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from harmonium.training import FittedModel
 from harmonium.training.finalize.relevance import feature_relevance
-from harmonium.training.growth.merging import without_duplicates
+from harmonium.training.growth.prune import without_duplicates
 from harmonium.views import Views
 from harmonium.views.data import Data
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from harmonium.core.parameters import weights_of
 from harmonium.features._function_words import are_function_words
+from harmonium.queries.named_views import named_views
 from harmonium.training import FittedModel
 
 #: what features may be ranked by
@@ -24,10 +25,10 @@ _DIGITS = 2
 
 
 def view_name(model: FittedModel, view: str | None) -> str:
-    """Return the name of a view of the model; None stands for the only one."""
+    """Return the name of a view of the model; None stands for the only one whose features can be read."""
     known = ", ".join(map(repr, model.families))
-    if view is None and len(model.families) == 1:
-        return next(iter(model.families))
+    if view is None and len(model.families) - len(model.input_names) + len(named_views(model)) == 1:
+        return named_views(model)[0]
     if view is None:
         raise ValueError(f"With several views one has to be named; got None; pass one of {known}.")
     if view not in model.families:
@@ -46,8 +47,8 @@ def loadings(model: FittedModel, view: str) -> pd.DataFrame:
 
 def effects(model: FittedModel, view: str) -> pd.DataFrame:
     """Return the weights times the standard deviation of each feature at its training mean, under the family."""
-    own = model.energy.own(model.parameters, view)
-    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], own))
+    extra = model.energy.extra(model.parameters, view)
+    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], extra))
     return loadings(model, view).mul(deviation, axis=0)
 
 
@@ -109,7 +110,7 @@ def naming_view(model: FittedModel) -> str:
     columns = () if model.table is None else model.table.columns
     naming = [column.view for column in columns if column.reader.names_some and column.view in model.feature_names]
     # tags have fewer features than words
-    return min(naming, key=lambda view: len(model.feature_names[view]), default=model.input_names[0])
+    return min(naming, key=lambda view: len(model.feature_names[view]), default=named_views(model)[0])
 
 
 def _holds_texts(model: FittedModel, view: str) -> bool:

@@ -51,10 +51,5 @@ def TopicModel(n_components: int = 50, **settings: Any) -> Harmonium:
     True
     """
     check_whole("TopicModel", "n_components", n_components, remedy="50 is usual")
-    return assemble(
-        {
-            "n_components": n_components,
-            "hidden": topic_units(n_components),
-        },
-        settings,
-    )
+    parts = {"n_components": n_components, "hidden": topic_units(n_components)}
+    return assemble(Harmonium, None, parts, settings)

@@ -20,11 +20,11 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from harmonium.core.batch import Batch
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
-from harmonium.training.view_rows import missing_cells, rows_of, totals_of_groups
+from harmonium.kernels.sparse.matrix import to_scipy
 from harmonium.views import Views
 
 # Items that clusters are found among, numbers that these may hold, which take 12 bytes each for a moment, rounds of
@@ -155,3 +155,49 @@ def _membership(cluster: np.ndarray, n_clusters: int) -> scipy.sparse.csr_array:
     n_items = len(cluster)
     ones = np.ones(n_items, dtype=np.float32)
     return scipy.sparse.csr_array((ones, (cluster, np.arange(n_items))), shape=(n_clusters, n_items))
+
+
+def missing_cells(view: ViewBatch, family: Family) -> np.ndarray | bool:
+    """Return which cells of a view are missing; False if none is."""
+    return False if view.missing is None else np.asarray(family.codec.spread(view.missing), dtype=bool)
+
+
+def rows_of(view: ViewBatch, family: Family, mean: np.ndarray) -> np.ndarray | scipy.sparse.csr_array:
+    """Return the rows of a view: sparse ones as they are, dense ones as deviations from the mean, 0 where missing."""
+    rows = to_scipy(view.statistic)
+    if scipy.sparse.issparse(rows):
+        return rows
+    deviations = rows - mean
+    if view.missing is not None:
+        deviations[missing_cells(view, family)] = 0
+    return deviations
+
+
+def totals_of_groups(
+    view: ViewBatch, family: Family, mean: np.ndarray, groups: scipy.sparse.csr_array
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return for groups of rows the sums of their differences from the mean, and how many of their rows are observed.
+
+    Parameters
+    ----------
+    view : ViewBatch
+        Statistics of some rows.
+    family : Family
+        Family of the view.
+    mean : ndarray of shape (features,)
+        Mean statistic of all rows.
+    groups : sparse array of shape (groups, rows)
+        1 where a row belongs to a group.
+
+    Returns
+    -------
+    totals : ndarray of shape (groups, features)
+        Sums over the rows that are observed.
+    counts : ndarray of shape (groups,)
+        Numbers of these rows.
+    """
+    rows, counts = rows_of(view, family, mean), groups @ view.observed_rows.astype(np.float64)
+    totals = groups @ rows
+    if scipy.sparse.issparse(rows):
+        totals = totals.toarray() - np.outer(counts, mean)
+    return np.asarray(totals, dtype=np.float64), counts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
@@ -58,7 +58,7 @@ def initial_parameters(
     The biases of the views give the marginal means at the mean of the hidden units. Units that start from clusters are
     at least as active as ``least_activity``, a share of their largest value, unless they have a target of their own.
     """
-    own = energy.hidden.extra_parameters()
+    extra = energy.hidden.extra_parameters()
     starts = [
         _clustered(group, views, reference, rng, least_activity)
         if group.hidden.groups.nonnegative
@@ -72,9 +72,9 @@ def initial_parameters(
         parameters[weights_of(name)] = weights.astype(np.float32)
         bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights @ centre
         parameters[bias_of(name)] = bias.astype(np.float32)
-        for own_name, value in family.extra_parameters.initial.items():
-            parameters[own_of(name, own_name)] = value.astype(np.float32)
-    parameters.update({own_of(HIDDEN, own_name): value.astype(np.float32) for own_name, value in own.items()})
+        for extra_name, value in family.extra_parameters.initial.items():
+            parameters[extra_of(name, extra_name)] = value.astype(np.float32)
+    parameters.update({extra_of(HIDDEN, extra_name): value.astype(np.float32) for extra_name, value in extra.items()})
     return parameters
 
 

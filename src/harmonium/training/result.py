@@ -18,6 +18,59 @@ from harmonium.training.state import Training
 
 
 @dataclass(frozen=True, eq=False)
+class DataDescription:
+    """What a model remembers of the data that it is fitted to.
+
+    Attributes
+    ----------
+    feature_names : dict of str to list of str
+        Names of the features of each view.
+    meaning : TargetSpec, optional
+        What the targets stand for, if something is predicted.
+    missing : dict of str to float
+        Share of the cells of each view that the training data lack.
+    table : Table, optional
+        How a data frame becomes views, if the model is fitted on one.
+    """
+
+    feature_names: dict[str, list[str]] = field(default_factory=dict)
+    meaning: TargetSpec | None = None
+    missing: dict[str, float] = field(default_factory=dict)
+    table: Table | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model as its training leaves it: no unit is removed yet, and coordinates are those of the training.
+
+    Attributes
+    ----------
+    problem : Problem
+        The model.
+    training : Training
+        Its training.
+    rng : numpy.random.Generator
+        The random stream as training leaves it.
+    baseline_nll, C, validation, shares
+        Those of the `FittedModel`.
+    n_grown : int, optional
+        Number of units that were added, if the layer grows.
+    lacks : str
+        What an interrupted model lacks, as the end of a sentence.
+    """
+
+    problem: Problem
+    training: Training
+    rng: np.random.Generator
+    baseline_nll: float = 0.0
+    C: float | None = None
+    validation: dict[str, list[float]] | None = None
+    shares: dict[str, float] = field(default_factory=dict)
+    n_grown: int | None = None
+    lacks: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class FittedModel:
     """A fitted model; it is never changed, only replaced.
 

@@ -97,7 +97,7 @@ def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: n
     for name, view in batch.views.items():
         family = model.families_[name]
         natural = family.domain.clamp(energy.view_natural(parameters, name, latent, view.size))
-        best.append(saturated_loss(family, view, natural, energy.own(parameters, name)).sum())
+        best.append(saturated_loss(family, view, natural, energy.extra(parameters, name)).sum())
     return np.array([*losses, best])
 
 
@@ -112,7 +112,7 @@ def _hidden_states(latent: np.ndarray, average: np.ndarray, n_topics: int) -> It
     yield latent
 
 
-def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, own: Extra) -> np.ndarray:
+def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, extra: Extra) -> np.ndarray:
     """Return -log p(x | natural) of each row at the best natural parameters for its values, to about 1e-6 per cell.
 
     ``natural`` are those of the model, from which a family may take how closely values lie together.
@@ -126,4 +126,4 @@ def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, own: Ex
     [1.0]
     """
     statistic = to_dense(view.statistic).astype(np.float64)
-    return loss_of_view(family, view, family.saturated_natural(statistic, natural, own, view.size), own)
+    return loss_of_view(family, view, family.saturated_natural(statistic, natural, extra, view.size), extra)

@@ -12,6 +12,7 @@ from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
 from harmonium.queries import labels
+from harmonium.queries.named_views import named_views
 from harmonium.queries.topics import By, typical_rows, view_name
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import check_model, topic_means
@@ -52,13 +53,13 @@ def topic_table(
     Returns
     -------
     DataFrame
-        One row per topic. A column for each view holds the features that say most about the topic, in order; if hidden
-        units may be negative, ``"<view> (negative)"`` holds those of its negative side. A view whose columns have
-        several statistics has a column for each instead, such as ``"<view> (present)"`` and ``"<view> (continues)"``
-        for sequences. With X there are ``share``, the mean of the topic in the items' topic distributions, and
-        ``items``, those with the largest E[h]. With y there is ``classes``, the classes that use the topic most, with
-        their shares of it. If the model predicts classes by a score for each, ``speaks for`` names those whose scores
-        the topic raises most; it says nothing if no topic has a share in the scores.
+        One row per topic. A column for each view, embeddings aside, holds the features that say most about the topic,
+        in order; if hidden units may be negative, ``"<view> (negative)"`` holds those of its negative side. A view
+        whose columns have several statistics has a column for each instead, such as ``"<view> (present)"`` and
+        ``"<view> (continues)"`` for sequences. With X there are ``share``, the mean of the topic in the items' topic
+        distributions, and ``items``, those with the largest E[h]. With y there is ``classes``, the classes that use the
+        topic most, with their shares of it. If the model predicts classes by a score for each, ``speaks for`` names
+        those whose scores the topic raises most; it says nothing if no topic has a share in the scores.
 
     References
     ----------
@@ -81,7 +82,7 @@ def topic_table(
         given = "y" if y is not None else "item_names"
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
-    for view in model.fitted_.input_names:
+    for view in named_views(model.fitted_):
         for group in model.families_[view].codec.feature_groups:
             columns[f"{view} ({group})" if group else view] = _strongest(model.topics(view, n_features, by), group)
             if not model.fitted_.energy.hidden.support.bounded:
