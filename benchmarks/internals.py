@@ -18,6 +18,7 @@ from harmonium.kernels.runtime.threads import compute
 from harmonium.model_folder.contents import Contents
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
+from harmonium.tables.roles.measure import Measure
 from harmonium.tables.strings import ngrams
 from harmonium.training import Driver, Prior
 from harmonium.training.drivers.run import Run
@@ -35,6 +36,7 @@ __all__ = [
     "Energy",
     "LogPartition",
     "MarkovChain",
+    "Measure",
     "Parameters",
     "Posterior",
     "Prior",

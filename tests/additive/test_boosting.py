@@ -44,7 +44,7 @@ def test_tables_are_the_trees(loss: Loss) -> None:
     found = boosted(loss, 3)
     model = found.model()
     np.testing.assert_allclose(model.predict(X), found.scores, atol=1e-10)
-    new = [sum(trees.predict(NEW) for trees in by_step) for by_step in zip(*found._steps, strict=True)]
+    new = [sum(trees.predict(found.binned(NEW)) for trees in by_step) for by_step in zip(*found._steps, strict=True)]
     np.testing.assert_allclose(model.predict(NEW), np.stack(new, axis=1) @ loss.outputs, atol=1e-10)
     for column, function in model.functions.items():
         np.testing.assert_allclose(np.average(function(X[:, column]), axis=0, weights=WEIGHT), 0, atol=1e-10)
@@ -52,7 +52,8 @@ def test_tables_are_the_trees(loss: Loss) -> None:
 
 def test_steps_of_squares_are_the_boosting_of_scikit_learn() -> None:
     # as many trees, all of them with the whole rate; each step of ours takes the mean of what is left off first
-    ours = boosted(Squares(NUMBERS), 12).model().predict(NEW)[:, 0]
+    found = boosted(Squares(NUMBERS), 12)
+    ours = found.model().predict(NEW)[:, 0]
     rival = HistGradientBoostingRegressor(
         **boosting._TREES | {"max_iter": 12 * boosting._TREES["max_iter"]},
         learning_rate=boosting._RATE,
@@ -60,7 +61,7 @@ def test_steps_of_squares_are_the_boosting_of_scikit_learn() -> None:
         categorical_features=ARE_CODES,
         early_stopping=False,
     )
-    theirs = rival.fit(X, NUMBERS[:, 0], sample_weight=WEIGHT).predict(NEW)
+    theirs = rival.fit(found.binned(X), NUMBERS[:, 0], sample_weight=WEIGHT).predict(found.binned(NEW))
     assert np.abs(ours - theirs).mean() < 0.02
 
 
@@ -76,6 +77,15 @@ def test_the_truth_is_found_and_nothing_where_there_is_none() -> None:
     assert np.square(model.predict(X)[:, 0] - model.intercept - truth).mean() < 0.02
     spread = {column: float(function(X[:, column]).std()) for column, function in model.functions.items()}
     assert spread.get(3, 0.0) < 0.05 < 0.5 < min(spread[0], spread[1])
+
+
+def test_bins_are_those_of_values_or_of_as_many_rows_each() -> None:
+    found = boosted(Squares(NUMBERS), 0)
+    few = np.unique(X[:, 2])
+    np.testing.assert_array_equal(np.unique(found.binned(X)[:, 2]), np.arange(len(few)))
+    sizes = np.unique(found.binned(X)[:, 0], return_counts=True)[1][:-1]  # the last one is what is missing
+    assert len(sizes) == 255 and sizes.max() - sizes.min() <= 1
+    np.testing.assert_array_equal(found.binned(X)[:, ARE_CODES], X[:, ARE_CODES])
 
 
 def test_what_scores_know_already_is_not_learned_again() -> None:

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import accuracy_score, f1_score, r2_score
 
 from benchmarks import raw_tables
 from benchmarks.rivals import frames
 
-PACKAGES = {"skrub": "skrub", "CatBoost": "catboost", "LightGBM": "lightgbm"}
+PACKAGES = {"skrub": "skrub", "CatBoost": "catboost", "LightGBM": "lightgbm", "EBM": "interpret"}
 
 
 def bikes(n_rows: int = 300) -> pd.DataFrame:
@@ -43,7 +43,8 @@ def test_strings_that_repeat_are_categories_and_strings_of_many_values_are_texts
 
 @pytest.mark.parametrize("name", list(frames.FRAME_RIVALS))
 @pytest.mark.parametrize("target", ["price", "dear"])
-def test_rivals_find_what_names_and_numbers_tell(name: str, target: str) -> None:
+def test_rivals_find_what_names_and_numbers_tell(name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "EBM_BAGS", 1)
     for word, package in PACKAGES.items():
         if name.startswith(word):
             pytest.importorskip(package)
@@ -55,6 +56,14 @@ def test_rivals_find_what_names_and_numbers_tell(name: str, target: str) -> None
         assert score < (0.7 if classes else 0.01)
     else:
         assert score > 0.75
+
+
+def test_rivals_of_labels_find_what_names_tell() -> None:
+    table = bikes()
+    labels = np.column_stack([table["name"].str.startswith("cruiser"), table["place"] == "Rome"]).astype(int)
+    X = table[["name", "place", "year"]]
+    found = frames.predicted("linear model, words + characters + one-hot", X[:250], labels[:250], X[250:], True)
+    assert f1_score(labels[250:], found, average="micro") > 0.9
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------
@@ -74,7 +83,14 @@ def test_every_fit_is_a_line_and_a_continued_run_measures_what_lacks(
     monkeypatch.setattr(raw_tables, "ProcessPoolExecutor", InThisProcess)
     (name, *_) = frames.FRAME_RIVALS
     options = SimpleNamespace(
-        sets=("bikewale",), folds=1, rows=200, methods=(name,), ablation=(), continued=True, output=tmp_path
+        sets=("bikewale",),
+        folds=1,
+        rows=200,
+        methods=(name,),
+        ablation=(),
+        ablation_folds=0,
+        continued=True,
+        output=tmp_path,
     )
     raw_tables.run(options)
     options.folds = 2
@@ -91,6 +107,13 @@ def test_every_fit_is_a_line_and_a_continued_run_measures_what_lacks(
 def test_parts_are_compared_on_folds_that_all_have() -> None:
     lines = pd.DataFrame({"method": ["all", "all", "less", "rival"], "fold": [0, 1, 0, 1], "score": [1, 2, 3, 4]})
     assert raw_tables.on_same_folds(lines, ["all", "less"])["score"].tolist() == [1, 3]
+
+
+def test_one_table_has_all_parts_that_were_left_out() -> None:
+    ours, less, *_ = raw_tables.MODELS
+    found = {"data": "bikewale", "method": [ours, ours, less], "fold": [0, 1, 0], "score": [0.5, 0.7, 0.4]}
+    (first, second, third, *_) = raw_tables.ablation_table(pd.DataFrame(found).assign(processor_seconds=9.0))
+    assert first == [ours, "0.5000 (9 s)"] and second == [less, "0.4000 (9 s)"] and third[1] == "–"
 
 
 class InThisProcess:

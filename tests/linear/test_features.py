@@ -18,7 +18,7 @@ from harmonium.linear.nb_weights import multiplied, naive_bayes_weights
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 from harmonium.linear.skip import LinearPart
-from harmonium.linear.solvers import fit_label_svms, fit_ridge, fit_ridge_classes, fit_svm
+from harmonium.linear.solvers import fit_label_svms, fit_svm, ridge_path, ridge_path_of_classes
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 200)
@@ -69,7 +69,7 @@ def test_models_with_naive_bayes_weights_are_those_of_scikit_learn_on_weighted_f
     assert bias[3] == -1 and not weights[:, 3].any()  # a class without rows
     numbers = np.stack([NUMBERS[:, 0], NUMBERS.sum(axis=1)], axis=1)
     numbers[:9, 1] = np.nan
-    weights, bias = fit_ridge(features, numbers, WEIGHT, C=2.0, smoothing=1.0)
+    weights, bias = ridge_path(features, numbers, WEIGHT, smoothing=1.0)(2.0)
     part, weight = numbers[9:, 1], WEIGHT[9:]
     above = weight * (part - np.average(part, weights=weight))
     factors = weights_by_hand(WORDS[9:], np.maximum(above, 0), np.maximum(-above, 0), 1.0)
@@ -84,7 +84,7 @@ def test_two_classes_that_lean_share_one_score() -> None:
 
 
 def test_least_squares_of_classes_are_those_of_scikit_learn() -> None:
-    weights, bias = fit_ridge_classes(NUMBERS, Y, WEIGHT, 3, C=2.0)
+    weights, bias = ridge_path_of_classes(NUMBERS, Y, WEIGHT, 3)(2.0)
     oracle = RidgeClassifier(alpha=0.5).fit(NUMBERS, Y, WEIGHT)
     np.testing.assert_allclose(NUMBERS @ weights + bias, oracle.decision_function(NUMBERS), atol=1e-6)
 

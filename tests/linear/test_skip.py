@@ -19,7 +19,7 @@ from harmonium.inspection import score_parts
 from harmonium.linear.nystroem import Nystroem
 from harmonium.linear.scaling import ViewScaler
 from harmonium.linear.search import linear_search
-from harmonium.linear.solvers import fit_label_svms, fit_logistic, fit_ridge, fit_svm
+from harmonium.linear.solvers import fit_label_svms, fit_logistic, fit_svm, ridge_path
 from harmonium.report import decision_table
 from harmonium.views.data import Data
 
@@ -82,7 +82,7 @@ def test_linear_models_are_those_of_scikit_learn() -> None:
     assert bias[1] == -1
     numbers = np.stack([COLOUR.sum(axis=1), COLOUR[:, 0]], axis=1)
     numbers[:7, 1] = np.nan
-    weights, bias = fit_ridge(COLOUR, numbers, weight, C=0.1)
+    weights, bias = ridge_path(COLOUR, numbers, weight)(0.1)
     ridge = Ridge(alpha=10).fit(COLOUR[7:], numbers[7:, 1], weight[7:])
     np.testing.assert_allclose(COLOUR @ weights[:, 1] + bias[1], ridge.predict(COLOUR), atol=1e-3)
 
@@ -207,5 +207,5 @@ def test_rows_may_be_sparse_where_training_rows_were_dense(by_kernel: bool, mode
 def test_a_fold_may_lack_all_values_of_a_column() -> None:
     numbers = np.stack([COLOUR[:, 0], np.full(N_ROWS, np.nan)], axis=1)
     for smoothing in (None, 0.1):
-        weights, bias = fit_ridge(COLOUR, numbers, np.ones(N_ROWS), C=1.0, smoothing=smoothing)
+        weights, bias = ridge_path(COLOUR, numbers, np.ones(N_ROWS), smoothing)(1.0)
         assert weights[:, 0].any() and not weights[:, 1].any() and bias[1] == 0

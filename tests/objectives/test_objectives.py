@@ -269,3 +269,21 @@ def test_missing_sites_get_their_exact_conditional_mean_when_hidden_units_are_of
     np.testing.assert_allclose(filled.views["b"].statistic[missing], means.views["b"].statistic[missing], atol=1e-6)
     np.testing.assert_array_equal(filled.views["b"].statistic[~missing], data.views["b"].statistic[~missing])
     assert np.all(batch.views["b"].statistic[missing] == 0)  # the input is left alone
+
+
+def test_rows_that_lack_different_views_are_filled_as_each_by_itself() -> None:
+    energy = Energy({"a": make_family("Bernoulli"), "b": make_family("Bernoulli")}, make_hidden("BernoulliUnits"))
+    parameters = make_parameters(energy, seed=1, scale=1.0)
+    lacks = {"a": np.array([True, False, False, True]), "b": np.array([False, True, False, True])}
+    data = random_batch(energy, parameters, 4)
+    views = {}
+    for name, rows in lacks.items():
+        missing = np.repeat(rows[:, None], data.views[name].statistic.shape[1], axis=1)
+        views[name] = ViewBatch(np.where(missing, 0.0, data.views[name].statistic), missing=missing)
+    reference = {name: np.full(view.statistic.shape[1], 0.3) for name, view in views.items()}
+    together = fill_missing(energy, parameters, Batch(views, 4), reference)
+    for row in range(4):
+        one = {name: ViewBatch(view.statistic[[row]], missing=view.missing[[row]]) for name, view in views.items()}
+        alone = fill_missing(energy, parameters, Batch(one, 1), reference)
+        for name, view in alone.views.items():
+            np.testing.assert_allclose(together.views[name].statistic[[row]], view.statistic, atol=1e-6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -322,6 +324,42 @@ def test_other_types_of_the_same_content_read_alike() -> None:
             found = table.transform(other)
         for name in expected.names:
             np.testing.assert_array_equal(found.source(name).matrix, expected.source(name).matrix)
+
+
+TEXTS = ["place", "length", "name", "price"]
+DTYPES: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "strings": lambda frame: frame.astype(dict.fromkeys(TEXTS, "string")),
+    "categories": lambda frame: frame.astype(dict.fromkeys([*TEXTS, "store_id", "open"], "category")),
+    "nullable": lambda frame: frame.convert_dtypes(),
+    "arrow": lambda frame: frame.convert_dtypes(dtype_backend="pyarrow"),
+    "narrow": lambda frame: frame.astype({"store_id": "int8", "open": "float32"}),
+    "polars": lambda frame: pl.from_pandas(frame).with_columns(pl.col("place").cast(pl.Categorical)),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_names_measures_and_codes_of_other_dtypes_read_alike(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "store_id": rng.integers(0, 9, 120),
+            "open": rng.integers(0, 2, 120).astype(bool),
+            "place": rng.choice(["Rome", "Oslo"], 120),
+            "length": rng.choice(["90 min", "2 Seasons", "100 min", "1 Season"], 120),
+            "name": [f"{kind} {number}" for number, kind in enumerate(rng.choice(["pulsar", "apache"], 120))],
+            "price": rng.choice(["₹ 45,000", "₹ 1,200", "₹ 999"], 120),
+        }
+    )
+    frame.loc[::17, ["place", "price"]] = None
+    table = TableViews().fit(frame)
+    assert table.columns_["role"].tolist() == ["category", "flag", "category", "measure", "name", "number"]
+    expected = table.transform(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = table.transform(DTYPES[dtype](frame))
+    for name in expected.names:
+        one, other = (scipy.sparse.csr_array(views.source(name).matrix) for views in (found, expected))
+        np.testing.assert_array_equal(one.toarray(), other.toarray())
 
 
 def test_the_format_of_numbers_is_that_of_the_training_data() -> None:

@@ -26,6 +26,8 @@ _TREES = {"max_iter": 20, "max_leaf_nodes": 16, "l2_regularization": 1.0}
 _RATE, _SHORT_STEPS = 0.1, 4
 #: categories that a column may have at most: bins of the trees, one of them for what is missing
 MAX_CODES = 254
+# bins of numbers at most: those of scikit-learn
+_MAX_BINS = 255
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,16 @@ class AdditiveBoosting:
     scores: np.ndarray
     _steps: list[list[Any]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        # found once, as scikit-learn would look for bins anew in each step
+        self._edges = [None if is_code else _edges(x) for x, is_code in zip(self.X.T, self.are_codes, strict=True)]
+        self._binned = self.binned(self.X)
+
+    def binned(self, X: np.ndarray) -> np.ndarray:
+        """Return the numbers of the bins that values lie in; codes and what is missing stay as they are."""
+        columns = zip(X.T, self._edges, strict=True)
+        return np.column_stack([x if edges is None else _bins(x, edges) for x, edges in columns])
+
     def step(self) -> None:
         """Add one more step."""
         slope, curvature = self.loss.newton(self.scores)
@@ -84,11 +96,11 @@ class AdditiveBoosting:
             weight = self.weight * curvature[:, number]
             rows = np.flatnonzero(weight > 0)
             self._steps[-1].append(self._tree(rows, -slope[rows, number] / curvature[rows, number], weight[rows]))
-        self.scores = self.scores + self.last_step(self.X)
+        self.scores = self.scores + self._added(self._steps[-1], self._binned)
 
     def last_step(self, X: np.ndarray) -> np.ndarray:
         """Return what the last step adds to the scores of some rows."""
-        return self._added(self._steps[-1], X)
+        return self._added(self._steps[-1], self.binned(X))
 
     def model(self) -> AdditiveModel:
         """Return the sum of all steps, with functions that are zero on average over the rows."""
@@ -100,6 +112,7 @@ class AdditiveBoosting:
         for column, grid in grids.items():
             points[first : first + len(grid), column] = grid
             first += len(grid)
+        points = self.binned(points)
         added = sum((self._added(step, points) for step in self._steps), np.zeros((len(points), self.scores.shape[1])))
         intercept, functions, first = added[0], {}, 1
         for column, grid in grids.items():
@@ -124,11 +137,11 @@ class AdditiveBoosting:
         )
         # sums over rows are rounded in an order that depends on the number of threads
         with single_threaded():
-            return trees.fit(self.X[rows], aims, sample_weight=weight)
+            return trees.fit(self._binned[rows], aims, sample_weight=weight)
 
-    def _added(self, step: list[Any], X: np.ndarray) -> np.ndarray:
+    def _added(self, step: list[Any], binned: np.ndarray) -> np.ndarray:
         with single_threaded():
-            return np.stack([trees.predict(X) for trees in step], axis=1) @ self.loss.outputs
+            return np.stack([trees.predict(binned) for trees in step], axis=1) @ self.loss.outputs
 
     def _thresholds(self) -> dict[int, np.ndarray]:
         """Return where the functions of the columns that are used may change, by column."""
@@ -151,8 +164,21 @@ class AdditiveBoosting:
             else:
                 own = thresholds[columns == column]
                 # a split of what is missing from the rest has an infinite one
-                found[int(column)] = np.unique(own[np.isfinite(own)])
+                last = np.unique(np.floor(own[np.isfinite(own)])).astype(int)
+                found[int(column)] = self._edges[column][last]
         return found
+
+
+def _edges(values: np.ndarray) -> np.ndarray:
+    """Return the upper edges of all bins but the last: of each value, or of about as many rows each."""
+    different = np.unique(values[~np.isnan(values)])
+    if len(different) <= _MAX_BINS:
+        return (different[:-1] + different[1:]) / 2
+    return np.unique(np.nanquantile(values, np.linspace(0, 1, _MAX_BINS + 1)[1:-1], method="lower"))
+
+
+def _bins(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(values), np.nan, np.searchsorted(edges, values, side="left"))
 
 
 def _grid(thresholds: np.ndarray, are_codes: bool) -> np.ndarray:

@@ -42,30 +42,40 @@ def fill_missing(
     rows = np.flatnonzero(incomplete)
     part = _take(batch, rows)
     observed_natural = energy.hidden_natural(parameters, part)
-    masks = {
-        name: energy.families[name].codec.spread(view.missing)
+    layer = energy.layer(parameters)
+    # rows that lack something of each view, as others cost nothing; all if the layer is to solve for them at once
+    lacking = {
+        name: np.arange(len(rows)) if layer.coordinates is not None else np.flatnonzero(view.missing.any(axis=1))
         for name, view in part.views.items()
         if view.missing is not None and view.missing.any()
     }
+    lacked = {name: _take(part, own).views[name] for name, own in lacking.items()}
+    masks = {
+        name: energy.families[name].codec.spread(view.missing)
+        for name, view in lacked.items()
+        if view.missing is not None
+    }
     fills = {name: np.where(mask, reference[name], np.float32(0)) for name, mask in masks.items()}
     naturals: dict[str, np.ndarray] = {}
-    layer = energy.layer(parameters)
     _solve_linear(energy, parameters, part, observed_natural, masks, fills)
     for _ in range(n_iterations):
         natural = observed_natural.copy()
         for name, fill in fills.items():
-            natural += energy.row_weighted(name, fill @ parameters[weights_of(name)], part.views[name].size)
+            told = energy.row_weighted(name, fill @ parameters[weights_of(name)], lacked[name].size)
+            natural[lacking[name]] += told
         hidden_mean = layer.mean(natural)
         for name, mask in masks.items():
-            family, size = energy.families[name], part.views[name].size
-            naturals[name] = family.domain.clamp(energy.view_natural(parameters, name, hidden_mean, size))
+            family, size = energy.families[name], lacked[name].size
+            view_natural = energy.view_natural(parameters, name, hidden_mean[lacking[name]], size)
+            naturals[name] = family.domain.clamp(view_natural)
             mean = family.mean(naturals[name], energy.extra(parameters, name), size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
     views = dict(batch.views)
     for name, natural in naturals.items():
-        views[name] = _filled(views[name], rows, fills[name])
+        own = rows[lacking[name]]
+        views[name] = _filled(views[name], own, fills[name])
         term = np.zeros(batch.n_rows)
-        term[rows] = _fill_term(energy, parameters, name, part.views[name], natural, fills[name])
+        term[own] = _fill_term(energy, parameters, name, lacked[name], natural, fills[name])
         views[name].fill_term = term
     return replace(batch, views=views)
 

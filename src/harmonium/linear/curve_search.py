@@ -15,7 +15,7 @@ import numpy as np
 from harmonium.additive.boosting import MAX_CODES, AdditiveBoosting
 from harmonium.additive.losses import Loss
 from harmonium.linear.comparison import is_better, mean_error
-from harmonium.linear.curves import Curves, code_counts, columns_of, may_have_curves
+from harmonium.linear.curves import MAX_COLUMNS, Curves, code_counts, columns_of, may_have_curves
 from harmonium.linear.features import PreparedViews
 from harmonium.linear.search import LinearModel, LinearSearch
 
@@ -23,8 +23,6 @@ from harmonium.linear.search import LinearModel, LinearSearch
 _MAX_STEPS, _PATIENCE = 24, 2
 # Standard errors by which the loss has to be smaller: a convention.
 _CLEARLY = 2.0
-# Columns that may have curves at most; of several views, the narrow ones come first. A convention.
-_MAX_COLUMNS = 100
 # Cells times functions that a step learns from at most, which takes about half a second: beyond, it learns from a part
 # of the rows. And the rows it needs then: with fewer there are no curves. Conventions.
 _MAX_CELLS, _FEWEST_ROWS = 1_000_000, 1000
@@ -60,7 +58,7 @@ class Columns:
             if may_have_curves(family, first.views[name]):
                 counts = code_counts(family)
                 kept = np.flatnonzero(counts <= MAX_CODES)
-                if sum(map(len, chosen.values())) + len(kept) <= _MAX_COLUMNS and len(kept):
+                if sum(map(len, chosen.values())) + len(kept) <= MAX_COLUMNS and len(kept):
                     chosen[name] = kept
         if not chosen:
             return None

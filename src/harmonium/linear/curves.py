@@ -23,6 +23,8 @@ from harmonium.kernels.sparse.matrix import is_sparse, to_dense
 #: name of what they add, in files too
 CURVES = "curves"
 _PREFIX = f"{CURVES}/"
+#: columns that may have curves at most; of several views, the narrow ones come first. A convention
+MAX_COLUMNS = 100
 
 
 @dataclass(frozen=True, eq=False)

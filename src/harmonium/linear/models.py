@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,12 +13,13 @@ from harmonium.core.targets import Targets
 from harmonium.linear.scaling import Features
 from harmonium.linear.solvers import (
     LinearLoss,
+    Path,
     Solution,
     fit_label_svms,
     fit_logistic,
-    fit_ridge,
-    fit_ridge_classes,
     fit_svm,
+    ridge_path,
+    ridge_path_of_classes,
 )
 
 # Rows times features times classes up to which logistic regression takes about a second here: a convention.
@@ -55,9 +57,10 @@ class LinearModels:
 
         All targets are known. The penalty is half the squared norm of the weights, divided by C.
         """
-        return self._solve(features, targets, C, self.losses[0] if loss is None else loss)
+        return self.path(features, targets, self.losses[0] if loss is None else loss)(C)
 
-    def _solve(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+    def path(self, features: Features, targets: Targets, loss: LinearLoss) -> Path:
+        """Return the linear model of some features as a function of C."""
         raise NotImplementedError
 
 
@@ -77,18 +80,24 @@ class ClassModels(LinearModels):
             return n_rows * n_features * sum(self.n_classes) <= _FEW_TERMS
         return super().suits(loss, n_rows, n_features, counted)
 
-    def _solve(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
-        found = []
+    def path(self, features: Features, targets: Targets, loss: LinearLoss) -> Path:
+        """Return the scores of all classes of all columns as a function of C."""
+        paths = []
         for column, number in enumerate(self.n_classes):
             rows = np.flatnonzero(targets.values[:, column] >= 0)
             known = features[rows], targets.values[rows, column], targets.loss_weight[rows]
-            if loss.kind == "hinge":
-                found.append(fit_svm(*known, number, C, loss.smoothing))
+            if loss.kind == "squares":
+                paths.append(ridge_path_of_classes(*known, number))
+            elif loss.kind == "logistic":
+                paths.append(partial(fit_logistic, *known, number))
             else:
-                solve = fit_logistic if loss.kind == "logistic" else fit_ridge_classes
-                found.append(solve(*known, number, C))
-        weights, bias = zip(*found, strict=True)
-        return np.hstack(weights), np.concatenate(bias)
+                paths.append(partial(fit_svm, *known, number, smoothing=loss.smoothing))
+
+        def solve(C: float) -> Solution:
+            weights, bias = zip(*(path(C) for path in paths), strict=True)
+            return np.hstack(weights), np.concatenate(bias)
+
+        return solve
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +106,11 @@ class LabelModels(LinearModels):
 
     losses = LinearLoss("hinge").with_nb_weights()
 
-    def _solve(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
+    def path(self, features: Features, targets: Targets, loss: LinearLoss) -> Path:
+        """Return the scores of all labels as a function of C."""
         if loss.kind == "squares":
-            return fit_ridge(features, 2 * targets.values - 1, targets.loss_weight, C)
-        return fit_label_svms(features, targets.values, targets.loss_weight, C, loss.smoothing)
+            return ridge_path(features, 2 * targets.values - 1, targets.loss_weight)
+        return partial(fit_label_svms, features, targets.values, targets.loss_weight, smoothing=loss.smoothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,5 +119,6 @@ class NumberModels(LinearModels):
 
     losses = LinearLoss("squares").with_nb_weights()
 
-    def _solve(self, features: Features, targets: Targets, C: float, loss: LinearLoss) -> Solution:
-        return fit_ridge(features, targets.values, targets.loss_weight, C, loss.smoothing)
+    def path(self, features: Features, targets: Targets, loss: LinearLoss) -> Path:
+        """Return the numbers as a function of C."""
+        return ridge_path(features, targets.values, targets.loss_weight, loss.smoothing)

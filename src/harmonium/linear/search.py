@@ -23,11 +23,11 @@ import scipy.sparse
 from harmonium.core.targets import Targets
 from harmonium.families import Family
 from harmonium.linear.comparison import is_better, mean_error
-from harmonium.linear.curves import Curves
+from harmonium.linear.curves import MAX_COLUMNS, Curves
 from harmonium.linear.features import Preparation, PreparedViews
 from harmonium.linear.scaling import Features
 from harmonium.linear.skip import LinearPart
-from harmonium.linear.solvers import LinearLoss, Solution
+from harmonium.linear.solvers import LinearLoss, Path, Solution
 from harmonium.linear.task import LinearTask
 from harmonium.views.data import Data
 
@@ -46,9 +46,9 @@ _FIRST_GAMMA, _GAMMA_FACTOR, _MAX_GAMMA_STEPS, _KERNEL_C = 1.0, 4.0, 2, 16.0
 _KERNEL_LOSS = LinearLoss("squares")
 # Rows times dense views up to which Nystroem features are tried, which takes seconds then: a convention.
 _FEW_ROWS = 20_000
-# Numbers that the features may have together: beyond, the model learns from a part of the rows. A convention; they take
-# about 12 bytes each.
-_MAX_NUMBERS = 50_000_000
+# Numbers that the features may have together, in the end and to choose by: beyond, a model learns from a part of the
+# rows. Conventions; they take about 12 bytes each.
+_MAX_NUMBERS, _MAX_TO_CHOOSE = 50_000_000, 10_000_000
 # Share of all rows that are left out at a time for scores like those of new rows: a convention.
 _LEFT_OUT = 0.1
 
@@ -146,6 +146,7 @@ class LinearSearch:
     tried: list[LinearModel] = field(default_factory=list)
     curved: LinearModel | None = None
     _gains: list[tuple[LinearSettings, np.ndarray]] = field(default_factory=list)
+    _paths: tuple[LinearSettings, list[tuple[Features, Path]]] | None = None
 
     def best(self, rows: np.ndarray | slice = slice(None)) -> LinearModel:
         """Return the model with the smallest error on some of the held-out rows, or a simpler one that is as good.
@@ -192,7 +193,8 @@ class LinearSearch:
     def linear_part(self, model: LinearModel, factor: np.ndarray) -> tuple[LinearPart, np.ndarray]:
         """Return the linear part whose scores are those of a model of all rows, times a factor, and the bias."""
         settings = model.settings
-        weights, bias = self.solve(settings, self.features(settings), np.arange(len(self.all_targets.weight)))
+        everyone = np.arange(len(self.all_targets.weight))
+        weights, bias = self._path(settings, self.features(settings), everyone, _MAX_NUMBERS)(settings.C)
         # a view's weight belongs to the weights of its features, as rows of length 1 have no other scale
         scalers = self.views.scalers(settings.preparation)
         by_view = [np.full(scaler.n_features, settings.weights[name]) for name, scaler in scalers.items()]
@@ -217,9 +219,19 @@ class LinearSearch:
             if self._suits(loss, found.settings.preparation):
                 found = min(found, self._along_C(replace(found.settings, loss=loss)), key=attrgetter("error"))
         found = self._along_weights(found)
-        is_small = 0 < len(self.views.dense) * len(self.all_targets.weight) <= _FEW_ROWS
-        if is_small and self.task.linear.allows_kernel:
+        if self.task.linear.allows_kernel and self._may_gain_by_kernel:
             self._along_gamma(found)
+
+    @property
+    def _may_gain_by_kernel(self) -> bool:
+        """Whether rows are few, and curves cannot take the place of Nystroem features.
+
+        Beside sparse views, what a few numbers have to say beyond a line is found by curves, in a part of the time.
+        """
+        dense = self.views.dense
+        n_columns = sum(self.views.families[name].codec.n_columns for name in dense)
+        curves_will_do = len(dense) < len(self.views.families) and n_columns <= MAX_COLUMNS
+        return not curves_will_do and 0 < len(dense) * len(self.all_targets.weight) <= _FEW_ROWS
 
     def tuned(self, settings: LinearSettings) -> LinearModel:
         """Return the best model of some settings but C."""
@@ -242,17 +254,18 @@ class LinearSearch:
         return found
 
     def _along_weights(self, found: LinearModel) -> LinearModel:
-        """Let single views weigh less, as long as that helps."""
+        """Let single views weigh less, as long as that helps with the same C; then choose C anew."""
+        first = found
         for name in self.views.families if len(self.views.families) > 1 else ():
             while found.settings.weights[name] > _LIGHTEST:
                 lighter = found.settings.weights | {name: found.settings.weights[name] * _LIGHTER}
                 if max(lighter.values()) < 1:
                     break
-                other = self._along_C(replace(found.settings, weights=lighter))
+                other = self._try(replace(found.settings, weights=lighter))
                 if not is_better(other.errors, found.errors, self.targets.weight):
                     break
                 found = other
-        return found
+        return found if found is first else self._along_C(found.settings)
 
     def _along_gamma(self, found: LinearModel) -> None:
         """Let Nystroem features take the place of numbers, with another gamma as long as that helps."""
@@ -275,11 +288,8 @@ class LinearSearch:
         for model in self.tried:
             if model.settings == settings:
                 return model
-        features, parts = self.features(settings), []
-        for train, held in self.folds:
-            weights, bias = self.solve(settings, features, train)
-            parts.append(features[held] @ weights + bias)
-        scores = np.concatenate(parts)
+        solutions = [(held, path(settings.C)) for held, path in self._paths_of_folds(settings)]
+        scores = np.concatenate([held @ weights + bias for held, (weights, bias) in solutions])
         errors = self.task.error(scores, self.targets.values)
         self.tried.append(LinearModel(settings, scores, errors, mean_error(errors, self.targets.weight)))
         return self.tried[-1]
@@ -288,13 +298,29 @@ class LinearSearch:
         """Return the features of all rows."""
         return self.views.joined(settings.preparation, settings.weights)
 
+    def _paths_of_folds(self, settings: LinearSettings) -> list[tuple[Features, Path]]:
+        """Return features of the held-out rows, and models of the others by C, for each fold; kept for the next C."""
+        settings = replace(settings, C=_FIRST_C)
+        if self._paths is None or self._paths[0] != settings:
+            self._paths = None  # they are large, and only one C after the other is looked at
+            features = self.features(settings)
+            found = [(features[held], self._path(settings, features, train)) for train, held in self.folds]
+            self._paths = settings, found
+        return self._paths[1]
+
     def solve(self, settings: LinearSettings, features: Features, rows: np.ndarray) -> Solution:
-        """Return weights and bias of a linear model of some of the rows."""
+        """Return weights and bias of a linear model of some of the rows, to choose by."""
+        return self._path(settings, features, rows)(settings.C)
+
+    def _path(
+        self, settings: LinearSettings, features: Features, rows: np.ndarray, max_numbers: int = _MAX_TO_CHOOSE
+    ) -> Path:
+        """Return a linear model of some of the rows by C."""
         size = features.nnz if scipy.sparse.issparse(features) else features.size
-        max_rows = max(1, int(_MAX_NUMBERS * features.shape[0] / max(size, 1)))
+        max_rows = max(1, int(max_numbers * features.shape[0] / max(size, 1)))
         rows = rows[self.all_targets.counting[rows]]
         rows = rows[:: -(-len(rows) // max_rows)]
-        return self.task.linear.solve(features[rows], self.all_targets.take(rows), settings.C, settings.loss)
+        return self.task.linear.path(features[rows], self.all_targets.take(rows), settings.loss)
 
     def scores_as_of_new_rows(self, model: LinearModel) -> np.ndarray:
         """Return scores of the held-out rows by models of nearly all other rows, with the settings of a model.

@@ -1,21 +1,24 @@
 """Solvers of linear models: linear SVM, logistic regression, ridge.
 
 Classes and labels: squared hinge loss, one class or label against the rest, by LIBLINEAR (Fan et al. 2008). Numbers:
-least squares. Classes may have a multinomial logistic loss instead. The penalty is half the squared norm of the
-weights divided by C, always; of features with naive-Bayes weights (`harmonium.linear.nb_weights`), of the weights that
-the scaled features have.
+least squares, for all values of C at once where features are sparse (`harmonium.linear.ridge_path`). Classes may have a
+multinomial logistic loss instead. The penalty is half the squared norm of the weights divided by C, always; of features
+with naive-Bayes weights (`harmonium.linear.nb_weights`), of the weights that the scaled features have.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse
 
 from harmonium.linear.nb_weights import multiplied, naive_bayes_weights
+from harmonium.linear.ridge_path import RidgePath
 from harmonium.linear.scaling import Features
 
 # Gap to the optimum of LIBLINEAR: a convention. Its default of 1e-4 takes several times as long and predicts no better.
@@ -33,8 +36,13 @@ _LITTLE, _MORE = 0.1, 1.0
 # Largest smoothing for each row of the smaller side: with 1, the words of a class of ten rows would all weigh the same.
 _MAX_A_ROW = 0.01
 
+# Columns of numbers up to which ridges keep what serves another C: a convention.
+_FEW_COLUMNS = 16
+
 #: weights of shape (features, outputs), and the bias of each output
 Solution = tuple[np.ndarray, np.ndarray]
+#: solution for each C; the next C may be solved for sooner
+Path = Callable[[float], Solution]
 
 
 @dataclass(frozen=True)
@@ -106,11 +114,9 @@ def fit_logistic(features: Features, classes: np.ndarray, weight: np.ndarray, n_
     return weights, bias
 
 
-def fit_ridge_classes(
-    features: Features, classes: np.ndarray, weight: np.ndarray, n_classes: int, C: float
-) -> Solution:
-    """Return the weights of least squares for scores of 1 of a row's class and -1 of the others."""
-    return fit_ridge(features, np.where(classes[:, None] == np.arange(n_classes), 1.0, -1.0), weight, C)
+def ridge_path_of_classes(features: Features, classes: np.ndarray, weight: np.ndarray, n_classes: int) -> Path:
+    """Return least squares for scores of 1 of a row's class and -1 of the others, by C."""
+    return ridge_path(features, np.where(classes[:, None] == np.arange(n_classes), 1.0, -1.0), weight)
 
 
 def fit_label_svms(
@@ -119,7 +125,7 @@ def fit_label_svms(
     """Return the weights that separate the rows with each label from those without; NaN is unknown."""
     n_labels = labels.shape[1]
     if n_labels > _MANY_LABELS:
-        return fit_ridge(features, 2 * labels - 1, weight, C)
+        return ridge_path(features, 2 * labels - 1, weight)(C)
     weights, bias = np.zeros((features.shape[1], n_labels)), np.full(n_labels, -1.0)
     for label in range(n_labels):
         known = np.flatnonzero(~np.isnan(labels[:, label]) & (weight > 0))
@@ -131,30 +137,55 @@ def fit_label_svms(
     return weights, bias
 
 
-def fit_ridge(
-    features: Features, values: np.ndarray, weight: np.ndarray, C: float, smoothing: float | None = None
-) -> Solution:
-    """Return the weights of least squares with a ridge; NaN is unknown.
+def ridge_path(features: Features, values: np.ndarray, weight: np.ndarray, smoothing: float | None = None) -> Path:
+    """Return least squares with a ridge, by C; NaN is unknown.
 
     Naive-Bayes weights compare rows above the mean with rows below, each by its distance.
     """
+    if smoothing is None and not scipy.sparse.issparse(features) and not np.isnan(values).any():
+        return partial(_dense_ridge, features, values, weight)
+    make = [partial(_column_path, features, column, weight, smoothing) for column in values.T]
+    # what each keeps from one C to the next has the size of many features times many columns otherwise
+    paths = [one() for one in make] if len(make) <= _FEW_COLUMNS else None
+
+    def solve(C: float) -> Solution:
+        found = [path(C) for path in paths] if paths is not None else [one()(C) for one in make]
+        return np.stack([weights for weights, _ in found], axis=1), np.array([bias for _, bias in found])
+
+    return solve
+
+
+def _column_path(
+    features: Features, values: np.ndarray, weight: np.ndarray, smoothing: float | None
+) -> Callable[[float], tuple[np.ndarray, float]]:
+    """Return least squares of one column, by C."""
+    known, factors = ~np.isnan(values), np.ones(features.shape[1])
+    if not known.any():  # a fold may lack all values of a column; zero is the mean of what is standardised
+        return lambda C: (np.zeros_like(factors), 0.0)
+    if not known.all():
+        features, values, weight = features[known], values[known], weight[known]
+    if smoothing is not None:
+        distance = weight * (values - np.average(values, weights=weight))
+        factors = naive_bayes_weights(features, np.maximum(distance, 0), np.maximum(-distance, 0), smoothing)
+        features = multiplied(features, factors)
+    path = RidgePath(features, values, weight, _TOLERANCE) if scipy.sparse.issparse(features) else None
+
+    def solve(C: float) -> tuple[np.ndarray, float]:
+        if path is not None:
+            weights, bias = path.solve(C)
+        else:
+            column, intercept = _dense_ridge(features, values[:, None], weight, C)
+            weights, bias = column[:, 0], float(intercept[0])
+        return factors * weights, bias
+
+    return solve
+
+
+def _dense_ridge(features: np.ndarray, values: np.ndarray, weight: np.ndarray, C: float) -> Solution:
     from sklearn.linear_model import Ridge
 
-    if smoothing is None and not np.isnan(values).any():
-        model = Ridge(alpha=1 / C, tol=_TOLERANCE).fit(features, values, weight)
-        return model.coef_.T.reshape(-1, values.shape[1]), model.intercept_
-    weights, bias = np.zeros((features.shape[1], values.shape[1])), np.zeros(values.shape[1])
-    for column, known in enumerate(~np.isnan(values).T):
-        if not known.any():  # a fold may lack all values of a column; zero is the mean of what is standardised
-            continue
-        part, numbers = features[known], values[known, column]
-        factors = np.ones(features.shape[1])
-        if smoothing is not None:
-            distance = weight[known] * (numbers - np.average(numbers, weights=weight[known]))
-            factors = naive_bayes_weights(part, np.maximum(distance, 0), np.maximum(-distance, 0), smoothing)
-        model = Ridge(alpha=1 / C, tol=_TOLERANCE).fit(multiplied(part, factors), numbers, weight[known])
-        weights[:, column], bias[column] = factors * model.coef_, model.intercept_
-    return weights, bias
+    model = Ridge(alpha=1 / C, tol=_TOLERANCE).fit(features, values, weight)
+    return model.coef_.T.reshape(-1, values.shape[1]), model.intercept_
 
 
 def _counting(features: Features, classes: np.ndarray, weight: np.ndarray) -> tuple[Features, np.ndarray, np.ndarray]:
