@@ -70,6 +70,10 @@ def print_explanation(
         f"{why.base[number]:.4g}; what follows adds the rest, {why.scores[number] - why.base[number]:+.4g}.",
         highlight=False,
     )
+    if why.scale_of(output) != "linear":
+        console.print(
+            f"All of it is on the scale {why.scale_of(output)}: what adds 0.1 multiplies by 1.105.", highlight=False
+        )
     views, features, units = (why.table(output, by) for by in ("view", "feature", "topic"))
     if len(views) > 1:
         console.print(_bars("By column", views.rename(columns={"view": "column"}), ["column"], n))

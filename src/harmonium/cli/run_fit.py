@@ -22,7 +22,6 @@ from harmonium.cli.target_column import Target, read_target
 from harmonium.estimators.harmonium import driver_for
 from harmonium.features.encoders import as_encoder
 from harmonium.files import Loaded, endings, is_large, is_streamable, read_data
-from harmonium.files.pictures import pictures_of
 from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
 from harmonium.model_folder.embeddings import recall_embeddings
 from harmonium.model_folder.fit import unfinished_path
@@ -30,6 +29,7 @@ from harmonium.model_folder.streaming import StreamedTable
 from harmonium.tables import TableViews
 from harmonium.tables.base import lacking_rows
 from harmonium.tables.column import Column
+from harmonium.tables.pictures import pictures_of
 
 _NAMES = {"harmonium": "this model", "linear": "linear model", "trivial": "without looking"}
 

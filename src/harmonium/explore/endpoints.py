@@ -62,7 +62,8 @@ def endpoints(handlers: Handlers) -> list[Endpoint]:
 
 def _about(handlers: Handlers) -> list[Endpoint]:
     """Return endpoints about the folder itself."""
-    topic = {"topic": fields.number_of("topic", handlers.folder.model.n_topics_, "Number of a topic.")}
+    numbers = [topic.number for topic in handlers.folder.model.fitted_.topics]
+    topic = {"topic": fields.number_of("topic", max(numbers) + 1, "Number of a topic.")}
     row = {"row": fields.number_of("row", len(handlers.folder), "Number of an item.")}
     names = [entry["by"] for entry in handlers.colourings]
     by = {"by": fields.one_of("by", names, True, "One of the colourings of /index.json.")}

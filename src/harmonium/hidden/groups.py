@@ -90,14 +90,16 @@ class Groups:
         Parameters
         ----------
         deviation : ndarray of shape (units,)
-            Standard deviation over the items of the means of all units, or of the first ones.
+            Standard deviation over the items of the means of all units, or of topics.
 
         Returns
         -------
         ndarray of bool of shape (units,)
             Mask of the units whose means hardly differ.
         """
-        largest = self.largest[: len(deviation)]
+        largest = self.largest
+        if len(deviation) != len(largest):
+            largest = np.full(len(deviation), float(self.topics.support.upper))
         same: np.ndarray = deviation < _IDLE * np.where(np.isfinite(largest), largest, 1.0)
         return same
 

@@ -22,6 +22,7 @@ from harmonium.model_folder.item_index import WordIndex
 from harmonium.model_folder.json_values import json_value
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import describe, rebuild
+from harmonium.queries.shown_topics import divided_parts
 from harmonium.storage import check_fields, check_header, heading, read_whole_folder, rebuilds, write_model
 
 FORMAT = "harmonium.folder"
@@ -57,6 +58,8 @@ class Contents:
     map: np.ndarray
     target: list[str]
     stability: np.ndarray | None = None
+    #: shares of the parts of units that were split, for each item
+    shares: np.ndarray | None = None
     words: WordIndex | None = None
     held_out: HeldOut | None = None
     thumbnails: Thumbnails | None = None
@@ -75,8 +78,9 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
         "search_coordinates": np.asarray(contents.search_coordinates, dtype=np.float32),
         "map": np.asarray(contents.map, dtype=np.float32),
     }
-    if contents.stability is not None:
-        items["stability"] = np.asarray(contents.stability, dtype=np.float32)
+    for name in ("stability", "shares"):
+        if getattr(contents, name) is not None:
+            items[name] = np.asarray(getattr(contents, name), dtype=np.float32)
     items |= contents.embeddings
     for part in (contents.words, contents.held_out, contents.thumbnails):
         items |= {} if part is None else part.tensors()
@@ -135,7 +139,9 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
             "map": (n_items, 2),
         }
         if "stability" in tensors:
-            shapes["stability"] = (model.n_topics_,)
+            shapes["stability"] = (model.fitted_.n_topics,)
+        if parts := divided_parts(model.fitted_):
+            shapes["shares"] = (n_items, len(parts))
         for name, shape in shapes.items():
             if tensors[name].shape != shape or not np.isfinite(tensors[name]).all():
                 raise ValueError(f"{name} of shape {tensors[name].shape} for {n_items} items")
@@ -157,7 +163,7 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         raise ModelFileError(
             f"The items of a model folder must go together; they do not ({str(error)[:120]}); write the folder again."
         ) from error
-    parts: dict[str, Any] = {name: tensors[name] for name in shapes}
+    arrays: dict[str, Any] = {name: tensors[name] for name in shapes}
     return Contents(
         model=model,
         items=items,
@@ -166,5 +172,5 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         held_out=held_out,
         thumbnails=thumbnails,
         notes=facts["notes"],
-        **parts,
+        **arrays,
     )

@@ -15,6 +15,7 @@ from harmonium.heads import Head
 from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.inference.mean_field import fill_missing
 from harmonium.inference.symmetry import is_length_normalized
+from harmonium.objectives.guide import Guide, GuidedSelection
 from harmonium.objectives.statistics import Statistics, Term
 
 
@@ -34,6 +35,8 @@ class Problem:
         Weight of the head's loss in nats: C times what an average item costs to describe.
     view_weights : mapping of str to float
         How much each view weighs while the model is trained; those that are not named weigh 1.
+    guide : Guide, optional
+        Seeds of the first topics.
     """
 
     energy: Energy
@@ -41,6 +44,7 @@ class Problem:
     head: Head | None = None
     loss_weight: float = 0.0
     view_weights: Mapping[str, float] = field(default_factory=dict)
+    guide: Guide | None = None
 
     @property
     def known_head(self) -> Head:
@@ -52,7 +56,9 @@ class Problem:
     def predicting(self) -> Problem:
         """The problem of the units that the head's loss moves; this one, unless the layer has other units too."""
         layer = self.energy.hidden.groups.predictors
-        return self if layer is self.energy.hidden else replace(self, energy=Energy(self.energy.families, layer))
+        if layer is self.energy.hidden:
+            return self
+        return replace(self, energy=Energy(self.energy.families, layer), guide=None)
 
     def with_view_scale(self) -> Problem:
         """Return the problem with columns that keep their relative scales, in families that leave that open."""
@@ -118,4 +124,5 @@ class Problem:
         context = SelectionContext(
             n_items, variances, self.loss_weight, has_head, streams, is_length_normalized(self.energy)
         )
-        return self.energy.hidden.selection.start(context)
+        own = self.energy.hidden.selection.start(context)
+        return own if self.guide is None else GuidedSelection(own, self.guide)

@@ -116,6 +116,9 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
         curves=curves * factor if _curves(head) else None,
         predicted=_predicted(model, scores),
         labels=labels,
+        log_offset=head.outputs_.log_offset,
+        shown=model.topics,
+        n_topic_units=model.n_topics,
     )
 
 

@@ -10,7 +10,9 @@ import pandas as pd
 from harmonium.core.parameters import weights_of
 from harmonium.features._function_words import are_function_words
 from harmonium.queries.named_views import named_views
+from harmonium.queries.shown_topics import divided_parts, of_topics
 from harmonium.training import FittedModel
+from harmonium.training.finalize.relevance import exclusive
 
 #: what features may be ranked by
 By = Literal["relevance", "effect", "weight"]
@@ -38,11 +40,22 @@ def view_name(model: FittedModel, view: str | None) -> str:
 
 def loadings(model: FittedModel, view: str) -> pd.DataFrame:
     """Return the weights of one view, features by topics."""
-    return pd.DataFrame(
-        model.parameters[weights_of(view)][:, : model.n_topics],
-        index=pd.Index(model.feature_names[view], name=view),
-        columns=pd.RangeIndex(model.n_topics, name="topic"),
-    )
+    return _by_topic(model, view, model.parameters[weights_of(view)])
+
+
+def _by_topic(model: FittedModel, view: str, values: np.ndarray) -> pd.DataFrame:
+    """Return values of shape (features, units) as features by the topics that are shown."""
+    names = model.feature_names[view]
+    parts = divided_parts(model)
+    own = np.stack([part.has(names) for part in parts], axis=1) if parts else None
+    return pd.DataFrame(of_topics(model, values, own), index=pd.Index(names, name=view), columns=topic_index(model))
+
+
+def topic_index(model: FittedModel) -> pd.Index:
+    """Return the topics that are shown: their numbers, or names where they have some."""
+    if not model.edits.operations:
+        return pd.RangeIndex(model.n_topics, name="topic")
+    return pd.Index([topic.key for topic in model.topics], name="topic")
 
 
 def effects(model: FittedModel, view: str) -> pd.DataFrame:
@@ -59,10 +72,7 @@ def relevance(model: FittedModel, view: str) -> pd.DataFrame:
     """
     if not model.relevance:
         return effects(model, view)
-    table = loadings(model, view)
-    return pd.DataFrame(
-        model.relevance[view][:, : model.n_topics].astype(np.float64), index=table.index, columns=table.columns
-    )
+    return _by_topic(model, view, model.relevance[view].astype(np.float64))
 
 
 def ranking(model: FittedModel, view: str, by: By = "relevance") -> pd.DataFrame:
@@ -82,8 +92,7 @@ def ranking(model: FittedModel, view: str, by: By = "relevance") -> pd.DataFrame
     if by == "effect":
         return effects(model, view)
     table = relevance(model, view)
-    size = np.maximum(np.linalg.norm(table, axis=1), 1e-12)
-    table = table * np.sqrt(table.abs().div(size, axis=0))
+    table = pd.DataFrame(exclusive(table.to_numpy()), table.index, table.columns)
     content = table.mul(~function_words(model, view), axis=0)
     return content.mask(np.broadcast_to(~(content > 0).any().to_numpy(), table.shape), table)
 

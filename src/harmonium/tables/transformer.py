@@ -74,8 +74,9 @@ class TableViews(TransformerMixin, _TableReader):
       as words, and as character n-grams.
     - ``"words"``: all other texts.
 
-    Two roles have to be asked for: ``"image"``, pictures as arrays or bytes of files, which become shares of colours
-    and counts of visual words; and ``"sequence"``, texts or lists of paragraphs, whose order counts.
+    Two roles have to be asked for: ``"image"``, pictures as arrays, bytes of files or, with ``Image(folder=...)``,
+    names of files, which become shares of colours and counts of visual words; and ``"sequence"``, texts or lists of
+    paragraphs, whose order counts.
 
     Flags, numbers, counts and categories each share a view ("flags", "numbers", "counts", "categories"); words, tags
     and vectors are views by themselves, named after their column. Character n-grams are inputs of the linear part of a

@@ -171,6 +171,7 @@ def fingerprint(
         "units": energy.hidden.n_units_,
         "families": energy.families,
         "view weights": dict(problem.view_weights),
+        **({} if problem.guide is None else {"seeds": [problem.guide.names, problem.guide.features]}),
     }
     arrays: list[np.ndarray | None] = [np.array([len(data)]), *problem.reference.values()]
     for view in data.spaced(_KNOWN_ROWS, energy.families).views.values():

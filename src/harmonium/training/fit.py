@@ -23,6 +23,7 @@ from harmonium.training.plan import Plan
 from harmonium.training.result import DataDescription, FittedModel, Trained
 from harmonium.training.state import INTERRUPTED, Training, TrainingLog, is_second
 from harmonium.training.supervised.fit import fit_head
+from harmonium.training.topic_edits import TopicEdits
 from harmonium.views.data import Data
 
 
@@ -164,6 +165,8 @@ def _finished(trained: Trained, data: Data, requested: HiddenLayer, plan: Plan, 
     usage, truncation_reached, remarks = None, False, list[str | None]()
     selected = prune(problem, training.parameters, data, training.n_items)
     if selected is not None:
+        if selected.problem.energy.hidden.n_units_ != problem.energy.hidden.n_units_:
+            about = replace(about, edits=TopicEdits())  # which are of other units
         problem, training, usage = selected.problem, training.with_parameters(selected.parameters), selected.usage
         n_found = selected.n_found if trained.n_grown is None else min(selected.n_found, trained.n_grown)
         truncation_reached = n_found == requested.n_units_

@@ -15,6 +15,7 @@ from harmonium.objectives.problem import Problem
 from harmonium.tables import Table
 from harmonium.training.posterior.draws import Posterior
 from harmonium.training.state import Training
+from harmonium.training.topic_edits import ShownTopic, TopicEdits
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +32,15 @@ class DataDescription:
         Share of the cells of each view that the training data lack.
     table : Table, optional
         How a data frame becomes views, if the model is fitted on one.
+    edits : TopicEdits
+        Names of topics, and what was done to them by hand.
     """
 
     feature_names: dict[str, list[str]] = field(default_factory=dict)
     meaning: TargetSpec | None = None
     missing: dict[str, float] = field(default_factory=dict)
     table: Table | None = None
+    edits: TopicEdits = field(default_factory=TopicEdits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,8 @@ class FittedModel:
         "curves" if there are any.
     remarks : tuple of str
         What the user should know about the fit.
+    edits : TopicEdits
+        What was done to the topics by hand; it changes what is shown, and no prediction.
 
     Examples
     --------
@@ -135,6 +141,7 @@ class FittedModel:
     table: Table | None = None
     shares: dict[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    edits: TopicEdits = field(default_factory=TopicEdits)
 
     @property
     def energy(self) -> Energy:
@@ -165,6 +172,11 @@ class FittedModel:
     def n_topics(self) -> int:
         """Number of hidden units that are topics to be read, which come first."""
         return self.energy.hidden.groups.topics.n_units_
+
+    @property
+    def topics(self) -> tuple[ShownTopic, ...]:
+        """Topics as they are shown: those units, edited by hand."""
+        return self.edits.shown(self.n_topics)
 
     @property
     def parameters(self) -> Parameters:

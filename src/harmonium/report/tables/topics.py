@@ -13,7 +13,8 @@ from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
 from harmonium.queries import labels
 from harmonium.queries.named_views import named_views
-from harmonium.queries.topics import By, typical_rows, view_name
+from harmonium.queries.shown_topics import of_topics
+from harmonium.queries.topics import By, topic_index, typical_rows, view_name
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import check_model, topic_means
 
@@ -89,7 +90,7 @@ def topic_table(
                 label = f"{view} ({group}, negative)" if group else f"{view} (negative)"
                 columns[label] = _strongest(model.topics(view, n_features, by, "negative"), group)
     # joined side by side, not by name, as a view may be called "items"
-    parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns)]
+    parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns).reset_index(drop=True)]
     if X is not None:
         latent = topic_means(model, X)
         parts.append(_use_of_topics(latent, n_items, item_names))
@@ -98,7 +99,7 @@ def topic_table(
     raised = _classes_raised(model)
     if raised is not None:
         parts.append(raised)
-    return pd.concat(parts, axis=1).rename_axis(index="topic")
+    return pd.concat(parts, axis=1).set_axis(topic_index(model.fitted_))
 
 
 def _strongest(topics: pd.DataFrame, group: str) -> pd.Series:
@@ -132,7 +133,7 @@ def _classes_raised(model: Harmonium) -> pd.Series | None:
     if not isinstance(classes, np.ndarray) or len(model.coef_) != len(classes):
         return None
     # what is added to all scores decides nothing
-    weights = pd.DataFrame((model.coef_ - model.coef_.mean(axis=0))[:, : model.n_topics_], index=classes)
+    weights = pd.DataFrame(of_topics(model.fitted_, model.coef_ - model.coef_.mean(axis=0)), index=classes)
 
     def described(weight: pd.Series) -> str:
         return ", ".join(f"{name} {value:+.2f}" for name, value in weight[weight > 0].nlargest(_N_CLASSES).items())
@@ -160,7 +161,7 @@ def topic_labels(model: Harmonium, view: str | None = None, n: int = 3) -> pd.Se
     Returns
     -------
     Series
-        Labels by topic: the features that ``topics()`` of the model ranks first.
+        Labels by topic: the features that ``topics()`` of the model ranks first, or the name that a topic was given.
 
     Examples
     --------
@@ -175,7 +176,7 @@ def topic_labels(model: Harmonium, view: str | None = None, n: int = 3) -> pd.Se
     check_model(model)
     check_whole("topic_labels", "n", n, remedy="3 is usual")
     names = labels.topic_labels(model.fitted_, None if view is None else view_name(model.fitted_, view), n)
-    return pd.Series(names, index=pd.RangeIndex(len(names), name="topic"), name="label")
+    return pd.Series(names, index=topic_index(model.fitted_), name="label")
 
 
 def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
@@ -209,7 +210,7 @@ def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
     >>> class_table(model, words, ["space", "cars", "cars"] * 4).sum(axis=1).tolist()
     [1.0, 1.0]
     """
-    return class_means(X, y, topic_means(model, X))
+    return class_means(X, y, topic_means(model, X)).set_axis(topic_index(model.fitted_), axis=1)
 
 
 def class_means(X: Any, y: Any, latent: np.ndarray) -> pd.DataFrame:

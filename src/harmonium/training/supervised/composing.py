@@ -41,7 +41,7 @@ def composed_start(whole: Problem, trained: Training, data: Data, rng: np.random
     A head is no part of it.
     """
     energy = Energy(whole.energy.families, whole.energy.hidden.groups.topics)
-    begun, learned = initial_parameters(energy, data.views, whole.reference, rng), trained.result
+    begun, learned = initial_parameters(energy, data.views, whole.reference, rng, guide=whole.guide), trained.result
     project(energy, begun)
     parameters: Parameters = {}
     for name, value in learned.items():

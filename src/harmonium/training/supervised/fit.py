@@ -143,7 +143,8 @@ def fit_head(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator)
             has_topics = whole.energy.hidden.groups.dimensions is not None
             judged = _judged(problem, known, state, linear, has_topics)
             if has_topics:
-                judged = _composed(replace(problem, energy=whole.energy), judged, data, known, plan, state)
+                whole = replace(problem, energy=whole.energy, guide=whole.guide)
+                judged = _composed(whole, judged, data, known, plan, state)
             return _as_trained(judged, known, state)
         except KeyboardInterrupt as interrupt:
             trained = None if is_second(interrupt) else _best_so_far(problem, known, state, linear)
@@ -235,7 +236,7 @@ def _with_topics(trained: Trained, whole: Problem, known: Data, state: _HeadFit)
     composed = state.composed or composed_start(whole, trained.training, known, np.random.default_rng(state.seed))
     # topics may have been merged by then
     layer = whole.energy.hidden.restore(len(composed.parameters[HIDDEN_BIAS]))
-    problem = replace(trained.problem, energy=Energy(whole.energy.families, layer))
+    problem = replace(trained.problem, energy=Energy(whole.energy.families, layer), guide=whole.guide)
     return replace(trained, problem=problem, training=_of_whole(trained.training, composed))
 
 

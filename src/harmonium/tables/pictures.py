@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from harmonium.exceptions import InvalidViewError
 from harmonium.features.images import decoded_image
-from harmonium.files.data_file import DataFileError
 
 # tried in turn where the name of a file has no ending
 _ENDINGS = ("", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
@@ -34,7 +34,7 @@ def pictures_of(names: Iterable[Any], root: str | os.PathLike[str]) -> list[np.n
 
     Raises
     ------
-    DataFileError
+    InvalidViewError
         If a file is not there, lies outside, or is no picture.
     """
     folder = Path(root)
@@ -46,7 +46,7 @@ def pictures_of(names: Iterable[Any], root: str | os.PathLike[str]) -> list[np.n
                 for name in names
             ]
     if not folder.is_dir():
-        raise DataFileError(f"Pictures lie in a folder or a .zip archive; {folder} is neither; correct the path.")
+        raise InvalidViewError(f"Pictures lie in a folder or a .zip archive; {folder} is neither; correct the path.")
     return [_picture(name, lambda entry: _inside(folder, entry), folder) for name in names]
 
 
@@ -59,8 +59,8 @@ def _picture(name: Any, read: Any, folder: Path) -> np.ndarray | None:
             try:
                 return decoded_image(content)
             except ValueError as error:
-                raise DataFileError(f"{folder}: {str(name)[:80]!r}: {error}") from error
-    raise DataFileError(
+                raise InvalidViewError(f"{folder}: {str(name)[:80]!r}: {error}") from error
+    raise InvalidViewError(
         f"Every picture must be there; {folder} has none called {str(name)[:80]!r}; add it, or leave the cell empty."
     )
 
