@@ -45,7 +45,7 @@ BENCHMARK = Benchmark(
     title="Words and an embedding",
     claim="prediction and search by words, by an embedding of the same texts, and by both, against linear models of "
     "them and cosines",
-    minutes=20,
+    minutes=45,
     first_minutes=40,
     data=("hotels", "wines", "netflix", "newsgroups"),
     settings={"sets": SETS, "words": 5000, "seeds": 2, "rows": 0, "encoder": "all-MiniLM-L6-v2"},
