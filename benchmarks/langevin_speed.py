@@ -64,8 +64,9 @@ def tasks(given: dict[str, Any], families: dict[str, Any], n_units: int, n_steps
     chain = MarkovChain({name: value.copy() for name, value in parameters.items()}, rng)
     prior = {view: GaussianPrior(scale=0.05).start(parameters[f"{view}.weights"], 1.0) for view in families}
     posterior = Posterior([chain], prior, n_warmup=10**6)
+    drawn = Run(problem, objective, data, training, rng)
     with compute():
-        driver.prepare(problem, objective, data, chain, posterior)
+        driver.prepare(drawn, chain, posterior)
 
     def learn() -> None:
         with compute():
@@ -75,7 +76,7 @@ def tasks(given: dict[str, Any], families: dict[str, Any], n_units: int, n_steps
     def draw() -> None:
         with compute():
             for _ in range(n_steps):
-                driver.move(problem, objective, data, rows, chain, posterior)
+                driver.move(drawn, rows, chain, posterior)
 
     return {"CD-1": learn, "Langevin": draw}
 

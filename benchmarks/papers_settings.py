@@ -132,8 +132,8 @@ WITHOUT_HEAD: dict[str, Callable[..., Any]] = {
     "`iEFH()` + SVM": lambda common, known: iEFH(TRUNCATION, known, **common),
 }
 LABEL_VIEWS: dict[str, Any] = {
-    "TWH as published": MeanFieldCD(5),
-    "`TWH()`": SampledCD(),
+    "TWH as published: `TWH()`": MeanFieldCD(5),
+    "– sampled CD in its place": SampledCD(),
 }
 DIRECTED: dict[str, Callable[..., Any]] = {"GM-Mix + SVM": GMMix, "GM-LDA + SVM": GMLDA, "CorrLDA + SVM": CorrLDA}
 PLAIN = ("most frequent class", "linear SVM, prepared")

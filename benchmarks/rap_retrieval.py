@@ -18,6 +18,7 @@ import scipy.sparse
 from sklearn.decomposition import TruncatedSVD
 
 from benchmarks.datasets import load_reuters21578
+from benchmarks.features.mutual_information import select_by_mutual_information
 from benchmarks.features.weights import tf_idf
 from benchmarks.features.words import few
 from benchmarks.measuring import alternate, median
@@ -29,7 +30,7 @@ from benchmarks.rivals.prepared import WORDS, Preparation
 from harmonium import RAP, Stochastic
 from harmonium.datasets import load_newsgroups
 from harmonium.families import ReplicatedSoftmax
-from harmonium.features.text import select_by_mutual_information, text_counts
+from harmonium.features.text import text_counts
 from harmonium.metrics import RetrievalReport, retrieval_report
 
 BENCHMARK = Benchmark(

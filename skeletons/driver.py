@@ -13,11 +13,11 @@ from harmonium.core.validation import Number, Whole
 from harmonium.objectives.statistics import Statistics
 from harmonium.storage import serializable
 from harmonium.training import Driver, Run
-from harmonium.training.checkpoint.file import CheckpointPath
+from harmonium.training.checkpoint import CheckpointPath
 from harmonium.training.drivers.base import solve_head
-from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
 from harmonium.training.drivers.projection import project
+from harmonium.training.drivers.run import interruptible
 
 
 # What does the rest of a run depend on, beside parameters and random numbers? Numbers, arrays, and dicts of them.
@@ -86,8 +86,8 @@ class GradientDescent(Driver):
         """Return the number of steps."""
         return self.max_iter
 
-    # A step: move, project, let the layer update its prior, solve the head, record, snapshot, report. `loop` has the
-    # rest: checkpoints, and what an interrupt leaves.
+    # A step: move, project, let the layer update its prior, solve the head, record, snapshot, report.
+    # `interruptible` has the rest: what an interrupt leaves.
     def run(self, run: Run) -> None:
         """Take steps until the plan is done, or something ends it."""
         problem, data, training = run.problem, run.data, run.training
@@ -118,7 +118,9 @@ class GradientDescent(Driver):
 
         with run.checkpoint.level("epochs", _Steps) as state:
             monitor.start = state.start = state.start or monitor.begin(training.parameters)
-            loop(run, lambda: state.done < min(self.max_iter, run.max_epochs or self.max_iter), step, finish)
+            with interruptible(run, finish):
+                while state.done < min(self.max_iter, run.max_epochs or self.max_iter) and not step():
+                    run.checkpoint.write()
 
     def _move(self, run: Run, rows: np.ndarray, selection: Any) -> None:
         """Move the parameters that may move once, along statistics that are added up batch by batch."""

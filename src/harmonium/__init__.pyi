@@ -2,7 +2,7 @@
 
 from harmonium import weak
 from harmonium._version import __version__
-from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
+from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumMultiOutput, HarmoniumRegressor
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.families import Bernoulli, Categorical, Gaussian, Poisson
 from harmonium.heads import EpsilonInsensitive, Hinge
@@ -50,6 +50,7 @@ __all__ = [
     "Gaussian",
     "Harmonium",
     "HarmoniumClassifier",
+    "HarmoniumMultiOutput",
     "HarmoniumRegressor",
     "HarmoniumWarning",
     "Hinge",

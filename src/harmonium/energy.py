@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import Family
 from harmonium.families.protocol.extra_parameters import Extra
@@ -91,13 +91,13 @@ class Energy:
         row_weight = self.families[view].length.row_weight(size)
         return hidden if row_weight is None else _times_rows(hidden, row_weight)
 
-    def own(self, parameters: Parameters, view: str) -> dict[str, np.ndarray]:
-        """Return the own parameters of a view's family."""
-        return {name: parameters[own_of(view, name)] for name in self.families[view].extra_parameters.bounds}
+    def extra(self, parameters: Parameters, view: str) -> dict[str, np.ndarray]:
+        """Return the extra parameters of a view's family."""
+        return {name: parameters[extra_of(view, name)] for name in self.families[view].extra_parameters.bounds}
 
     def layer(self, parameters: Parameters) -> HiddenLayer:
         """Return the hidden layer with its extra parameters, if it has any."""
-        return self.hidden.at({name: parameters[own_of(HIDDEN, name)] for name in self._extra_names})
+        return self.hidden.at({name: parameters[extra_of(HIDDEN, name)] for name in self._extra_names})
 
     # ---- log-densities -------------------------------------------------------------------------------------------
     def log_visible(self, parameters: Parameters, batch: Batch) -> np.ndarray:
@@ -107,7 +107,7 @@ class Energy:
         """
         total = np.zeros(batch.n_rows, dtype=np.float64)
         for name, view in batch.views.items():
-            total += log_weight(self.families[name], view, parameters[bias_of(name)], self.own(parameters, name))
+            total += log_weight(self.families[name], view, parameters[bias_of(name)], self.extra(parameters, name))
             if view.fill_term is not None:
                 total += view.fill_term
         return total
@@ -139,7 +139,7 @@ class Energy:
         for name, family in self.families.items():
             size = (sizes or {}).get(name)
             natural = self.view_natural(parameters, name, hidden, size)
-            log_partition = family.log_partition(natural, self.own(parameters, name), size)
+            log_partition = family.log_partition(natural, self.extra(parameters, name), size)
             total += log_partition.sum(axis=1, dtype=np.float64)
         return total
 
@@ -149,13 +149,13 @@ def _times_rows(values: np.ndarray, factors: np.ndarray) -> np.ndarray:
     return values * factors[:, None].astype(values.dtype, copy=False)
 
 
-def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, own: Extra) -> np.ndarray:
+def log_weight(family: Family, view: ViewBatch, natural: np.ndarray, extra: Extra) -> np.ndarray:
     """Return Σ [natural·φ(x) + log r(x)] over the observed sites of each row of a view, in float64.
 
     ``natural`` has the shape (features,), or (rows, features).
     """
     cells = entries(view.statistic)
-    terms = cells.at(natural) * cells.values + family.log_base(cells.values, own, cells.columns)
+    terms = cells.at(natural) * cells.values + family.log_base(cells.values, extra, cells.columns)
     if view.missing is not None:
         terms = np.where(cells.at(family.codec.spread(view.missing)), 0, terms)
     return cells.row_sums(terms)

@@ -1,4 +1,4 @@
-"""Features of the benchmarks: tone and form of texts, tf-idf weights."""
+"""Features of the benchmarks: tone and form of texts, tf-idf weights, mutual information."""
 
 import doctest
 import os
@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import mutual_info_score
 
 from benchmarks.features import contextual, weights
+from benchmarks.features import mutual_information as information
+from benchmarks.features.mutual_information import mutual_information, select_by_mutual_information
 from harmonium.datasets import load_hotels
 
 HOTELS = Path(os.environ.get("HARMONIUM_DATA", "")) / "hotels" / "ratings.jsonl.gz"
@@ -93,8 +96,36 @@ def test_tf_idf_learns_on_training_documents() -> None:
         weights.tf_idf(train[:, :2], idf)
 
 
-@pytest.mark.parametrize("module", [contextual, weights])
+@pytest.mark.parametrize("module", [contextual, information, weights])
 def test_examples_run(module) -> None:
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     failed, attempted = doctest.testmod(module, optionflags=options)
     assert failed == 0 < attempted
+
+
+def test_mutual_information_agrees_with_scikit_learn() -> None:
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 4, 300)
+    counts = generator.poisson(0.2 + 0.4 * (labels[:, None] == np.arange(12) % 5))
+    counts[:, 10], counts[:, 11] = 0, 1
+    expected = [mutual_info_score(labels, column > 0) for column in counts.T]
+    np.testing.assert_allclose(mutual_information(sparse.csr_matrix(counts), labels), expected, atol=1e-12)
+    names = np.array(["w", "x", "y", "z"])[labels]
+    np.testing.assert_allclose(mutual_information(counts, names), expected, atol=1e-12)
+
+
+def test_mutual_information_ignores_stored_zeros_and_keeps_its_input() -> None:
+    counts = sparse.csr_matrix(np.array([[2.0], [3.0]]))
+    counts.data[1] = 0.0
+    np.testing.assert_allclose(mutual_information(counts, [0, 1]), [np.log(2)])
+    assert counts.data.tolist() == [2.0, 0.0]
+    with pytest.raises(ValueError, match="3 labels for 2 documents"):
+        mutual_information(counts, [0, 1, 1])
+
+
+def test_select_by_mutual_information_puts_the_best_first() -> None:
+    counts = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 4, 0], [1, 0, 4, 0]])
+    assert select_by_mutual_information(counts, [0, 0, 1, 1], k=2).tolist() == [2, 1]
+    assert len(select_by_mutual_information(counts, [0, 0, 1, 1], k=99)) == 4
+    with pytest.raises(ValueError, match="at least 1"):
+        select_by_mutual_information(counts, [0, 0, 1, 1], k=0)

@@ -13,8 +13,7 @@ import numpy as np
 from harmonium import IBP, LBFGS, Harmonium, HarmoniumClassifier, HarmoniumRegressor, Hinge, Langevin, Stochastic
 from harmonium.heads import Ordinal
 from harmonium.objectives import ExactLikelihood, MeanFieldCD, PersistentCD
-from harmonium.training import AdjustedLangevin, Metropolis, Momentum
-from harmonium.training.checkpoint import file as checkpoint
+from harmonium.training import AdjustedLangevin, Metropolis, Momentum, checkpoint
 from tests.cases.posterior import two_views
 from tests.cases.supervised import X, Y, two_numbers
 

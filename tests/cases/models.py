@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.core.parts import registered
 from harmonium.energy import Energy
 from harmonium.exceptions import IncompatiblePartsError
@@ -61,15 +61,15 @@ def make_parameters(energy: Energy, seed: int, scale: float = 0.5, dtype: type =
         shift = {"Poisson": -2.0, "NegativeBinomial": -5.0, "Beta": 5.0}.get(type(family).__name__, 0.0)
         parameters[weights_of(name)] = rng.normal(size=(family.n_features_, n_units)) * scale
         parameters[bias_of(name)] = rng.normal(size=family.n_features_) * scale + shift
-        for own_name, value in family.extra_parameters.initial.items():
-            parameters[own_of(name, own_name)] = value + rng.normal(size=value.shape) * 0.2 - 0.5
+        for extra_name, value in family.extra_parameters.initial.items():
+            parameters[extra_of(name, extra_name)] = value + rng.normal(size=value.shape) * 0.2 - 0.5
     extra = energy.hidden.extra_parameters()
-    parameters |= {own_of(HIDDEN, extra_name): value for extra_name, value in extra.items()}
+    parameters |= {extra_of(HIDDEN, extra_name): value for extra_name, value in extra.items()}
     if "log_odds" in extra:
-        parameters[own_of(HIDDEN, "log_odds")] = rng.normal(size=n_units) * 0.7
+        parameters[extra_of(HIDDEN, "log_odds")] = rng.normal(size=n_units) * 0.7
     if "covariance" in extra:
         root = np.eye(n_units) + 0.3 * rng.normal(size=(n_units, n_units))
-        parameters[own_of(HIDDEN, "covariance")] = root @ root.T / 2
+        parameters[extra_of(HIDDEN, "covariance")] = root @ root.T / 2
     project(energy, parameters)
     return {name: value.astype(dtype) for name, value in parameters.items()}
 
@@ -101,5 +101,5 @@ def random_batch(energy: Energy, parameters: Parameters, n_rows: int, seed: int 
     for name, family in energy.families.items():
         natural = energy.view_natural(parameters, name, hidden)
         size = sizes.get(name)
-        views[name] = ViewBatch(family.sample(natural, rng, energy.own(parameters, name), size), size)
+        views[name] = ViewBatch(family.sample(natural, rng, energy.extra(parameters, name), size), size)
     return Batch(views, n_rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,21 @@ def test_search_by_words_columns_and_items(model: Path, data: Path) -> None:
     assert {item["stars"] for item in found} == {"good"} and set(found[0]) == {"row", "score", "stars"}
     found = json.loads(run("search", model, "--like", 0, "-n", 3, "--json"))
     assert {item["stars"] for item in found} == {stars[0]} and 0 not in [item["row"] for item in found]
+
+
+def test_topics_are_edited_and_edits_undone(model: Path, data: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(model, tmp_path / "edited")
+    predicted = run("predict", folder, data)
+    edits = ["--merge", "3,1", "--split", "0=dirty, rude", "--rename", "3=noise", "--first", "3", "--hide", "2"]
+    topics = json.loads(run("topics", folder, *edits, "--json"))
+    assert {topic["topic"] for topic in topics} == {3, 0, 4} and "noise" in {topic["label"] for topic in topics}
+    latent = pd.read_csv(io.StringIO(run("transform", folder, data)))
+    assert latent.columns[:4].tolist() == ["noise", "topic_0", "topic_4", "dimension_0"]
+    assert run("predict", folder, data) == predicted
+    assert len(json.loads(run("topics", folder, "--undo", 5, "--json"))) == 4
+    for wrong in (["--undo", "1"], ["--merge", "3"], ["--rename", "3,1=a"], ["--hide", "9"]):
+        result = RUNNER.invoke(app, ["topics", str(folder), *wrong])
+        assert result.exit_code == 2 and "got" in result.output
 
 
 def test_topics_info_and_explain(model: Path, data: Path) -> None:

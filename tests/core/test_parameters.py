@@ -11,7 +11,7 @@ from harmonium.core.parameters import (
     HIDDEN_BIAS,
     bias_of,
     couplings,
-    own_of,
+    extra_of,
     record,
     weights_of,
 )
@@ -22,7 +22,7 @@ from harmonium.core.parameters import (
     [
         (weights_of("words"), "words", "weights", True, 1),
         (bias_of("words"), "words", "bias", False, None),
-        (own_of("words", "log_variance"), "words", "log_variance", False, None),
+        (extra_of("words", "log_variance"), "words", "log_variance", False, None),
         (HIDDEN_BIAS, "hidden", "bias", False, 0),
         ("hidden.log_odds", "hidden", "log_odds", False, None),
         (HEAD_WEIGHTS, "head", "weights", True, 0),
@@ -47,7 +47,7 @@ def test_couplings_are_those_of_views_and_head() -> None:
         HIDDEN_BIAS: (3,),
         weights_of("a.b"): (5, 3),
         bias_of("a.b"): (5,),
-        own_of("a.b", "log_variance"): (5,),
+        extra_of("a.b", "log_variance"): (5,),
         weights_of("c"): (3, 3),  # the shape does not say which side is which
         bias_of("c"): (3,),
         "hidden.log_odds": (3,),
@@ -74,7 +74,7 @@ def test_couplings_are_those_of_views_and_head() -> None:
     assert not parameters[HEAD_WEIGHTS][1].any() and parameters[HEAD_WEIGHTS][[0, 2]].all()
     for name in (bias_of("a.b"), bias_of("c"), HEAD_BIAS):
         np.testing.assert_array_equal(parameters[name], before[name] + 1)
-    for name in (HIDDEN_BIAS, own_of("a.b", "log_variance"), "hidden.log_odds"):
+    for name in (HIDDEN_BIAS, extra_of("a.b", "log_variance"), "hidden.log_odds"):
         np.testing.assert_array_equal(parameters[name], before[name])
 
 

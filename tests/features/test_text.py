@@ -1,20 +1,11 @@
-"""Words, counts, mutual information and tf-idf."""
+"""Words, counts and tf-idf."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.metrics import mutual_info_score
 
-from harmonium.features.text import (
-    STOP_WORDS,
-    _stem,
-    mutual_information,
-    select_by_mutual_information,
-    text_counts,
-    tokenize,
-)
+from harmonium.features.text import STOP_WORDS, _stem, text_counts, tokenize
 
 # The examples of Porter's paper (1980), step by step, each carried through the whole algorithm; then words by which the
 # paper's rules can be told from those of his later program ("logi" and "bli" stay, two letters are no exception).
@@ -75,31 +66,3 @@ def test_text_counts_errors() -> None:
         text_counts("one string")
     with pytest.raises(ValueError, match="min_count=9"):
         text_counts(["apple pear"], min_count=9)
-
-
-def test_mutual_information_agrees_with_scikit_learn() -> None:
-    generator = np.random.default_rng(0)
-    labels = generator.integers(0, 4, 300)
-    counts = generator.poisson(0.2 + 0.4 * (labels[:, None] == np.arange(12) % 5))
-    counts[:, 10], counts[:, 11] = 0, 1
-    expected = [mutual_info_score(labels, column > 0) for column in counts.T]
-    np.testing.assert_allclose(mutual_information(sparse.csr_matrix(counts), labels), expected, atol=1e-12)
-    names = np.array(["w", "x", "y", "z"])[labels]
-    np.testing.assert_allclose(mutual_information(counts, names), expected, atol=1e-12)
-
-
-def test_mutual_information_ignores_stored_zeros_and_keeps_its_input() -> None:
-    counts = sparse.csr_matrix(np.array([[2.0], [3.0]]))
-    counts.data[1] = 0.0
-    np.testing.assert_allclose(mutual_information(counts, [0, 1]), [np.log(2)])
-    assert counts.data.tolist() == [2.0, 0.0]
-    with pytest.raises(ValueError, match="3 labels for 2 documents"):
-        mutual_information(counts, [0, 1, 1])
-
-
-def test_select_by_mutual_information_puts_the_best_first() -> None:
-    counts = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 4, 0], [1, 0, 4, 0]])
-    assert select_by_mutual_information(counts, [0, 0, 1, 1], k=2).tolist() == [2, 1]
-    assert len(select_by_mutual_information(counts, [0, 0, 1, 1], k=99)) == 4
-    with pytest.raises(ValueError, match="at least 1"):
-        select_by_mutual_information(counts, [0, 0, 1, 1], k=0)

@@ -19,7 +19,6 @@ from sklearn.datasets import dump_svmlight_file
 
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import DataFileError, read_data
-from harmonium.files.pictures import pictures_of
 from harmonium.files.table_file import TableFile
 from tests.cases.bad_input import assert_one_sentence
 
@@ -257,31 +256,6 @@ def test_any_objects_become_a_table_that_has_roles(tmp_path: Path, rows: list[di
             assert len(TableViews().fit_transform(loaded.X)) == len(rows)
         except InvalidViewError as error:
             assert "\n" not in str(error)
-
-
-# ---- pictures --------------------------------------------------------------------------------------------------------
-def test_pictures_are_read_from_folders_and_archives_alone(tmp_path: Path) -> None:
-    from zipfile import ZipFile
-
-    image = pytest.importorskip("PIL.Image")
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    red = np.zeros((4, 4, 3), dtype=np.uint8)
-    red[..., 0] = 255
-    image.fromarray(red).save(folder / "red.png")
-    image.fromarray(red).save(tmp_path / "outside.png")
-    with ZipFile(tmp_path / "pictures.zip", "w") as archive:
-        archive.write(folder / "red.png", "red.png")
-    for root in (folder, tmp_path / "pictures.zip"):
-        found = pictures_of(["red", None, "red.png", float("nan")], root)
-        np.testing.assert_array_equal(found[0], red)
-        assert [picture is None for picture in found] == [False, True, False, True]
-        for name in ("blue", "../outside.png", "/etc/passwd", "a\0b"):
-            with pytest.raises(DataFileError, match="none called"):
-                pictures_of([name], root)
-    (folder / "bad.png").write_bytes(b"nonsense")
-    with pytest.raises(DataFileError, match="image file"):
-        pictures_of(["bad"], folder)
 
 
 def test_codes_keep_their_zeros_and_cells_their_spelling(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from tests.cases.models import make_family, make_hidden, make_parameters, random
 
 def two_views(hidden: str, n_rows: int, seed: int = 1) -> tuple[Energy, Parameters, Batch]:
     energy = Energy({"a": make_family("Bernoulli"), "b": make_family("Gaussian")}, make_hidden(hidden))
-    energy.families["b"].variance = "learn"  # so that own parameters take part
+    energy.families["b"].variance = "learn"  # so that extra parameters take part
     parameters = make_parameters(energy, seed=seed, scale=0.2 if not energy.hidden.support.bounded else 0.4)
     return energy, parameters, random_batch(energy, parameters, n_rows)
 

@@ -87,7 +87,7 @@ def test_mean_field_expectation_of_a_gaussian_label_is_exact_between_gaussians()
     got = problem.head.scores(energy, parameters, filled)
     states, log_weights = hidden_states(energy)
     natural = energy.view_natural(parameters, LABEL, states)
-    own = energy.own(parameters, LABEL)
+    own = energy.extra(parameters, LABEL)
     family = energy.families[LABEL]
     by_state = family.log_partition(natural, own).sum(axis=1) + log_weights + energy.hidden.log_base(states).sum(axis=1)
     log_joint = energy.hidden_natural(parameters, others) @ states.T + by_state
@@ -109,7 +109,7 @@ def test_mean_field_scores_are_a_fixed_point(kind: str, hidden: str) -> None:
     mean = scores if kind == "number" else family.mean(scores)
     again = energy.hidden_natural(parameters, Batch({**batch.views, LABEL: ViewBatch(mean)}, batch.n_rows))
     natural = energy.view_natural(parameters, LABEL, energy.layer(parameters).mean(again))
-    expected = family.mean(natural, energy.own(parameters, LABEL)) if kind == "number" else natural
+    expected = family.mean(natural, energy.extra(parameters, LABEL)) if kind == "number" else natural
     np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 

@@ -37,7 +37,7 @@ def test_what_is_not_used_yet_is_not_imported(statement: str, late: list[str]) -
 
 def test_every_public_name_and_subpackage_can_be_reached() -> None:
     code = "import harmonium; print(harmonium.views.Views is harmonium.Views, harmonium.load.__name__)"
-    assert run(code) == "True load_model"
+    assert run(code) == "True load"
     assert set(harmonium.__all__) <= set(dir(harmonium))
     for name in harmonium.__all__:
         assert getattr(harmonium, name) is not None
@@ -87,7 +87,7 @@ _ANNOUNCE = """
 import numpy as np
 from rich.progress import Progress
 from harmonium.kernels.sparse.csr import add_row_sums
-from harmonium.training.drivers.progress import reporting
+from harmonium.core.progress_bar import reporting
 shown = []
 Progress.update = lambda self, task, **fields: shown.append(fields.get("state"))
 with reporting(verbose=True):

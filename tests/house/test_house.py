@@ -23,6 +23,7 @@ from harmonium.weak import DissimilarityClassifier, IterativeLatentSVM, LatentSV
 ESTIMATORS = [
     harmonium.Harmonium,
     harmonium.HarmoniumClassifier,
+    harmonium.HarmoniumMultiOutput,
     harmonium.HarmoniumRegressor,
     LatentSVM,
     IterativeLatentSVM,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harmonium.core.batch import Batch, ViewBatch
-from harmonium.core.parameters import HIDDEN, own_of
+from harmonium.core.parameters import HIDDEN, extra_of
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_log_partition
 from harmonium.inference.symmetry import canonical_signs
@@ -27,7 +27,7 @@ def test_turning_units_over_keeps_the_distribution(hidden: str, seed: int) -> No
         -energy.free_energy(p, batch) - exact_log_partition(energy, p) for p in (parameters, turned_parameters)
     )
     np.testing.assert_allclose(after, before, atol=1e-10)
-    for name in (own_of(HIDDEN, name) for name in energy.hidden.extra_parameters()):  # the prior stays
+    for name in (extra_of(HIDDEN, name) for name in energy.hidden.extra_parameters()):  # the prior stays
         np.testing.assert_array_equal(turned_parameters[name], parameters[name])
     means = [energy.layer(p).mean(energy.hidden_natural(p, batch)) for p in (parameters, turned_parameters)]
     largest = energy.hidden.groups.largest

@@ -14,7 +14,7 @@ from harmonium import Poisson
 from harmonium.families import Binomial, NegativeBinomial
 from harmonium.kernels.elementwise import logistic, softplus
 from harmonium.kernels.optim.multiclass_hinge import add_multiclass_hinge
-from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update
+from harmonium.kernels.optim.updates import AdamStep, adam_update, momentum_update, sgd_update
 from harmonium.kernels.reductions import positive_row_sums
 from harmonium.kernels.runtime import threads
 from harmonium.kernels.sampling.candidates import find_candidates, flag_bytes
@@ -256,7 +256,7 @@ def test_updates_are_one_line_of_numpy_each() -> None:
     assert (used == 0).all()
 
     got, used, m, v = value.copy(), gradient.copy(), first.copy(), second.copy()
-    adam_update(got, used, m, v, scale=0.5, step=0.1, betas=(0.9, 0.99), epsilon=1e-8, decay=0.01)
+    adam_update(got, used, m, v, AdamStep(scale=0.5, step=0.1, betas=(0.9, 0.99), epsilon=1e-8, decay=0.01))
     g = 0.5 * gradient
     expected_m, expected_v = 0.9 * first + 0.1 * g, 0.99 * second + 0.01 * g**2
     np.testing.assert_allclose(m, expected_m, rtol=1e-4, atol=1e-6)

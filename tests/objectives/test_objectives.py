@@ -43,7 +43,7 @@ def test_exact_gradient_by_finite_differences(family: str, hidden: str) -> None:
     problem, parameters = small_problem(family, hidden)
     batch = random_batch(problem.energy, parameters, 7)
     if family == "Gaussian":
-        problem.energy.families["x"].variance = "learn"  # so that the own parameters take part
+        problem.energy.families["x"].variance = "learn"  # so that the extra parameters take part
     gradient = statistics_of(ExactLikelihood(), problem, parameters, batch).gradient
     for name, value in problem.moving(parameters).items():
         for index in np.ndindex(value.shape):
@@ -110,7 +110,7 @@ def test_sampled_cd_has_the_exact_expectation(family: str, hidden: str) -> None:
     log_joint = energy.joint(parameters, repeated, states) + log_weights
     probability = np.exp(log_joint - log_joint.max())
     probability /= probability.sum()
-    own = energy.own(parameters, "x")
+    own = energy.extra(parameters, "x")
     row_size = None if size is None else np.full(len(states), size[0])
     mean = energy.families["x"].mean(energy.view_natural(parameters, "x", states), own, row_size)
     expected = probability @ mean - row.views["x"].statistic[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -257,3 +258,21 @@ def test_the_predicted_class_is_explained_unless_another_is_asked_for() -> None:
     assert why.to_dict("2")["output"] == "2"
     with pytest.raises(ValueError, match="one of 0, 1, 2"):
         why.to_dict("9")
+
+
+def test_parts_of_a_logarithm_are_factors_of_the_prediction() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    prices = np.exp(1 + X[:, 0] + 0.3 * rng.normal(size=120))
+    y = pd.DataFrame({"price": prices, "plain": X[:, 1]})
+    model = HarmoniumRegressor(2, head=EpsilonInsensitive(target_scale="log"), **FEW).fit(X, y["price"])
+    why = model.explain(X[:1])[0]
+    outputs = model.fitted_.head.outputs_  # type: ignore[union-attr]
+    assert why.scale_of() == why.to_dict()["scale"] == "log(y)"
+    for by in ("feature", "view", "topic"):
+        product = np.exp(why.base[0]) * why.table(by=by)["factor"].prod()
+        np.testing.assert_allclose(outputs.logs.smearing[0] * product, model.predict(X[:1])[0], rtol=1e-6)
+    other = HarmoniumRegressor(2, **NO_VALIDATION).fit(X, y["plain"]).explain(X[:1])[0]
+    assert other.scale_of() == "linear" and "factor" not in other.table()
+    shifted = replace(why, log_offset=np.array([2.5]))
+    assert shifted.scale_of("price") == "log(y + 2.5)"

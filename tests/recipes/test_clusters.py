@@ -143,7 +143,7 @@ def test_distances_are_those_between_expected_views() -> None:
         expected = model.reconstruct(views)[name]
         without = model.inverse_transform(model.transform(views)[:1] * 0 + nothing(model))[name]
         # linear up to here, so that differences of data are differences of statistics
-        deviation = family.distribution(model.fitted_.energy.own(model.fitted_.parameters, name)).deviation
+        deviation = family.distribution(model.fitted_.energy.extra(model.fitted_.parameters, name)).deviation
         stretch = np.exp(family.codec.log_volume) / deviation
         parts.append((expected - without) * stretch)
     expected = normalize(np.concatenate(parts, axis=1))

@@ -52,7 +52,7 @@ def refusals(case):
         "no units": (lambda: UsageDisplay.from_estimator(model, X, n_units=0), ValueError, "n_units"),
         "classes without y": (lambda: UsageDisplay.from_estimator(model, X, by_class=True), ValueError, "no y"),
         "no features": (lambda: topic_table(model, n_features=0), ValueError, "n_features"),
-        "unknown topic": (lambda: TopicsDisplay.from_estimator(model, view="words", topics=[3]), ValueError, "0 to 2"),
+        "unknown topic": (lambda: TopicsDisplay.from_estimator(model, view="words", topics=[3]), ValueError, "0, 1, 2"),
         "same topic": (lambda: TopicsDisplay.from_estimator(model, view="words", topics=[1, 1]), ValueError, "differ"),
         "a map of no items": (lambda: MapDisplay.from_estimator(model, X, max_items=0), ValueError, "max_items"),
         "unknown parameter": (

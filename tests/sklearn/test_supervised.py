@@ -22,7 +22,7 @@ from harmonium import (
 )
 from harmonium.heads import LabelView
 from harmonium.hidden import BernoulliUnits
-from harmonium.objectives import MeanFieldCD
+from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.recipes import TWH
 from tests.cases.supervised import (
     FRESH,
@@ -49,7 +49,7 @@ BY_DESIGN = (
         regressor(),
         HarmoniumClassifier(**{**QUICK, "driver": Stochastic(8, 25, learning_rate=0.1)}),
         HarmoniumRegressor(**{**QUICK, "driver": Stochastic(8, 25, learning_rate=0.1)}),
-        TWH(**QUICK, hidden=BernoulliUnits(), validation_fraction=0),
+        TWH(**QUICK, hidden=BernoulliUnits(), objective=SampledCD(), validation_fraction=0),
         TWH(**QUICK, task="regression", views=Gaussian("learn"), validation_fraction=0),
         DiscriminativeRBM(**QUICK, validation_fraction=0),
         classifier(

@@ -16,7 +16,7 @@ from harmonium.core.notices import notice
 from harmonium.estimators.input import known_views
 from harmonium.exceptions import HarmoniumWarning
 from harmonium.files import TableFile, is_streamable, read_data
-from harmonium.files.pictures import pictures_of
+from harmonium.tables.pictures import pictures_of
 
 # What a table says of cells that it cannot read, and the columns in it; blocks are to be counted together.
 _UNREAD = "Values of a kind that the training data do not have count as missing: "
@@ -40,7 +40,12 @@ def new_blocks(model: Any, data: Path, pictures: Path | None) -> Iterator[Any]:
     object
         Columns of a table that the model knows, with pictures in place of their files, or views.
     """
-    table = getattr(model, "fitted_", None) and model.fitted_.table
+    if not hasattr(model, "fitted_"):
+        raise OptionError(
+            f"A model that is asked about a file must have views; this one is {type(model).__name__}; use "
+            "harmonium.load in Python."
+        )
+    table = model.fitted_.table
     if table is None or not is_streamable(data):
         loaded = read_data(data)
         if table is not None and loaded.is_table:

@@ -12,15 +12,22 @@ from rich.table import Table
 from harmonium.cli.console import cell, put_json
 from harmonium.cli.data_blocks import new_row
 from harmonium.cli.errors import OptionError
+from harmonium.loading import load
 from harmonium.model_folder import ModelFolder
-from harmonium.persist import load_model
 
 # letters of the longest bar on each side of the line
 _BAR = 8
 
 
 def print_explanation(
-    model: Path, data: Path | None, row: int, output: str | None, n: int, pictures: Path | None, as_json: bool
+    model: Path,
+    data: Path | None,
+    row: int,
+    output: str | None,
+    n: int,
+    pictures: Path | None,
+    as_json: bool,
+    encoders: dict[str, str] | str | None = None,
 ) -> None:
     """Print what moved the prediction of a row.
 
@@ -40,12 +47,14 @@ def print_explanation(
         Where pictures lie.
     as_json : bool
         Whether to print JSON.
+    encoders : dict of str to str, or str, optional
+        Files of encoders, by column or for all that have an embedding.
     """
     if data is None:
-        folder = ModelFolder.open(model)
+        folder = ModelFolder.open(model, encoders)
         why, estimator = folder.explain(row), folder.model
     else:
-        estimator = load_model(model)
+        estimator = load(model, encoders)
         if not hasattr(estimator, "explain"):
             raise OptionError(
                 "An explanation needs a model with a target; this one was fitted without; fit it with one."
@@ -61,6 +70,10 @@ def print_explanation(
         f"{why.base[number]:.4g}; what follows adds the rest, {why.scores[number] - why.base[number]:+.4g}.",
         highlight=False,
     )
+    if why.scale_of(output) != "linear":
+        console.print(
+            f"All of it is on the scale {why.scale_of(output)}: what adds 0.1 multiplies by 1.105.", highlight=False
+        )
     views, features, units = (why.table(output, by) for by in ("view", "feature", "topic"))
     if len(views) > 1:
         console.print(bars("By column", views.rename(columns={"view": "column"}), ["column"], n))

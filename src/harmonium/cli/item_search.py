@@ -73,7 +73,7 @@ def _values(folder: ModelFolder, words: str | None, where: list[str]) -> dict[st
     values: dict[str, Any] = {}
     table = folder.model.fitted_.table
     if words is not None and table is not None:
-        values = {column.name: column.reader.said_in(words) for column in table.columns}
+        values = {column.name: column.said_in(words) for column in table.columns}
     for pair in where:
         name, mark, value = pair.partition("=")
         if not mark:

@@ -21,6 +21,8 @@ from harmonium.model_folder.contents import FORMAT
 from harmonium.model_folder.folder_summary import model_summary, topic_summaries
 from harmonium.persist import load_model
 from harmonium.queries.explain import output_names
+from harmonium.queries.named_views import named_views
+from harmonium.queries.shown_topics import of_topics
 from harmonium.report.summary.topics import same_topics
 
 
@@ -55,12 +57,13 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
         console.print(model.fitted_.account, markup=False, highlight=False)
     # only models whose layer selects units know how much each is used
     usage = model.fitted_.usage
-    order = range(model.n_topics_) if usage is None else np.argsort(-usage, kind="stable")
+    usage = None if usage is None else of_topics(model.fitted_, usage)
+    order = np.arange(model.n_topics_) if usage is None else np.argsort(-usage, kind="stable")
     if usage is not None:
         more = "; there may be more to find" if model.fitted_.truncation_reached else ""
         layer, size = model.fitted_.energy.hidden, model.n_components
         truncation = layer.bind(usual_size(layer, None) if size == "auto" else size).n_units_  # some may be gone
-        console.print(f"{model.n_topics_} of truncation {truncation} units in use{more}")
+        console.print(f"{model.n_components_} of truncation {truncation} units in use{more}")
     views = Table(title="Views", title_justify="left")
     for column in ("view", "family", "columns", "features"):
         views.add_column(column, justify="right" if column in ("columns", "features") else "left")
@@ -69,7 +72,8 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
     console.print(views)
     if is_model_folder(path):
         _print_items(path, console)
-    for name in model.families_:
+    unread = set(model.fitted_.input_names) - set(named_views(model.fitted_))
+    for name in (view for view in model.families_ if view not in unread):
         if name not in model.fitted_.feature_names:
             console.print(f"View {name!r} was saved without names of its features.", markup=False)
             continue
@@ -78,9 +82,10 @@ def show_model(path: Path, n_features: int, n_topics: int, console: Console) -> 
         if usage is not None:
             shown.add_column("usage", justify="right")
         shown.add_column("features, strongest first")
-        for topic, features in list(model.topics(name, n_features).loc[order].iterrows())[:n_topics]:
-            used = [] if usage is None else [f"{usage[topic]:.0%}"]
-            shown.add_row(str(topic), *used, escape(", ".join(map(str, features))))
+        table = model.topics(name, n_features)
+        for place in order[:n_topics]:
+            used = [] if usage is None else [f"{usage[place]:.0%}"]
+            shown.add_row(escape(str(table.index[place])), *used, escape(", ".join(map(str, table.iloc[place]))))
         if model.n_topics_ > n_topics:
             shown.caption = f"{n_topics} of {model.n_topics_} topics; ask for more with --topics."
         console.print(shown)
@@ -146,14 +151,15 @@ def print_topics(folder: ModelFolder, n_features: int, n_items: int, n_topics: i
     """
     topics = topic_summaries(folder, n_features, n_items)
     order = sorted(range(len(topics)), key=lambda number: -topics[number]["spread"])
+    numbers = {place: topic["topic"] for place, topic in enumerate(topics)} | {None: None}
     same_as = same_topics(folder.topic_coordinates, order)
     if as_json:
-        put_json([{**topics[number], "same_as": same_as[number]} for number in order[:n_topics]])
+        put_json([{**topics[place], "same_as": numbers[same_as[place]]} for place in order[:n_topics]])
         return
     outputs = output_names(folder.model.fitted_) if folder.model.fitted_.meaning is not None else []
     different = [number for number in order if same_as[number] is None]
     for number in different[:n_topics]:
-        others = [str(other) for other in order if same_as[other] == number]
+        others = [str(numbers[other]) for other in order if same_as[other] == number]
         lines = _topic_lines(folder, topics[number], outputs)
         if others:
             lines += f"\n  [dim]{len(others)} more say the same: {', '.join(others)}[/dim]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,6 +21,10 @@ OutputPath = Annotated[
 ]
 PicturesPath = Annotated[
     Path | None, typer.Option(help="Folder or .zip of the pictures. Default: the folder of the data.")
+]
+EmbedFiles = Annotated[
+    list[str] | None,
+    typer.Option("--embed", help="ONNX file of the encoder of texts that the model was fitted with, or COLUMN=FILE."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -86,6 +91,37 @@ Config = Annotated[
     Path | None,
     typer.Option(callback=read_config, is_eager=True, help="TOML file with values of these options, by their names."),
 ]
+
+
+def read_encoders(entries: Iterable[str] | None) -> dict[str, str] | str | None:
+    """Return the files of encoders: one for all columns of texts, or by column.
+
+    Parameters
+    ----------
+    entries : iterable of str or None
+        What ``--embed`` was given: FILE or COLUMN=FILE.
+
+    Returns
+    -------
+    dict of str to str, str or None
+        Absolute paths by column, one path, or None if nothing was given.
+
+    Examples
+    --------
+    >>> read_encoders(["review=/models/a.onnx"]), read_encoders(["/models/a.onnx"])
+    ({'review': '/models/a.onnx'}, '/models/a.onnx')
+    """
+    pairs = [entry.rpartition("=") for entry in entries or ()]
+    if not pairs:
+        return None
+    by_column = {column: os.path.abspath(path) for column, _, path in pairs}
+    if "" not in by_column:
+        return by_column
+    if len(pairs) > 1:
+        raise OptionError(
+            "--embed takes one FILE for all columns of texts, or COLUMN=FILE several times; got both; give one of them."
+        )
+    return by_column[""]
 
 
 def read_roles(by_option: Mapping[str, Iterable[str] | None], pairs: Iterable[str] | None) -> dict[str, str]:

@@ -21,13 +21,16 @@ from harmonium.cli.model_names import check_model_name, make_model
 from harmonium.cli.target_column import Target, read_target
 from harmonium.core.notices import notice
 from harmonium.estimators.harmonium import driver_for
+from harmonium.features.encoders import as_encoder
 from harmonium.files import Loaded, endings, is_large, is_streamable, read_data
-from harmonium.files.pictures import pictures_of
 from harmonium.model_folder import ModelFolder, Thumbnails, fit_folder
+from harmonium.model_folder.embeddings import recall_embeddings
+from harmonium.model_folder.fit import unfinished_path
 from harmonium.model_folder.streaming import StreamedTable
 from harmonium.tables import TableViews
 from harmonium.tables.base import lacking_rows
 from harmonium.tables.column import Column
+from harmonium.tables.pictures import pictures_of
 
 # labelled rows below which `split_rows` would hold out too few to judge a model by, at the usual share
 _FEW_ROWS = 100
@@ -53,6 +56,7 @@ class FitOptions:
     seed: int
     stream: bool | None = None
     resamples: int | None = None
+    embed: dict[str, str] | str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +89,7 @@ def run_fit(options: FitOptions, as_json: bool, quiet: bool) -> None:
         raise OptionError(f"--seed must be a whole number from 0 to {2**32 - 1}; got {options.seed}; 0 is usual.")
     check_model_name(options.model)
     silent = quiet or as_json
-    data = _streamed(options, output, silent) if _streams(options) else _in_memory(options, silent)
+    data = _streamed(options, output, silent) if _streams(options) else _in_memory(options, output, silent)
     task = None if data.target is None else data.target.task
     verbose = int(not silent and sys.stderr.isatty())
     # a matrix is of the family that the model is about; the columns of a table have theirs by their roles
@@ -118,19 +122,19 @@ def run_fit(options: FitOptions, as_json: bool, quiet: bool) -> None:
         _print_result(folder, options)
 
 
-def _in_memory(options: FitOptions, silent: bool) -> FitInput:
+def _in_memory(options: FitOptions, output: Path, silent: bool) -> FitInput:
     """Return the data of a file that is read whole."""
     loaded = read_data(options.data)
     target = _target(loaded.items, options)
     frame, thumbnails = _with_pictures(loaded, options)
     views: Any = None
-    if not loaded.is_table and (options.roles or options.others or options.pictures):
+    if not loaded.is_table and (options.roles or options.others or options.pictures or options.embed):
         raise OptionError(
             f"Roles are those of the columns of a table; {options.data.name} holds views; leave them out."
         )
     if loaded.is_table:
         frame = frame.drop(columns=[options.target] if options.target else [])
-        frame, views = _shown_before(frame, _reader(options), silent)
+        frame, views = _shown_before(frame, _reader(options, output), silent)
     return FitInput(lambda: frame, views, target, loaded.items, thumbnails=thumbnails)
 
 
@@ -160,7 +164,7 @@ def _streamed(options: FitOptions, output: Path, silent: bool) -> FitInput:
         )
     target = None if table.target is None else _target(table.target, options)
     frame = table.sample.drop(columns=[options.target] if options.target else [])
-    frame, reader = _shown_before(frame, _reader(options), silent)
+    frame, reader = _shown_before(frame, _reader(options, output), silent)
     learned = clone(reader).fit(frame).table_
     return FitInput(
         lambda: table.views(learned, output),
@@ -237,12 +241,23 @@ def _with_pictures(loaded: Loaded, options: FitOptions) -> tuple[Any, Thumbnails
     return frame, thumbnails
 
 
-def _reader(options: FitOptions) -> TableViews:
+def _reader(options: FitOptions, output: Path) -> TableViews:
     if options.others not in (None, "infer", "drop"):
         raise OptionError(f"--others must be infer or drop; got {options.others!r}; choose one of them.")
     has_roles = any(role != "drop" for role in options.roles.values())
     remainder: Any = options.others or ("drop" if has_roles else "infer")
-    return TableViews(options.roles, remainder)
+    reader = TableViews(options.roles, remainder, _encoders(options.embed))
+    for place in (output, unfinished_path(output)):
+        recall_embeddings(place, reader)
+    return reader
+
+
+def _encoders(embed: dict[str, str] | str | None) -> Any:
+    """Return the encoders of files, each of which is opened once."""
+    if isinstance(embed, dict):
+        opened = {path: as_encoder(path) for path in embed.values()}
+        return {column: opened[path] for column, path in embed.items()}
+    return None if embed is None else as_encoder(embed)
 
 
 def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tuple[pd.DataFrame, TableViews]:
@@ -261,7 +276,7 @@ def _shown_before(frame: pd.DataFrame, reader: TableViews, silent: bool) -> tupl
             names = ", ".join(left_out[:12]) + (", …" if len(left_out) > 12 else "")
             echo(f"Not used: {names}. Give a column a role (--text, --number, …), or --others infer, to use it.")
     roles = {name: role for name, role in learned["role"].items() if name not in left_out}
-    return _without_unread(frame.drop(columns=left_out), reader), TableViews(roles, reader.remainder)
+    return _without_unread(frame.drop(columns=left_out), reader), TableViews(roles, reader.remainder, reader.embed)
 
 
 def _without_unread(frame: pd.DataFrame, reader: TableViews) -> pd.DataFrame:
@@ -293,9 +308,10 @@ def _print_result(folder: ModelFolder, options: FitOptions) -> None:
     if model.fitted_.account is not None:
         echo(model.fitted_.account)
     echo(f"{model.n_topics_} topics of {len(folder):,} items are in {folder.path}. Go on with:")
-    commands = [f"predict {folder.path} NEW_DATA"] if options.target is not None else []
+    embed = "" if options.embed is None else " --embed …"
+    commands = [f"predict {folder.path} NEW_DATA{embed}"] if options.target is not None else []
     commands.append(f"topics {folder.path}")
-    commands.append(f'search {folder.path} "…"' if folder.has_words else f"search {folder.path} --like 0")
+    commands.append(f'search {folder.path} "…"{embed}' if folder.has_words else f"search {folder.path} --like 0")
     commands += [f"report {folder.path}", f"explore {folder.path}"]
     for command in commands:
         echo(f"  harmonium {command}")

@@ -12,6 +12,7 @@ import scipy.sparse
 
 from harmonium.core.notices import notice
 from harmonium.core.validation import misspelt
+from harmonium.estimators.input.several_targets import kind_of
 from harmonium.estimators.input.tags import fewest_rows
 from harmonium.tables import Tags
 from harmonium.tables.column import Column
@@ -79,7 +80,8 @@ def read_target(frame: pd.DataFrame, name: str, task: str | None = None) -> Targ
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}; got {task!r}; leave it out to let the data tell.")
     column = Column(name, nw.from_native(frame[name], series_only=True))
-    chosen = task or _task(column)
+    found = kind_of(column)
+    chosen = task or ("labels" if found == "label" else found)
     classes = _classes(column) if chosen == "class" else None
     if not (column.n_observed if classes is None else classes.notna().any()):
         raise ValueError(f"The target must have values to learn from; column {name!r} is empty; choose another.")
@@ -108,12 +110,6 @@ def _labels(matrix: scipy.sparse.csr_array, present: np.ndarray, names: list[str
     values = labels.toarray().astype(np.float16)
     values[~present] = np.nan
     return pd.DataFrame(values, columns=names)
-
-
-def _task(column: Column) -> Task:
-    if column.numbers is not None and column.kind != "bool":
-        return "number" if column.n_distinct > 2 else "class"
-    return "labels" if Tags.suits(column) else "class"
 
 
 def _classes(column: Column) -> pd.Series:

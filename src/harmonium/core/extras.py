@@ -23,6 +23,8 @@ _EXTRAS = {
     "jinja2": ("jinja2", "app"),
     "starlette": ("starlette", "app"),
     "uvicorn": ("uvicorn", "app"),
+    "onnxruntime": ("onnxruntime", "embed"),
+    "tokenizers": ("tokenizers", "embed"),
 }
 
 

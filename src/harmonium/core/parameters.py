@@ -1,8 +1,8 @@
 """Parameter arrays of a model, by name, and what each of them is.
 
 A name is ``<owner>.<kind>``. The owner is a view, the hidden layer or the head; the kind is ``weights``, ``bias``, or
-the name of an own parameter of a family or layer, as in ``hidden.log_odds``. `record` is the only place where a name is
-taken apart.
+the name of an extra parameter of a family or layer, as in ``hidden.log_odds``. `record` is the only place where a name
+is taken apart.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def bias_of(view: str) -> str:
     return f"{view}.{_BIAS}"
 
 
-def own_of(view: str, name: str) -> str:
-    """Return the name of an own parameter of a view's family or of the hidden layer, such as a log-variance."""
+def extra_of(view: str, name: str) -> str:
+    """Return the name of an extra parameter of a view's family or of the hidden layer, such as a log-variance."""
     return f"{view}.{name}"
 
 
@@ -48,7 +48,7 @@ class Record:
     owner : str
         Name of the view, "hidden" or "head".
     kind : str
-        "weights", "bias", or the name of an own parameter.
+        "weights", "bias", or the name of an extra parameter.
     """
 
     owner: str

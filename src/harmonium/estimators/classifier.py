@@ -60,6 +60,10 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         How much each view weighs while the model is trained: the heaviest takes whole steps, the others steps as many
         times as small, so that topics follow it more or less than the others. "auto" finds out on held-out rows, by
         linear models, how much each view has to say; None lets all weigh the same.
+    seeds : dict of str to list, optional
+        What some topics should be about: features, such as words, or numbers of training items, by the name of the
+        topic, as in ``{"noise": ["noise", "thin walls"]}``. They are a prior of the weights of the first topics, which
+        have these names, and no filter. Seeds that the data do not support are left out, with a notice.
     hidden : HiddenLayer or str, optional
         What topics and dimensions are; "gaussian" and the like stand for a layer with default settings, and so for the
         other parts. Default: `ComposedUnits`.
@@ -163,6 +167,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
         *,
         views: Any = "infer",
         view_weights: Any = "auto",
+        seeds: Any = None,
         hidden: HiddenLayer | str | None = None,
         objective: Objective | str | None = None,
         head: Head | str | None = None,
@@ -179,6 +184,7 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             n_components,
             views=views,
             view_weights=view_weights,
+            seeds=seeds,
             hidden=hidden,
             objective=objective,
             head=head,
@@ -210,11 +216,12 @@ class HarmoniumClassifier(Supervised, ClassifierMixin, Harmonium):
             lack every view are left out, with a notice. Rows go by their labels where views have some (see `Views`).
         y : array-like of shape (n_rows,) or (n_rows, n_columns), or name of columns of X
             Classes; several columns of classes; if all are 0 or 1, an indicator matrix of labels; or a column of tags,
-            lists (cells of a Series) or texts such as "drama|war": a label for each tag that is in enough rows.
-            Categoricals are never tags. Or names of columns of a data frame, or of ``obs`` of AnnData. Unknown ones are
-            NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or others are negative too): such rows
-            teach the model about the views only. A data frame names the outputs, and ordered categories tell `Ordinal`
-            which level comes first. Where both X and y have an index of pandas, rows go by its names.
+            lists (cells of a Series, or a list of lists that differ in length) or texts such as "drama|war": a label
+            for each tag that is in enough rows. Categoricals are never tags. Or names of columns of a data frame, or of
+            ``obs`` of AnnData. Unknown ones are NaN, None, or -1 (in whole numbers, unless the classes are -1 and 1, or
+            others are negative too): such rows teach the model about the views only. A data frame names the outputs,
+            and ordered categories tell `Ordinal` which level comes first. Where both X and y have an index of pandas,
+            rows go by its names.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the prediction loss; a row of weight 0 counts as unlabelled.
 

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from harmonium.core.notices import notice
 from harmonium.core.parts import IsPart, Part, WithParts, as_part
+from harmonium.core.progress_bar import reporting
 from harmonium.core.targets import Kind, Labels
 from harmonium.core.validation import Choice, Flag, RandomState, Setting, Threads, Whole, check_fitted, check_settings
 from harmonium.estimators.input.known import check_known, check_supports, feature_names, known_views
@@ -29,16 +30,18 @@ from harmonium.hidden import BernoulliUnits, HiddenLayer
 from harmonium.hidden.n_units import usual_size
 from harmonium.kernels.runtime.threads import compute
 from harmonium.objectives import Objective, SampledCD
+from harmonium.objectives.guide import SeedsGiven
 from harmonium.objectives.problem import Problem
 from harmonium.persist import save_model, saveable
-from harmonium.queries.latent import Output, encode, encode_draws
+from harmonium.queries.latent import Output, shown, shown_draws, shown_names
 from harmonium.tables.transformer import FamiliesOrTable
 from harmonium.training import Driver, FittedModel
-from harmonium.training.defaults import default_driver
-from harmonium.training.drivers.progress import reporting
 from harmonium.training.fit import fit, resume, start, update
 from harmonium.training.growth.counting import counted
-from harmonium.training.plan import Plan
+from harmonium.training.guiding import guided
+from harmonium.training.plan import Plan, default_driver
+from harmonium.training.result import DataDescription
+from harmonium.training.topic_edits import TopicEdits
 from harmonium.views import Views
 from harmonium.views.data import Data
 from harmonium.views.weights import ViewWeights, weights_given
@@ -115,6 +118,10 @@ class Harmonium(
         times as small, so that topics follow it more or less than the others. Only ratios count.
         None and, where nothing is predicted, "auto" let all views weigh the same. With `Spectral` views that weigh the
         same count the same, whatever their number of features.
+    seeds : dict of str to list, optional
+        What some topics should be about: features, such as words, or numbers of training items, by the name of the
+        topic, as in ``{"noise": ["noise", "thin walls"]}``. They are a prior of the weights of the first topics, which
+        have these names, and no filter. Seeds that the data do not support are left out, with a notice.
     hidden : HiddenLayer or str, optional
         What a topic is; "gaussian" and the like stand for a layer with default settings, and so for the other parts.
         Default: `BernoulliUnits`.
@@ -198,6 +205,7 @@ class Harmonium(
         "n_components": Whole(remedy="'auto' goes by the data", also=("auto",)),
         "views": FamiliesOrTable(),
         "view_weights": ViewWeights(),
+        "seeds": SeedsGiven(),
         "hidden": IsPart(HiddenLayer, "BernoulliUnits()"),
         "objective": IsPart(Objective, "SampledCD()"),
         "driver": IsPart(Driver, "Stochastic()"),
@@ -214,6 +222,7 @@ class Harmonium(
         *,
         views: Any = "infer",
         view_weights: Any = "auto",
+        seeds: Any = None,
         hidden: HiddenLayer | str | None = None,
         objective: Objective | str | None = None,
         driver: Driver | str | None = None,
@@ -226,6 +235,7 @@ class Harmonium(
         self.n_components = n_components
         self.views = views
         self.view_weights = view_weights
+        self.seeds = seeds
         self.hidden = hidden
         self.objective = objective
         self.driver = driver
@@ -289,17 +299,20 @@ class Harmonium(
             problem, data = self._problem(given.views, given.labels, layer, before)
             if self.n_components == "auto" and before is None:
                 problem = counted(problem, data)
+            problem = self._guided(problem, data, before)
+            about = self._description(problem, data.views, given.labels, before)
             plan = self._plan(len(data))
             if self.driver is None and given.is_lazy:
                 plan = plan.where_rows_are(layer)
             plan.check_model(problem.predicting)
             rng, seeded = generator(self.random_state), is_seeded(self.random_state)
             with reporting(self.verbose) as reporter:
+                plan = replace(plan, reporter=reporter)
                 if before is None:
-                    model = fit(problem, data, plan, rng, reporter, seeded)
+                    model = fit(problem, data, plan, rng, about, seeded)
                 else:
-                    model = resume(before, layer, data, plan, rng, reporter, seeded)
-            self._keep(self._described(model, data.views, given.labels, before), given, before)
+                    model = resume(before, layer, data, plan, rng, about, seeded)
+            self._keep(model, given, before)
         try:
             for remark in model.remarks:
                 notice(remark)
@@ -321,13 +334,14 @@ class Harmonium(
         """Return the model after a pass over some more rows."""
         layer = self._layer(len(given.views), before)
         problem, data = self._problem(given.views, given.labels, layer, before)
+        problem = self._guided(problem, data, before)
         plan = self._plan()
         plan.check_model(problem)
         # a copy: a pass that diverges must leave the model as it was
         rng = deepcopy(before.training.stream) if before is not None else None
         rng = generator(self.random_state) if rng is None else rng
-        model = update(before or start(problem, data, rng), data, plan, rng)
-        return self._described(model, data.views, given.labels, before)
+        about = self._description(problem, data.views, given.labels, before)
+        return update(before or start(problem, data, rng, about), data, plan, rng, about)
 
     def _target_reader(self) -> ReadTarget | None:
         """Return what reads y; None if nothing is predicted."""
@@ -366,19 +380,36 @@ class Harmonium(
         check_supports(data.views, before.families, layer)
         return before.problem, data
 
-    def _described(
-        self, model: FittedModel, views: Views, labels: Labels | None, before: FittedModel | None
-    ) -> FittedModel:
-        """Return the model with what is known of the data; what training began with stays."""
-        names = feature_names(views, model.families)
+    def _guided(self, problem: Problem, data: Data, before: FittedModel | None) -> Problem:
+        """Return a new problem with the guide that seeds make; a notice tells of seeds without support."""
+        if self.seeds is None or before is not None:
+            return problem
+        families = {name: family for name, family in problem.energy.families.items() if name in data.views.names}
+        problem, unsupported = guided(problem, data, self.seeds, feature_names(data.views, families))
+        if unsupported:
+            notice(
+                f"The data do not support the seeds of {', '.join(map(repr, unsupported))}: too few items have them, "
+                "or these have nothing else in common; no topic is made of them."
+            )
+        return problem
+
+    def _description(
+        self, problem: Problem, views: Views, labels: Labels | None, before: FittedModel | None
+    ) -> DataDescription:
+        """Return what a model remembers of the data; what training began with stays."""
+        names = feature_names(views, problem.energy.families)
         if before is not None:
-            return replace(model, feature_names=names | before.feature_names)
+            known = (before.meaning, before.missing, before.table, before.edits)
+            return DataDescription(names | before.feature_names, *known)
         meaning = None if labels is None else labels.meaning
-        if meaning is not None and model.head is not None:
-            added = model.head.added_views
+        if meaning is not None and problem.head is not None:
+            added = problem.head.added_views
             names |= {name: view.feature_names(name, meaning) for name, view in added.items()}
         missing = {name: views.source(name).missing_share for name in views.names}
-        return replace(model, feature_names=names, meaning=meaning, missing=missing, table=views.table)
+        edits = TopicEdits()
+        for topic, name in enumerate(() if problem.guide is None else problem.guide.names):
+            edits = edits.rename(topic, name)
+        return DataDescription(names, meaning, missing, views.table, edits)
 
     def _keep(self, model: FittedModel, given: Input, before: FittedModel | None) -> None:
         """Keep a model, and what the next call must know of its input: nothing is written before this."""
@@ -397,7 +428,8 @@ class Harmonium(
     # ---- parts ---------------------------------------------------------------------------------------------------
     def _plan(self, n_rows: int | None = None) -> Plan:
         """Return how to fit a number of rows: the objective and the driver, or their defaults."""
-        return Plan(self._part("objective"), driver_for(self, n_rows), merges_topics=self.n_components == "auto")
+        merges = self.n_components == "auto" and self.seeds is None
+        return Plan(self._part("objective"), driver_for(self, n_rows), merges_topics=merges)
 
     def _layer(self, n_rows: int | None = None, before: FittedModel | None = None) -> HiddenLayer:
         """Return the hidden layer for a number of rows, or for training that goes on."""
@@ -457,9 +489,9 @@ class Harmonium(
         views = known_views(self, X)
         with compute(self.n_jobs):
             if return_std:
-                latent, deviation = encode_draws(self.fitted_, views, self.output)
+                latent, deviation = shown_draws(self.fitted_, views, self.output)
                 return with_index(self, latent, views.index), deviation
-            return with_index(self, encode(self.fitted_, views, self.output), views.index)
+            return with_index(self, shown(self.fitted_, views, self.output), views.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that `transform` returns.
@@ -472,10 +504,10 @@ class Harmonium(
         Returns
         -------
         ndarray of str
-            Topics and dimensions, each counted from 0: "topic_0", "dimension_0".
+            Topics and dimensions, each counted from 0: "topic_0", "dimension_0"; topics that have names go by them.
         """
         check_fitted(self)
-        return np.array(self.fitted_.energy.hidden.groups.unit_names, dtype=object)
+        return np.array(shown_names(self.fitted_, self.output), dtype=object)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text: str = super().__repr__(N_CHAR_MAX)

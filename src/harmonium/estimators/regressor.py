@@ -58,6 +58,10 @@ class HarmoniumRegressor(Supervised, RegressorMixin, Harmonium):
         How much each view weighs while the model is trained: the heaviest takes whole steps, the others steps as many
         times as small, so that topics follow it more or less than the others. "auto" finds out on held-out rows, by
         linear models, how much each view has to say; None lets all weigh the same.
+    seeds : dict of str to list, optional
+        What some topics should be about: features, such as words, or numbers of training items, by the name of the
+        topic, as in ``{"noise": ["noise", "thin walls"]}``. They are a prior of the weights of the first topics, which
+        have these names, and no filter. Seeds that the data do not support are left out, with a notice.
     hidden : HiddenLayer or str, optional
         What topics and dimensions are; "gaussian" and the like stand for a layer with default settings, and so for the
         other parts. Default: `ComposedUnits`.

@@ -53,6 +53,7 @@ class Supervised(Beside):
         *,
         views: Any = "infer",
         view_weights: Any = "auto",
+        seeds: Any = None,
         hidden: HiddenLayer | str | None = None,
         objective: Objective | str | None = None,
         head: Head | str | None = None,
@@ -68,6 +69,7 @@ class Supervised(Beside):
             n_components,
             views=views,
             view_weights=view_weights,
+            seeds=seeds,
             hidden=hidden,
             objective=objective,
             driver=driver,
@@ -174,8 +176,9 @@ class Supervised(Beside):
         -------
         Explanations
             A list of an `Explanation` for each row: what adds up to its scores, exactly; it prints as a table, and has
-            ``table()`` and ``plot()``. Numbers are in the units of y, or of log(y + c) where
-            they were learned on that scale (``target_scale`` of `EpsilonInsensitive`).
+            ``table()`` and ``plot()``. Numbers are in the units of y, or of log(y + c) where they were learned on that
+            scale (``target_scale`` of `EpsilonInsensitive`): ``scale_of`` says so, and ``table`` then has the
+            ``factor`` by which each part multiplies y + c.
 
         Notes
         -----

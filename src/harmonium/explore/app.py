@@ -130,7 +130,7 @@ class _Application:
         async def handle(request: Any) -> Any:
             try:
                 values = read_fields(await self.parameters(request, endpoint), endpoint.fields)
-                return _json(await self.computed(lambda: _encoded(endpoint.handler(values))))
+                return _json(await self.computed(lambda: _encoded(endpoint.handler(**values))))
             except BadRequest as refusal:
                 return _json(_encoded({"error": str(refusal)}), refusal.status)
 
@@ -169,7 +169,7 @@ class _Application:
             try:
                 parameters = _url_parameters(request, endpoint)
                 values = read_fields(parameters, endpoint.fields)
-                content = await self.computed(lambda: endpoint.handler(values))
+                content = await self.computed(lambda: endpoint.handler(**values))
             except BadRequest as refusal:
                 status, content = refusal.status, {"error": str(refusal)}
                 if "{" in endpoint.path:  # there is no form on the page to correct it in

@@ -67,7 +67,11 @@ def colours_of(folder: ModelFolder, by: str) -> dict[str, Any]:
         the names, for numbers from 0 to 254, and 255 where there is none.
     """
     group, _, name = by.partition(":")
-    values = pd.Series(folder.coordinates[:, int(name)]) if group == "topic" else folder.items[name]
+    if group == "topic":
+        numbers = [topic.number for topic in folder.model.fitted_.topics]
+        values = pd.Series(folder.topic_coordinates[:, numbers.index(int(name))])
+    else:
+        values = folder.items[name]
     colours = colouring(values)
     steps = 1 if colours["kind"] == "class" else 254
     bytes_ = [UNKNOWN if value is None else round(value * steps) for value in colours.pop("values")]

@@ -29,25 +29,25 @@ class Endpoint:
         Its address, with names of parameters in braces.
     summary : str
         What it answers, in a line.
-    handler : function of dict to dict
-        Returns the answer to the values of its fields.
+    handler : function
+        Returns the answer to the values of its fields, which it takes by their names.
     response : dict
         JSON schema of the answer.
-    method : {"GET", "POST"}, default="GET"
-        POST takes fields from a JSON body, as they may be long; nothing is changed by it.
     fields : mapping of str to Field
         What it takes.
     page : str, optional
         Template of the page that shows the answer, at the same address without ``.json``.
+    method : {"GET", "POST"}, default="GET"
+        POST takes fields from a JSON body, as they may be long; nothing is changed by it.
     """
 
     path: str
     summary: str
-    handler: Callable[[dict[str, Any]], Any]
+    handler: Callable[..., Any]
     response: dict[str, Any]
-    method: str = "GET"
     fields: Mapping[str, Field] = field(default_factory=dict)
     page: str | None = None
+    method: str = "GET"
 
     @property
     def page_path(self) -> str:
@@ -62,82 +62,49 @@ def endpoints(handlers: Handlers) -> list[Endpoint]:
 
 def _about(handlers: Handlers) -> list[Endpoint]:
     """Return endpoints about the folder itself."""
-    n_items, n_topics = len(handlers.folder), handlers.folder.model.n_topics_
-    topic = fields.number_of("topic", n_topics, "Number of a topic.")
-    row = fields.number_of("row", n_items, "Number of an item.")
-    by = fields.one_of(
-        "by", [entry["by"] for entry in handlers.colourings], True, "One of the colourings of /index.json."
-    )
+    numbers = [topic.number for topic in handlers.folder.model.fitted_.topics]
+    topic = {"topic": fields.number_of("topic", max(numbers) + 1, "Number of a topic.")}
+    row = {"row": fields.number_of("row", len(handlers.folder), "Number of an item.")}
+    names = [entry["by"] for entry in handlers.colourings]
+    by = {"by": fields.one_of("by", names, True, "One of the colourings of /index.json.")}
+    described = "An item, its topics, prediction and neighbours"
+    small = "What is shown of an item where there is little room"
     return [
-        Endpoint("/index.json", "What the folder holds", lambda _: handlers.about, schemas.ABOUT, page="index.html"),
-        Endpoint("/map.json", "Where all items lie", lambda _: handlers.map, schemas.MAP),
+        Endpoint("/index.json", "What the folder holds", lambda: handlers.about, schemas.ABOUT, page="index.html"),
+        Endpoint("/map.json", "Where all items lie", lambda: handlers.map, schemas.MAP),
+        Endpoint("/colours.json", "Colours of all items", handlers.colours, schemas.COLOURS, by),
         Endpoint(
-            "/colours.json",
-            "Colours of all items",
-            lambda values: handlers.colours(values["by"]),
-            schemas.COLOURS,
-            fields={"by": by},
+            "/topics.json", "All topics, the most used first", handlers.topics, schemas.TOPICS, page="topics.html"
         ),
-        Endpoint(
-            "/topics.json",
-            "All topics, the most used first",
-            lambda _: handlers.topics(),
-            schemas.TOPICS,
-            page="topics.html",
-        ),
-        Endpoint(
-            "/topics/{topic}.json",
-            "What a topic is about",
-            lambda values: handlers.topic(values["topic"]),
-            schemas.TOPIC,
-            fields={"topic": topic},
-            page="topic.html",
-        ),
-        Endpoint(
-            "/items/{row}.json",
-            "An item, its topics, prediction and neighbours",
-            lambda values: handlers.item(values["row"]),
-            schemas.ITEM,
-            fields={"row": row},
-            page="item.html",
-        ),
-        Endpoint(
-            "/cards/{row}.json",
-            "What is shown of an item where there is little room",
-            lambda values: handlers.cards.card(values["row"]),
-            schemas.CARD,
-            fields={"row": row},
-        ),
+        Endpoint("/topics/{topic}.json", "What a topic is about", handlers.topic, schemas.TOPIC, topic, "topic.html"),
+        Endpoint("/items/{row}.json", described, handlers.item, schemas.ITEM, row, "item.html"),
+        Endpoint("/cards/{row}.json", small, handlers.cards.card, schemas.CARD, row),
     ]
 
 
 def _questions(handlers: Handlers) -> list[Endpoint]:
     """Return endpoints whose fields a person gives in the address of a page."""
-    n_items = len(handlers.folder)
     columns = {
         f"{COLUMN}{name}": fields.text(name, _MOST_LETTERS, description=f"Value of the column {name}.")
         for name in handlers.columns
     }
     q = fields.text("q", _MOST_LETTERS, description="Words to search for.", examples=["quiet room"])
-    like = fields.whole("like", 0, n_items - 1, description="Number of an item that others are to be like.")
+    last = len(handlers.folder) - 1
+    like = fields.whole("like", 0, last, description="Number of an item that others are to be like.")
     n = fields.whole("n", 1, _MOST_FOUND, 20, description="Number of items to find.")
+
+    def search(**values: Any) -> dict[str, Any]:
+        return _search(handlers, values)
+
+    def annotate(**values: Any) -> dict[str, Any]:
+        return handlers.describe(_values(handlers, values))
+
+    found = "Items that go with words, with values of columns, or with another item"
+    described = "What an item with these values would be: prediction, topics, annotations, neighbours and place"
+    asked = {"q": q, "like": like, "n": n, **columns}
     return [
-        Endpoint(
-            "/search.json",
-            "Items that go with words, with values of columns, or with another item",
-            lambda values: _search(handlers, values),
-            schemas.SEARCH,
-            fields={"q": q, "like": like, "n": n, **columns},
-            page="search.html",
-        ),
-        Endpoint(
-            "/annotate.json",
-            "What an item with these values would be: prediction, topics, annotations, neighbours and place",
-            lambda values: handlers.describe(_values(handlers, values)),
-            schemas.DESCRIBED,
-            fields=columns,
-            page="annotate.html",
-        ),
+        Endpoint("/search.json", found, search, schemas.SEARCH, asked, "search.html"),
+        Endpoint("/annotate.json", described, annotate, schemas.DESCRIBED, columns, "annotate.html"),
     ]
 
 
@@ -145,48 +112,26 @@ def _computations(handlers: Handlers) -> list[Endpoint]:
     """Return endpoints for programs, which take many items at once."""
     items = fields.items(handlers.columns)
     top = fields.whole("top", 1, _MOST_FOUND, 5, description="Number of annotations of each item.")
-    view = fields.one_of(
-        "view",
-        handlers.folder.model.fitted_.input_names,
-        description="View to annotate with; by default the target, or tags.",
-    )
+    names = handlers.folder.model.fitted_.input_names
+    view = fields.one_of("view", names, description="View to annotate with; by default the target, or tags.")
     n = fields.whole("n", 1, _MOST_FOUND, 10, description="Number of items to find.")
     query = fields.query(handlers.columns, _MOST_LETTERS)
+    rows = fields.rows(len(handlers.folder))
 
-    def post(path: str, summary: str, handler: Callable[..., Any], response: Any, taken: Any) -> Endpoint:
-        return Endpoint(path, summary, lambda values: handler(**values), response, "POST", taken)
+    def post(path: str, summary: str, handler: Callable[..., Any], response: Any, **taken: Field) -> Endpoint:
+        return Endpoint(path, summary, handler, response, taken, method="POST")
 
+    best = "Classes, labels or features that go best with items"
+    found = "Items that go with words or values of columns"
     return [
-        post("/predict.json", "Predictions for items", handlers.predict, schemas.PREDICTIONS, {"items": items}),
+        post("/predict.json", "Predictions for items", handlers.predict, schemas.PREDICTIONS, items=items),
         post(
-            "/transform.json",
-            "Topics of items, and their places",
-            handlers.transform,
-            schemas.COORDINATES,
-            {"items": items},
+            "/transform.json", "Topics of items, and their places", handlers.transform, schemas.COORDINATES, items=items
         ),
-        post(
-            "/annotate.json",
-            "Classes, labels or features that go best with items",
-            handlers.annotate,
-            schemas.ANNOTATIONS,
-            {"items": items, "view": view, "top": top},
-        ),
-        post("/explain.json", "What moved the predictions", handlers.explain, schemas.EXPLANATIONS, {"items": items}),
-        post(
-            "/search.json",
-            "Items that go with words or values of columns",
-            handlers.search,
-            schemas.SEARCH,
-            {"query": query, "n": n},
-        ),
-        post(
-            "/selection.json",
-            "What is special about some items",
-            handlers.selection,
-            schemas.SELECTION,
-            {"rows": fields.rows(len(handlers.folder))},
-        ),
+        post("/annotate.json", best, handlers.annotate, schemas.ANNOTATIONS, items=items, view=view, top=top),
+        post("/explain.json", "What moved the predictions", handlers.explain, schemas.EXPLANATIONS, items=items),
+        post("/search.json", found, handlers.search, schemas.SEARCH, query=query, n=n),
+        post("/selection.json", "What is special about some items", handlers.selection, schemas.SELECTION, rows=rows),
     ]
 
 

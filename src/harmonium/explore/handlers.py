@@ -19,7 +19,7 @@ from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.report.summary.cards import Cards
 from harmonium.report.summary.item_views import picture_columns
 from harmonium.report.summary.topics import topics_summary
-from harmonium.report.tables.latent import latent_means
+from harmonium.report.tables.latent import latent_means, topic_means
 
 # Items and features of the page of a topic, topics of the page of an item.
 _TOPIC_ITEMS, _TOPIC_FEATURES = 24, 30
@@ -76,7 +76,7 @@ class Handlers:
 
     @cached_property
     def _spread(self) -> tuple[np.ndarray, np.ndarray]:
-        coordinates = self.folder.coordinates.astype(np.float64)
+        coordinates = self.folder.topic_coordinates.astype(np.float64)
         return coordinates.mean(axis=0), np.maximum(coordinates.std(axis=0), 1e-12)
 
     # ---- about the folder ----------------------------------------------------------------------------------------
@@ -123,12 +123,14 @@ class Handlers:
         ]
         return {"topics": shown}
 
-    def topic(self, number: int) -> dict[str, Any]:
+    def topic(self, topic: int) -> dict[str, Any]:
         """Return what a topic is about."""
         order = list(self._topics)
-        rank = order.index(number)
+        if topic not in order:
+            raise BadRequest(f"topic {topic} was merged or hidden; see /topics for those that are shown.", 404)
+        rank = order.index(topic)
         return {
-            **self._topics[number],
+            **self._topics[topic],
             "previous": order[rank - 1] if rank else None,
             "next": order[rank + 1] if rank + 1 < len(order) else None,
         }
@@ -139,7 +141,7 @@ class Handlers:
         answer = {
             **self.cards.card(row),
             "values": {name: json_value(value) for name, value in values.items()},
-            "topics": self.strongest(self.folder.coordinates[[row]])[0],
+            "topics": self.strongest(self.folder.topic_coordinates[[row]])[0],
             "similar": self.result_cards(self.folder.nearest(row, 12)) if len(self.folder) > 1 else [],
         }
         with collected_notices() as notices:
@@ -169,7 +171,7 @@ class Handlers:
         """Return the topics of each item, and its location on the map."""
         with answering() as notices:
             frame = self.frame(items)
-            means = self._means(frame).astype(np.float64)
+            means = latent_means(self.folder.model, frame).astype(np.float64)
             pixels = pixel_coordinates(self.folder.locate(frame))
         return {"coordinates": json_value(means.round(6)), "map": pixels, "notices": notices}
 
@@ -239,7 +241,7 @@ class Handlers:
         return [column.view for column in table.columns if column.reader.names_some and column.name not in values]
 
     def _means(self, frame: pd.DataFrame) -> np.ndarray:
-        return latent_means(self.folder.model, frame)
+        return topic_means(self.folder.model, frame)
 
     def parse_cell(self, name: str, value: str) -> Any:
         """Return the value of a column that somebody wrote: a number if its column has numbers."""
@@ -275,16 +277,17 @@ class Handlers:
         """Return the topics in which each row differs most from the average item."""
         mean, spread = self._spread
         ahead = (coordinates.astype(np.float64) - mean) / spread
+        numbers = [topic.number for topic in self.folder.model.fitted_.topics]
         return [
             [
                 {
-                    "topic": int(topic),
-                    "label": self.labels[int(topic)],
-                    "mean": float(coordinates[row, topic]),
-                    "ahead": float(ahead[row, topic]),
+                    "topic": numbers[place],
+                    "label": self.labels[numbers[place]],
+                    "mean": float(coordinates[row, place]),
+                    "ahead": float(ahead[row, place]),
                 }
-                for topic in np.argsort(-np.abs(ahead[row]), kind="stable")
-                if int(topic) in self.labels
+                for place in np.argsort(-np.abs(ahead[row]), kind="stable")
+                if numbers[place] in self.labels
             ][:_ITEM_TOPICS]
             for row in range(len(coordinates))
         ]

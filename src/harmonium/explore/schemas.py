@@ -41,6 +41,7 @@ _MOVED = record(view=TEXT, feature=TEXT, present=FLAG, total=NUMBER)
 _PARTS = {"through_units": NUMBER, "inputs": NUMBER}
 EXPLANATION = record(
     output=TEXT,
+    scale=TEXT,
     score=NUMBER,
     base=NUMBER,
     topics=listed(record(topic=WHOLE, unit=TEXT, label=TEXT, total=NUMBER, features=listed(_MOVED))),

@@ -34,15 +34,18 @@ def selection_summary(folder: ModelFolder, rows: np.ndarray, labels: Mapping[int
         The number ``n`` of items; ``topics`` that they have more of than all items, in standard deviations, the most
         first; ``target``, how it is distributed; and ``items``, numbers of those that show most of these topics.
     """
-    everything = folder.coordinates.astype(np.float64)
+    everything = folder.topic_coordinates.astype(np.float64)
     mean, spread = everything.mean(axis=0), np.maximum(everything.std(axis=0), 1e-12)
     own = (everything[rows] - mean) / spread
     ahead = own.mean(axis=0)
-    order = [int(topic) for topic in np.argsort(-ahead, kind="stable") if int(topic) in labels][:_TOPICS]
+    numbers = [topic.number for topic in folder.model.fitted_.topics]
+    order = [int(place) for place in np.argsort(-ahead, kind="stable") if numbers[place] in labels][:_TOPICS]
     typical = np.argsort(-own @ ahead, kind="stable")[:_ITEMS]
     return {
         "n": len(rows),
-        "topics": [{"topic": topic, "label": labels[topic], "ahead": float(ahead[topic])} for topic in order],
+        "topics": [
+            {"topic": numbers[place], "label": labels[numbers[place]], "ahead": float(ahead[place])} for place in order
+        ],
         "target": _target_summary(folder, rows),
         "items": rows[typical].tolist(),
     }

@@ -97,6 +97,7 @@ def run(
     port: int,
     workers: int = 1,
     ready: Callable[[str], None] | None = None,
+    encoders: dict[str, str] | str | None = None,
 ) -> None:
     """Serve a model folder until the process is told to stop; requests that have begun are answered first.
 
@@ -114,6 +115,8 @@ def run(
         Number of processes, each with a copy of the model.
     ready : function of str, optional
         Called with the address, once the port is taken and the folder was read.
+    encoders : dict of str to str, or str, optional
+        Files of encoders by column, or one for all columns that have an embedding.
 
     Raises
     ------
@@ -121,7 +124,7 @@ def run(
         If the port is taken.
     """
     uvicorn = require("uvicorn", "The explorer")
-    folder = ModelFolder.open(path)  # refuses what is no model before a port is taken
+    folder = ModelFolder.open(path, encoders)  # refuses what is no model before a port is taken
     listening = _listening(host, port)
     taken = listening.getsockname()[1]
     announce = ready or (lambda address: None)
@@ -136,7 +139,7 @@ def run(
     # the port is free; processes of a service share a socket that the first of them makes
     del folder
     with TemporaryDirectory(prefix="harmonium-") as metrics:
-        os.environ[_SERVED] = _served(path, settings, metrics)
+        os.environ[_SERVED] = _served(path, settings, metrics, encoders)
         announce(_address(host, taken, settings.token))
         try:
             name = f"{__name__}:{worker_app.__name__}"
@@ -147,7 +150,7 @@ def run(
             del os.environ[_SERVED]
 
 
-def _served(path: Path, settings: Settings, metrics_folder: str) -> str:
+def _served(path: Path, settings: Settings, metrics_folder: str, encoders: dict[str, str] | str | None) -> str:
     """Return what the processes of a service serve, as JSON."""
     return json.dumps(
         {
@@ -157,6 +160,7 @@ def _served(path: Path, settings: Settings, metrics_folder: str) -> str:
             "hosts": None if settings.hosts is None else sorted(settings.hosts),
             "rate": settings.rate,
             "metrics_folder": metrics_folder,
+            "encoders": encoders,
         }
     )
 
@@ -164,7 +168,7 @@ def _served(path: Path, settings: Settings, metrics_folder: str) -> str:
 def worker_app() -> Any:
     """Return the application that the environment describes, in a process of a service."""
     served = json.loads(os.environ[_SERVED])
-    folder = ModelFolder.open(served.pop("path"))
+    folder = ModelFolder.open(served.pop("path"), served.pop("encoders"))
     hosts, metrics = served.pop("hosts"), Path(served.pop("metrics_folder"))
     return make_app(folder, Settings(hosts=hosts and frozenset(hosts), metrics_folder=metrics, **served))
 

@@ -276,11 +276,11 @@ class Head(Part):
         Parameters
         ----------
         gradient : dict of str to ndarray
-            Sums of gradients by parameter. The gradient by the head's own parameters is added to them in place.
+            Sums of gradients by parameter. The gradient by the head's extra parameters is added to them in place.
         parameters : dict of str to ndarray
             All parameters of the model.
         layer : HiddenLayer
-            The hidden layer at its own parameters.
+            The hidden layer at its extra parameters.
         natural : ndarray of shape (rows, units)
             Natural parameters of the hidden units given the views.
         hidden_mean : ndarray of shape (rows, units)
@@ -325,7 +325,7 @@ class Head(Part):
         Returns
         -------
         parameters : dict of str to ndarray
-            The head's own parameters.
+            The head's extra parameters.
         dual : object
             State from which the next call can continue.
         """

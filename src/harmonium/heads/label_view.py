@@ -115,7 +115,7 @@ class LabelView(Head):
         natural = energy.view_natural(parameters, LABEL, hidden_mean)
         if self.outputs_.kind != "number":
             return natural
-        return energy.families[LABEL].expected(natural, energy.own(parameters, LABEL))
+        return energy.families[LABEL].expected(natural, energy.extra(parameters, LABEL))
 
     def error(self, scores: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the error of each row.

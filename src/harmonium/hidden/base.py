@@ -11,8 +11,7 @@ from harmonium.core.distributions import Distribution
 from harmonium.core.parts import Part
 from harmonium.core.support import Support
 from harmonium.core.validation import Setting, Whole
-from harmonium.hidden.coordinates import Coordinates
-from harmonium.hidden.groups import Groups
+from harmonium.hidden.groups import Coordinates, Groups
 from harmonium.hidden.selection.rule import SelectionRule
 
 NUMBER_OF_UNITS = Whole(remedy="None takes the estimator's n_components", also=(None,))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.energy import Energy
 from harmonium.hidden import HiddenLayer
 from harmonium.inference.gibbs import Sizes
@@ -74,12 +74,12 @@ def exact_expectations(energy: Energy, parameters: Parameters, sizes: Sizes | No
     log_partition, states, probability, rows = _enumerate(energy, parameters, sizes)
     statistics: Parameters = {HIDDEN_BIAS: probability @ states}
     for name, family in energy.families.items():
-        own, size = energy.own(parameters, name), rows.get(name)
-        mean = family.mean(energy.view_natural(parameters, name, states, size), own, size)
+        extra, size = energy.extra(parameters, name), rows.get(name)
+        mean = family.mean(energy.view_natural(parameters, name, states, size), extra, size)
         statistics[bias_of(name)] = probability @ mean
         statistics[weights_of(name)] = (mean * probability[:, None]).T @ energy.row_weighted(name, states, size)
-        for own_name, value in family.extra_parameters.statistics(mean, own, is_sample=False).items():
-            statistics[own_of(name, own_name)] = probability @ value
+        for extra_name, value in family.extra_parameters.statistics(mean, extra, is_sample=False).items():
+            statistics[extra_of(name, extra_name)] = probability @ value
     return Expectations(log_partition, statistics)
 
 

@@ -41,7 +41,7 @@ def sample_views(
                 views[name] = ViewBatch(drawn.statistic, size, projection=drawn.projection)
                 continue
         natural = family.domain.clamp(energy.view_natural(parameters, name, hidden, size))
-        views[name] = ViewBatch(family.sample(natural, rng, energy.own(parameters, name), size), size)
+        views[name] = ViewBatch(family.sample(natural, rng, energy.extra(parameters, name), size), size)
     return Batch(views, len(hidden))
 
 

@@ -21,7 +21,7 @@ def mean_views(
     for name, family in energy.families.items():
         size = (sizes or {}).get(name)
         naturals[name] = family.domain.clamp(energy.view_natural(parameters, name, hidden_mean, size))
-        views[name] = ViewBatch(family.mean(naturals[name], energy.own(parameters, name), size), size)
+        views[name] = ViewBatch(family.mean(naturals[name], energy.extra(parameters, name), size), size)
     return Batch(views, len(hidden_mean)), naturals
 
 
@@ -59,7 +59,7 @@ def fill_missing(
         for name, mask in masks.items():
             family, size = energy.families[name], part.views[name].size
             naturals[name] = family.domain.clamp(energy.view_natural(parameters, name, hidden_mean, size))
-            mean = family.mean(naturals[name], energy.own(parameters, name), size)
+            mean = family.mean(naturals[name], energy.extra(parameters, name), size)
             fills[name] = np.where(mask, mean, mean.dtype.type(0))
     views = dict(batch.views)
     for name, natural in naturals.items():
@@ -87,7 +87,7 @@ def _solve_linear(
         return
     curvatures = {}
     for name in masks:
-        curvature = energy.families[name].domain.curvature(parameters[weights_of(name)], energy.own(parameters, name))
+        curvature = energy.families[name].domain.curvature(parameters[weights_of(name)], energy.extra(parameters, name))
         if curvature is not None:
             curvatures[name] = curvature
     lacks = np.array([masks[name].all(axis=1) for name in curvatures]).reshape(len(curvatures), part.n_rows).T
@@ -104,21 +104,21 @@ def _solve_linear(
             size = part.views[name].size
             known = fill[rows]
             if name in lacking:  # what the view would be if all units were zero
-                known = energy.families[name].mean(parameters[bias_of(name)][None, :], energy.own(parameters, name))
+                known = energy.families[name].mean(parameters[bias_of(name)][None, :], energy.extra(parameters, name))
             told = known @ parameters[weights_of(name)]
             natural = natural + energy.row_weighted(name, told, None if size is None else size[rows])
         left = precision - np.sum([curvatures[name] for name in lacking], axis=0)
         hidden_mean = np.linalg.solve(left, natural.T.astype(np.float64)).T.astype(natural.dtype, copy=False)
         for name in lacking:
             view_natural = energy.view_natural(parameters, name, hidden_mean)
-            fills[name][rows] = energy.families[name].mean(view_natural, energy.own(parameters, name))
+            fills[name][rows] = energy.families[name].mean(view_natural, energy.extra(parameters, name))
 
 
 def _fill_term(
     energy: Energy, parameters: Parameters, name: str, view: ViewBatch, natural: np.ndarray, fill: np.ndarray
 ) -> np.ndarray:
     """Return Σ [log-partition - (natural - θ)·mean] over the missing sites of each row, in float64."""
-    log_partition = energy.families[name].log_partition(natural, energy.own(parameters, name), view.size)
+    log_partition = energy.families[name].log_partition(natural, energy.extra(parameters, name), view.size)
     assert view.missing is not None
     total = np.where(view.missing, log_partition, 0).sum(axis=1, dtype=np.float64)
     # the fill is zero at observed sites
@@ -155,7 +155,7 @@ def mean_field_free_energy(
     total = -energy.layer(parameters).log_partition(hidden_natural).sum(axis=1, dtype=np.float64)
     for name, natural in naturals.items():
         view = batch.views[name]
-        log_partition = energy.families[name].log_partition(natural, energy.own(parameters, name), view.size)
+        log_partition = energy.families[name].log_partition(natural, energy.extra(parameters, name), view.size)
         shift = (natural - parameters[bias_of(name)]) * view.statistic
         total += shift.sum(axis=1, dtype=np.float64) - log_partition.sum(axis=1, dtype=np.float64)
     return total

@@ -26,7 +26,7 @@ def iterate_modes(
         for name, family in energy.families.items():
             size = (sizes or {}).get(name)
             natural = family.domain.clamp(energy.view_natural(parameters, name, hidden, size))
-            views[name] = ViewBatch(family.mode(natural, energy.own(parameters, name), size), size)
+            views[name] = ViewBatch(family.mode(natural, energy.extra(parameters, name), size), size)
         batch = Batch(views, len(hidden))
         climbed = layer.mode(energy.hidden_natural(parameters, batch))
         if np.allclose(climbed, hidden, rtol=1e-5, atol=1e-6):

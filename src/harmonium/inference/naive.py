@@ -49,7 +49,7 @@ def naive_log_partition(
         n_rows = min(_BLOCK, n_draws - first)
         hidden = layer.sample(np.tile(bias, (n_rows, 1)), rng)
         rows = {name: np.full(n_rows, float(size)) for name, size in (sizes or {}).items()}
-        own = (bias * hidden + layer.log_base(hidden)).sum(axis=1, dtype=np.float64)
-        log_weights.append(energy.log_marginal_of_hidden(parameters, hidden, rows) - own)
+        extra = (bias * hidden + layer.log_base(hidden)).sum(axis=1, dtype=np.float64)
+        log_weights.append(energy.log_marginal_of_hidden(parameters, hidden, rows) - extra)
     base = float(layer.log_partition(bias).sum(dtype=np.float64))
     return LogPartition.from_log_weights(base, np.concatenate(log_weights))

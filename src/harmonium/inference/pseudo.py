@@ -24,7 +24,7 @@ def pseudo_log_likelihood(
     total = np.zeros(batch.n_rows)
     layer = energy.layer(parameters)
     for name, view in batch.views.items():
-        family, own = energy.families[name], energy.own(parameters, name)
+        family, extra = energy.families[name], energy.extra(parameters, name)
         weights, bias = parameters[weights_of(name)], parameters[bias_of(name)].astype(np.float64)
         row_weight = family.length.row_weight(view.size)
         for row in range(batch.n_rows):
@@ -34,7 +34,7 @@ def pseudo_log_likelihood(
                 values = dense_row(view.statistic, row)
                 # to one item, the weight of its row is part of the weights
                 weighted = weights if row_weight is None else weights * weights.dtype.type(row_weight[row])
-                rest = Rest(weighted, bias, own, natural[row], layer.mean, layer.log_partition)
+                rest = Rest(weighted, bias, extra, natural[row], layer.mean, layer.log_partition)
                 for _ in range(n_probes):
                     total[row] += family.probe(values, sites, rest, rng, size) / n_probes
     return total

@@ -13,7 +13,7 @@ from harmonium.core.parameters import (
     Parameters,
     bias_of,
     copy_parameters,
-    own_of,
+    extra_of,
     weights_of,
 )
 from harmonium.energy import Energy
@@ -86,8 +86,8 @@ def align(energy: Energy, parameters: Parameters, reference: Parameters) -> Para
     >>> align(energy, second, first)["x.weights"].round(6).tolist()
     [[3.0, 0.0], [0.0, 1.0]]
     """
-    own, other = _stacked(energy, parameters), _stacked(energy, reference)
-    agreement = own.T @ other
+    extra, other = _stacked(energy, parameters), _stacked(energy, reference)
+    agreement = extra.T @ other
     if not energy.hidden.support.bounded:
         left, _, right = np.linalg.svd(agreement)
         return _mapped(energy, parameters, left @ right)
@@ -119,7 +119,7 @@ def in_coordinates(energy: Energy, parameters: Parameters, matrix: np.ndarray, s
     ([[2.0]], [3.0], [[0.25]])
     """
     wide = {name: value.astype(np.float64) for name, value in parameters.items()}
-    covariance, result = own_of(HIDDEN, "covariance"), dict(wide)
+    covariance, result = extra_of(HIDDEN, "covariance"), dict(wide)
     precision = np.linalg.inv(wide[covariance])
     result[covariance] = np.linalg.inv(matrix.T @ precision @ matrix)
     result[HIDDEN_BIAS] = matrix.T @ (wide[HIDDEN_BIAS] - precision @ shift)
@@ -152,7 +152,7 @@ def _mapped(energy: Energy, parameters: Parameters, matrix: np.ndarray) -> Param
     result = copy_parameters(parameters)
     for name in [HIDDEN_BIAS, *(weights_of(view) for view in energy.families)]:
         result[name] = (parameters[name].astype(np.float64) @ matrix).astype(parameters[name].dtype)
-    covariance = own_of(HIDDEN, "covariance")
+    covariance = extra_of(HIDDEN, "covariance")
     if covariance in parameters:
         turned = matrix.T @ parameters[covariance].astype(np.float64) @ matrix
         result[covariance] = turned.astype(parameters[covariance].dtype)

@@ -13,16 +13,21 @@ True
 """
 
 from harmonium.inspection.density import canonical_signs, log_partition, modes, sample_exact
+from harmonium.inspection.editing import edit_topics
+from harmonium.inspection.encoders import set_encoders
 from harmonium.inspection.merging import merge_duplicates
 from harmonium.inspection.posterior import diagnostics, invariants, posterior_draws, to_arviz
 from harmonium.inspection.prediction import annotate_view, score_parts
 from harmonium.inspection.stability import bootstrap_stability
+from harmonium.training.topic_edits import TopicEdits
 
 __all__ = [
+    "TopicEdits",
     "annotate_view",
     "bootstrap_stability",
     "canonical_signs",
     "diagnostics",
+    "edit_topics",
     "invariants",
     "log_partition",
     "merge_duplicates",
@@ -30,5 +35,6 @@ __all__ = [
     "posterior_draws",
     "sample_exact",
     "score_parts",
+    "set_encoders",
     "to_arviz",
 ]

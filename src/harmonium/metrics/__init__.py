@@ -1,4 +1,6 @@
-"""Measures of a latent space: retrieval, annotation, calibration, use by classes, topics, and convergence of chains."""
+"""Measures of a latent space: retrieval, annotation, calibration, use by classes, topics, and convergence of chains;
+and of predictions where some targets are unknown.
+"""
 
 from harmonium.metrics.annotation import AnnotationReport, annotation_report, f1_at
 from harmonium.metrics.calibration import expected_calibration_error
@@ -13,6 +15,7 @@ from harmonium.metrics.retrieval import (
     retrieval_report,
 )
 from harmonium.metrics.topics import average_divergence, class_topic_distribution, topic_distribution
+from harmonium.metrics.unknown_cells import ignoring_unknown
 
 __all__ = [
     "AnnotationReport",
@@ -25,6 +28,7 @@ __all__ = [
     "effective_sample_size",
     "expected_calibration_error",
     "f1_at",
+    "ignoring_unknown",
     "precision_at",
     "recall_precision_curve",
     "retrieval_report",

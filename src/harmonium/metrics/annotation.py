@@ -15,8 +15,6 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["AnnotationReport", "annotation_report", "f1_at"]
-
 Indicator: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 Average: TypeAlias = Literal["item", "micro", "label"]
 

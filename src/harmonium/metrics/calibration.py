@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from harmonium.core.validation import check_whole
 
-__all__ = ["expected_calibration_error"]
-
 
 def expected_calibration_error(
     probabilities: ArrayLike, labels: ArrayLike, n_bins: int = 10, classes: ArrayLike | None = None

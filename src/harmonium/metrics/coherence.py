@@ -11,8 +11,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-__all__ = ["topic_coherence", "topic_diversity", "topic_stability"]
-
 # what Röder et al. (2015) add to joint probabilities, so that words which never meet have a logarithm
 _EPSILON = 1e-12
 

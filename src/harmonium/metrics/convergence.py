@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-__all__ = ["effective_sample_size", "split_r_hat"]
-
 
 def split_r_hat(draws: ArrayLike) -> NDArray[np.float64]:
     """Return rank-normalised split R-hat, which tells whether chains agree.

@@ -18,15 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from harmonium.metrics._relevance import Relevance
 from harmonium.search import NearestNeighbours, rank_all
 
-__all__ = [
-    "RetrievalReport",
-    "area_under_recall_precision",
-    "average_precision",
-    "precision_at",
-    "recall_precision_curve",
-    "retrieval_report",
-]
-
 Coordinates: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 Labels: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 

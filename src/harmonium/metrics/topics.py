@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from harmonium.core.validation import check_real
+from harmonium.core.validation import Number
 from harmonium.metrics.calibration import as_distributions
-
-__all__ = ["average_divergence", "class_topic_distribution", "topic_distribution"]
 
 
 def topic_distribution(latent: ArrayLike) -> NDArray[np.float64]:
@@ -141,9 +139,7 @@ def average_divergence(distributions: ArrayLike, floor: float = 1e-12) -> float:
     >>> round(average_divergence([[0.5, 0.5], [0.25, 0.75]]), 4)
     0.1373
     """
-    check_real("average_divergence", "floor", floor, remedy="1e-12 is usual")
-    if floor >= 1:
-        raise ValueError(f"floor must be below 1, got {floor!r}; 1e-12 is usual.")
+    Number(below=1.0, remedy="1e-12 is usual").check("average_divergence", "floor", floor)
     values = as_distributions(distributions, "distributions")
     if len(values) < 2:
         raise ValueError("distributions must have at least two rows, got one; pass one row for each class.")

@@ -15,11 +15,14 @@ import pandas as pd
 
 from harmonium.evaluation.held_out import HeldOut
 from harmonium.exceptions import ModelFileError
+from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.columns import packed_columns, unpacked_columns
+from harmonium.model_folder.embeddings import restored_encoders
 from harmonium.model_folder.item_index import WordIndex
 from harmonium.model_folder.json_values import json_value
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import describe, rebuild
+from harmonium.queries.shown_topics import divided_parts
 from harmonium.storage import check_fields, check_header, heading, read_whole_folder, rebuilds, write_model
 
 FORMAT = "harmonium.folder"
@@ -55,9 +58,12 @@ class Contents:
     map: np.ndarray
     target: list[str]
     stability: np.ndarray | None = None
+    #: shares of the parts of units that were split, for each item
+    shares: np.ndarray | None = None
     words: WordIndex | None = None
     held_out: HeldOut | None = None
     thumbnails: Thumbnails | None = None
+    embeddings: dict[str, np.ndarray] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -72,8 +78,10 @@ def write_contents(path: str | os.PathLike[str], contents: Contents) -> None:
         "search_coordinates": np.asarray(contents.search_coordinates, dtype=np.float32),
         "map": np.asarray(contents.map, dtype=np.float32),
     }
-    if contents.stability is not None:
-        items["stability"] = np.asarray(contents.stability, dtype=np.float32)
+    for name in ("stability", "shares"):
+        if getattr(contents, name) is not None:
+            items[name] = np.asarray(getattr(contents, name), dtype=np.float32)
+    items |= contents.embeddings
     for part in (contents.words, contents.held_out, contents.thumbnails):
         items |= {} if part is None else part.tensors()
     description = {
@@ -131,7 +139,9 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
             "map": (n_items, 2),
         }
         if "stability" in tensors:
-            shapes["stability"] = (model.n_topics_,)
+            shapes["stability"] = (model.fitted_.n_topics,)
+        if parts := divided_parts(model.fitted_):
+            shapes["shares"] = (n_items, len(parts))
         for name, shape in shapes.items():
             if tensors[name].shape != shape or not np.isfinite(tensors[name]).all():
                 raise ValueError(f"{name} of shape {tensors[name].shape} for {n_items} items")
@@ -144,13 +154,16 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         scores = facts["scores"]
         held_out = None if scores is None else HeldOut.restored(tensors, scores, n_items)
         thumbnails = Thumbnails.restored(tensors, n_items) if facts["has_thumbnails"] else None
+        encoders = restored_encoders(model.fitted_.table, tensors)
+        if encoders:
+            set_encoders(model, encoders)
     except _CONTRADICTIONS as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(
             f"The items of a model folder must go together; they do not ({str(error)[:120]}); write the folder again."
         ) from error
-    parts = {name: tensors[name] for name in shapes}
+    arrays: dict[str, Any] = {name: tensors[name] for name in shapes}
     return Contents(
         model=model,
         items=items,
@@ -159,5 +172,5 @@ def _restored(model: Any, facts: dict[str, Any], tensors: dict[str, np.ndarray])
         held_out=held_out,
         thumbnails=thumbnails,
         notes=facts["notes"],
-        **parts,
+        **arrays,
     )

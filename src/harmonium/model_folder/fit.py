@@ -18,7 +18,7 @@ import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
 
-from harmonium.core.validation import check_real, check_whole
+from harmonium.core.validation import Number, check_whole
 from harmonium.estimators import Harmonium
 from harmonium.estimators.harmonium import driver_for
 from harmonium.estimators.input import known_views
@@ -28,10 +28,11 @@ from harmonium.evaluation import evaluate, split_rows
 from harmonium.exceptions import HarmoniumWarning, ModelFileError
 from harmonium.inspection import bootstrap_stability
 from harmonium.model_folder.columns import packed_columns
+from harmonium.model_folder.embeddings import keep_embeddings, recall_embeddings
 from harmonium.model_folder.folder import ModelFolder
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.persist import load_model
-from harmonium.tables.transformer import frame_of
+from harmonium.tables.transformer import encoders_of, frame_of
 from harmonium.views import Shards, Views
 from harmonium.views.frames import is_frame
 from harmonium.views.reading import read_collection
@@ -125,14 +126,14 @@ def fit_folder(
     >>> folder.scores["n_rows"], [entry["measure"] for entry in folder.scores["measures"]]
     (40, ['R²', 'mean absolute error'])
     """
-    check_real("fit_folder", "holdout", holdout, lower=0.0, inclusive=True, remedy="0.2 is usual")
-    if holdout >= 1:
-        raise ValueError(f"holdout must be a share below 1; got {holdout}; 0.2 is usual.")
+    Number(inclusive=True, below=1.0, remedy="0.2 is usual").check("fit_folder", "holdout", holdout)
     n_resamples = _resamples(model, n_resamples, y is not None)
     shown = X if items is None and is_frame(X) else items
     rows, targets = (X, None) if y is None else _side_by_side(X, y)
     rows = _as_rows(rows)
     work = _Unfinished(path)
+    recall_embeddings(path, model.views)
+    work.embed(model.views, rows)
     announce = callback or (lambda step: None)
     seed = model.random_state if isinstance(model.random_state, int) else 0
     held_out, fitted = None, None
@@ -230,6 +231,13 @@ class _Unfinished:
         fitted.set_params(driver=model.driver, verbose=0)
         fitted.save(done)
         return fitted
+
+    def embed(self, views: Any, rows: Any) -> None:
+        """Encode columns that have an embedding before anything is fitted, and keep that."""
+        recall_embeddings(self._path, views)
+        if isinstance(rows, pd.DataFrame) and encoders_of(views):
+            clone(views).fit(rows)
+            keep_embeddings(self._path, views)
 
     def remove(self) -> None:
         """Remove it, as nothing is left to go on with."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +16,10 @@ from harmonium.core.validation import check_fitted, check_whole
 from harmonium.estimators import Harmonium, HarmoniumClassifier, HarmoniumRegressor
 from harmonium.estimators.input import known_views
 from harmonium.evaluation.held_out import HeldOut
+from harmonium.inspection.editing import edit_topics
+from harmonium.inspection.encoders import set_encoders
 from harmonium.model_folder.contents import Contents, read_contents, write_contents
+from harmonium.model_folder.embeddings import embedding_tensors
 from harmonium.model_folder.folder_summary import folder_summary
 from harmonium.model_folder.item_index import ItemIndex, WordIndex
 from harmonium.model_folder.item_map import ItemMap
@@ -24,6 +28,8 @@ from harmonium.model_folder.query_views import query_views
 from harmonium.model_folder.thumbnails import Thumbnails
 from harmonium.queries.explanation import Explanation
 from harmonium.queries.latent import encode
+from harmonium.queries.shown_topics import divided_parts, of_topics, part_shares
+from harmonium.training.topic_edits import TopicEdits
 from harmonium.views.frames import as_frame, is_frame
 from harmonium.views.index import row_names, rows_in_order
 
@@ -151,9 +157,9 @@ class ModelFolder:
             If the folder cannot be written.
         """
         check_fitted(model)
-        if stability is not None and np.shape(stability) != (model.n_topics_,):
+        if stability is not None and np.shape(stability) != (model.fitted_.n_topics,):
             raise ValueError(
-                f"stability must hold a number for each of the {model.n_topics_} topics; got shape "
+                f"stability must hold a number for each of the {model.fitted_.n_topics} topics; got shape "
                 f"{np.shape(stability)}; pass what bootstrap_stability returns."
             )
         views = known_views(model, X)
@@ -165,24 +171,29 @@ class ModelFolder:
             coordinates=encode(model.fitted_, views, "mean"),
             search_coordinates=search_coordinates,
             map=ItemMap().fit_transform(search_coordinates),
+            shares=part_shares(model.fitted_, views),
             target=_target(model, shown, target),
             words=WordIndex.from_views(views, model.fitted_.table),
             held_out=held_out,
             stability=stability,
             thumbnails=thumbnails,
+            embeddings=embedding_tensors(model.fitted_.table, X if is_frame(X) else shown),
             notes=dict(notes or {}),
         )
         write_contents(path, contents)
         return cls(path, contents)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
+    def open(cls, path: str | os.PathLike[str], encoders: Any = None) -> Self:
         """Read a folder; nothing in it is run.
 
         Parameters
         ----------
         path : str or path
             The folder.
+        encoders : mapping of str to object, or object, optional
+            Encoders of columns that have an embedding, to read new texts and queries; see
+            `harmonium.inspection.set_encoders`. What the items say is known without them.
 
         Returns
         -------
@@ -196,13 +207,58 @@ class ModelFolder:
         ModelFileError
             If the folder is damaged, foreign, of another version, or contradicts itself.
         """
-        return cls(path, read_contents(path))
+        folder = cls(path, read_contents(path))
+        if encoders is not None:
+            set_encoders(folder.model, encoders)
+        return folder
 
     # ---- what it holds -------------------------------------------------------------------------------------------
     @property
     def topic_coordinates(self) -> np.ndarray:
-        """E[h | x] of the topics alone, of shape (n_items, n_topics)."""
-        return self.coordinates[:, : self.model.n_topics_]
+        """E[h | x] of the topics that are shown, of shape (n_items, n_topics)."""
+        return of_topics(self.model.fitted_, self.coordinates, self._contents.shares)
+
+    @property
+    def topic_stability(self) -> np.ndarray | None:
+        """Stability of the topics that are shown, the mean over their units.
+
+        None if it was not found out.
+        """
+        found = self.stability
+        if found is None:
+            return None
+        return np.array([found[topic.units].mean() for topic in self.model.fitted_.topics])
+
+    def edit_topics(self, edits: TopicEdits, X: Any = None) -> Self:
+        """Write the folder with edits of its topics in place of those that it has.
+
+        Report, explorer and everything else show the topics as they were edited; no prediction changes.
+
+        Parameters
+        ----------
+        edits : TopicEdits
+            The edits; ``folder.model.fitted_.edits`` has those that there are, to add to or to undo.
+        X : data frame, or anything else that the model takes, optional
+            The items of the folder, which a topic that is split by features needs. Default: the columns that the folder
+            keeps.
+
+        Returns
+        -------
+        ModelFolder
+            The folder, as it was written.
+        """
+        model = edit_topics(self.model, edits)
+        shares = None
+        if divided_parts(model.fitted_):
+            views = known_views(model, self.items if X is None else X)
+            if len(views) != len(self):
+                raise ValueError(
+                    f"X must have the {len(self)} items of the folder; got {len(views)}; pass what it was made of."
+                )
+            shares = part_shares(model.fitted_, views)
+        contents = replace(self._contents, model=model, shares=shares)
+        write_contents(self.path, contents)
+        return type(self)(self.path, contents)
 
     def __len__(self) -> int:
         return len(self.items)

@@ -9,6 +9,8 @@ import numpy as np
 from harmonium._version import __version__
 from harmonium.model_folder.json_values import json_records, json_value
 from harmonium.queries.labels import topic_labels
+from harmonium.queries.named_views import named_views
+from harmonium.queries.shown_topics import of_topics
 from harmonium.queries.topics import typical_rows
 
 if TYPE_CHECKING:
@@ -98,40 +100,42 @@ def topic_summaries(folder: ModelFolder, n_features: int, n_items: int) -> list[
         A dict for each topic: ``topic``, ``label``, ``features`` (names by view; views whose columns have several
         statistics have an entry for each), ``mean`` and ``spread`` of E[h | x] over the items, ``stability`` (None if
         it was not found out), ``items`` (row numbers, the most typical first), and ``effects``, by which the topic
-        moves each score for one standard deviation of it.
+        moves each score for one standard deviation of its units.
     """
-    model, coordinates = folder.model, folder.coordinates.astype(np.float64)
-    features = {
-        view: model.topics(view, n=n_features) for view in model.families_ if view in model.fitted_.feature_names
-    }
+    model, coordinates = folder.model, folder.topic_coordinates.astype(np.float64)
+    hidden = set(model.fitted_.input_names) - set(named_views(model.fitted_))
+    listed = [view for view in model.families_ if view in model.fitted_.feature_names and view not in hidden]
+    features = {view: model.topics(view, n=n_features) for view in listed}
     labels = topic_labels(model.fitted_)
     spread = coordinates.std(axis=0)
     effects = None
     if model.fitted_.head is not None:
-        effects = model.fitted_.head.coefficients(model.fitted_.parameters) * spread
+        moved = model.fitted_.head.coefficients(model.fitted_.parameters) * folder.coordinates.std(axis=0, dtype=float)
+        effects = of_topics(model.fitted_, moved)
+    stability = folder.topic_stability
     typical = typical_rows(coordinates, n_items)
     return [
         {
-            "topic": topic,
-            "label": labels[topic],
+            "topic": topic.number,
+            "label": labels[place],
             "features": {
                 name: [str(feature) for feature in listed]
                 for view in features
-                for name, listed in _lists(features[view], view, topic)
+                for name, listed in _lists(features[view], view, place)
             },
-            "mean": float(coordinates[:, topic].mean()),
-            "spread": float(spread[topic]),
-            "stability": None if folder.stability is None else round(float(folder.stability[topic]), 3),
-            "items": typical[topic].tolist(),
-            "effects": None if effects is None else json_value(effects[:, topic]),
+            "mean": float(coordinates[:, place].mean()),
+            "spread": float(spread[place]),
+            "stability": None if stability is None else round(float(stability[place]), 3),
+            "items": typical[place].tolist(),
+            "effects": None if effects is None else json_value(effects[:, place]),
         }
-        for topic in range(model.n_topics_)
+        for place, topic in enumerate(model.fitted_.topics)
     ]
 
 
-def _lists(table: Any, view: str, topic: int) -> list[tuple[str, list[str]]]:
+def _lists(table: Any, view: str, place: int) -> list[tuple[str, list[str]]]:
     """Return the features of a topic; those of views with several groups of them under names of their own."""
-    row = table.loc[topic]
+    row = table.iloc[place]
     if table.columns.nlevels == 1:
         return [(view, [str(name) for name in row])]
     return [

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
+from harmonium.core.notices import notice
 from harmonium.estimators import Harmonium
 from harmonium.families import Family
 from harmonium.tables import Table
@@ -24,9 +25,9 @@ def query_views(model: Harmonium, query: Any) -> Any:
     model : Harmonium
         A fitted model; for words, or columns by name, one of a table.
     query : str, mapping of str to object, or anything that the model takes
-        Some words, which are looked for in all columns of words and tags; or values of some columns of one item, by
-        name. What words and tags do not name is unknown, and not absent. Anything else, such as a data frame, stands
-        for items as they are.
+        Some words, which are looked for in all columns of words and tags, and encoded for columns that have an
+        embedding; or values of some columns of one item, by name. What words and tags do not name is unknown, and not
+        absent. Anything else, such as a data frame, stands for items as they are.
 
     Returns
     -------
@@ -48,17 +49,24 @@ def query_views(model: Harmonium, query: Any) -> Any:
             "A search by words needs a model that was fitted on a table; this one was fitted on matrices, which do not "
             "say what texts become; pass views by name."
         )
+    if isinstance(query, str):
+        table, lacking = table.without_unready()
+        if lacking:
+            notice(
+                f"The search goes by words alone, as the encoder {lacking[0]!r} is not here; pass it as encoders of "
+                "open, or as --embed."
+            )
     values = _values_in(table, query) if isinstance(query, str) else dict(query)
-    lacking = [name for name in values if name not in {column.name for column in table.columns}]
-    if lacking:
+    unknown = [name for name in values if name not in {column.name for column in table.columns}]
+    if unknown:
         names = ", ".join(repr(column.name) for column in table.columns)
-        raise ValueError(f"A query may name columns of the table ({names}); got {lacking[0]!r}; correct the name.")
+        raise ValueError(f"A query may name columns of the table ({names}); got {unknown[0]!r}; correct the name.")
     return _views(model, table, {name: value for name, value in values.items() if value is not None})
 
 
 def _values_in(table: Table, text: str) -> dict[str, Any]:
     """Return the values of columns that a text names; refuse one that names none."""
-    values = {column.name: column.reader.said_in(text) for column in table.columns}
+    values = {column.name: column.said_in(text) for column in table.columns}
     if all(value is None for value in values.values()):
         raise ValueError(
             f"A search needs words that the model knows; none of {text[:60]!r} is in its vocabulary; try other words."

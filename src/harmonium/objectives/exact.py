@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harmonium.core.batch import Batch
-from harmonium.core.parameters import Parameters, own_of
+from harmonium.core.parameters import Parameters, extra_of
 from harmonium.energy import Energy
 from harmonium.inference.exact import exact_expectations, hidden_states
 from harmonium.inference.gibbs import Sizes, sizes_of
@@ -66,11 +66,11 @@ class ExactLikelihood(Objective):
 
 
 def _fixed(energy: Energy) -> set[str]:
-    """Return the names of own parameters of families that no gradient moves, such as variances that are given."""
+    """Return the names of extra parameters of families that no gradient moves, such as variances that are given."""
     return {
-        own_of(name, own)
+        extra_of(name, extra)
         for name, family in energy.families.items()
-        for own, (lower, upper) in family.extra_parameters.bounds.items()
+        for extra, (lower, upper) in family.extra_parameters.bounds.items()
         if not lower < upper
     }
 

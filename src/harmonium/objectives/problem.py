@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from harmonium.core.batch import Batch
-from harmonium.core.parameters import HIDDEN, Parameters, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, Parameters, extra_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families.protocol.scale import scale_factors, with_view_scale
 from harmonium.heads import Head
 from harmonium.hidden.selection import Selection, SelectionContext
 from harmonium.inference.mean_field import fill_missing
 from harmonium.inference.symmetry import is_length_normalized
+from harmonium.objectives.guide import Guide, GuidedSelection
 from harmonium.objectives.statistics import Statistics, Term
 
 
@@ -34,6 +35,8 @@ class Problem:
         Weight of the head's loss in nats: C times what an average item costs to describe.
     view_weights : mapping of str to float
         How much each view weighs while the model is trained; those that are not named weigh 1.
+    guide : Guide, optional
+        Seeds of the first topics.
     """
 
     energy: Energy
@@ -41,6 +44,7 @@ class Problem:
     head: Head | None = None
     loss_weight: float = 0.0
     view_weights: Mapping[str, float] = field(default_factory=dict)
+    guide: Guide | None = None
 
     @property
     def known_head(self) -> Head:
@@ -52,7 +56,9 @@ class Problem:
     def predicting(self) -> Problem:
         """The problem of the units that the head's loss moves; this one, unless the layer has other units too."""
         layer = self.energy.hidden.groups.predictors
-        return self if layer is self.energy.hidden else replace(self, energy=Energy(self.energy.families, layer))
+        if layer is self.energy.hidden:
+            return self
+        return replace(self, energy=Energy(self.energy.families, layer), guide=None)
 
     def with_view_scale(self) -> Problem:
         """Return the problem with columns that keep their relative scales, in families that leave that open."""
@@ -98,7 +104,7 @@ class Problem:
 
     def moving(self, parameters: Parameters) -> Parameters:
         """Return the parameters that gradients move: not the prior of hidden units, nor a head that is solved for."""
-        still = {own_of(HIDDEN, name) for name in self.energy.hidden.extra_parameters()}
+        still = {extra_of(HIDDEN, name) for name in self.energy.hidden.extra_parameters()}
         if self.head is not None and self.head.is_solved:
             still |= set(self.head.initial_parameters(self.energy.hidden))
         return {name: value for name, value in parameters.items() if name not in still}
@@ -118,4 +124,5 @@ class Problem:
         context = SelectionContext(
             n_items, variances, self.loss_weight, has_head, streams, is_length_normalized(self.energy)
         )
-        return self.energy.hidden.selection.start(context)
+        own = self.energy.hidden.selection.start(context)
+        return own if self.guide is None else GuidedSelection(own, self.guide)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harmonium.core.batch import Batch, ViewBatch
-from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.energy import Energy
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import Matrix
@@ -68,7 +68,7 @@ class Term:
         -1 for data, +1 for the model; other sizes weigh the rows.
     are_samples : bool
         Whether the rows are observed or sampled. If not, they are means of distributions, whose spread the families'
-        own parameters need too.
+        extra parameters need too.
     head_gradient : ndarray of shape (rows, units), optional
         Gradient of the head's loss by the hidden naturals.
     """
@@ -89,8 +89,8 @@ class Term:
 def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Parameters, *terms: Term) -> None:
     """Add the signed sums of all sufficient statistics of some terms to the gradient.
 
-    These are Σ_terms sign · Σ_rows of φ(x) m(x)ᵀ, φ(x), m(x), and those of the families' own parameters. The gradient
-    of a head enters through the hidden naturals, which do not depend on biases and own parameters of the views.
+    These are Σ_terms sign · Σ_rows of φ(x) m(x)ᵀ, φ(x), m(x), and those of the families' extra parameters. The gradient
+    of a head enters through the hidden naturals, which do not depend on biases and extra parameters of the views.
     Where rows of a view have weights, m(x) of a row is multiplied by its weight where it meets φ(x).
     """
     gradient = into.gradient
@@ -107,27 +107,27 @@ def add_sufficient_statistics(into: Statistics, energy: Energy, parameters: Para
             if view.fill is not None:
                 rows, values = view.fill
                 sums.append((values, weighted[rows], term.sign))
-            for own_name, (lower, upper) in family.extra_parameters.bounds.items():
+            for extra_name, (lower, upper) in family.extra_parameters.bounds.items():
                 if lower < upper:
-                    totals = _own_totals(energy, parameters, name, own_name, view, term.are_samples)
-                    gradient[own_of(name, own_name)] += term.sign * totals
+                    totals = _extra_totals(energy, parameters, name, extra_name, view, term.are_samples)
+                    gradient[extra_of(name, extra_name)] += term.sign * totals
         weights = gradient[weights_of(name)]
         active_rows = into.active_rows.setdefault(weights_of(name), np.zeros(len(weights), dtype=bool))
         add_gradients(sums, weights, gradient[bias_of(name)], active_rows)
 
 
-def _own_totals(
-    energy: Energy, parameters: Parameters, name: str, own_name: str, view: ViewBatch, are_samples: bool
+def _extra_totals(
+    energy: Energy, parameters: Parameters, name: str, extra_name: str, view: ViewBatch, are_samples: bool
 ) -> np.ndarray:
-    """Return the sum over rows of the statistic that belongs to one of a family's own parameters."""
-    family, own = energy.families[name], energy.own(parameters, name)
+    """Return the sum over rows of the statistic that belongs to one of a family's extra parameters."""
+    family, extra = energy.families[name], energy.extra(parameters, name)
     cells = entries(view.statistic)
     statistics = family.extra_parameters.statistics
-    terms = statistics(cells.values, own, are_samples, cells.columns)[own_name]
+    terms = statistics(cells.values, extra, are_samples, cells.columns)[extra_name]
     if view.missing is not None and are_samples:
-        inferred = statistics(cells.values, own, is_sample=False, columns=cells.columns)[own_name]
+        inferred = statistics(cells.values, extra, is_sample=False, columns=cells.columns)[extra_name]
         terms = np.where(cells.at(family.codec.spread(view.missing)), inferred, terms)
     totals = cells.column_sums(terms)
     if view.fill is not None:
-        totals += statistics(view.fill[1], own, is_sample=False)[own_name].sum(axis=0)
+        totals += statistics(view.fill[1], extra, is_sample=False)[extra_name].sum(axis=0)
     return totals

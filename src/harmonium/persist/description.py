@@ -92,6 +92,7 @@ def table_facts(table: Table) -> list[dict[str, Any]]:
             "missing": column.missing,
             "reader": column.reader,
             "learned": column.reader.facts(),
+            **({} if column.embedding is None else {"embedding": column.embedding.facts()}),
         }
         for column in table.columns
     ]

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 import numpy as np
 from sklearn.utils import check_random_state
 
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, first_not_finite, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, extra_of, first_not_finite, weights_of
 from harmonium.core.targets import TargetSpec
 from harmonium.energy import Energy
 from harmonium.exceptions import ModelFileError
@@ -21,6 +21,7 @@ from harmonium.persist.posterior import restored_posterior
 from harmonium.storage import check_fields, decode, decode_part, decode_settings, rebuilds
 from harmonium.storage.annotations import conforms
 from harmonium.storage.models import SCHEMA
+from harmonium.tables.embedding import Embedding
 from harmonium.tables.table import Table, TableColumn
 from harmonium.training import FittedModel
 from harmonium.training.state import Training, TrainingLog
@@ -151,7 +152,13 @@ def _table(columns: Any, families: dict[str, Family], head: Head | None) -> Tabl
     """Return the table that a model was fitted on; refuse one that does not make its views."""
     table = Table(
         tuple(
-            TableColumn(str(c["name"]), c["reader"].restore(c["learned"]), str(c["view"]), float(c["missing"]))
+            TableColumn(
+                str(c["name"]),
+                c["reader"].restore(c["learned"]),
+                str(c["view"]),
+                float(c["missing"]),
+                Embedding.restored(c["embedding"]) if "embedding" in c else None,
+            )
             for c in columns
         )
     )
@@ -225,10 +232,10 @@ def _check_parameters(
     """Refuse names, shapes and values of parameters and mean statistics that the parts do not imply."""
     units = hidden.n_units_
     shapes: dict[str, tuple[int, ...]] = {HIDDEN_BIAS: (units,)}
-    shapes |= {own_of(HIDDEN, name): np.shape(value) for name, value in hidden.extra_parameters().items()}
+    shapes |= {extra_of(HIDDEN, name): np.shape(value) for name, value in hidden.extra_parameters().items()}
     for view, family in families.items():
         shapes |= {weights_of(view): (family.n_features_, units), bias_of(view): (family.n_features_,)}
-        shapes |= {own_of(view, name): np.shape(value) for name, value in family.extra_parameters.initial.items()}
+        shapes |= {extra_of(view, name): np.shape(value) for name, value in family.extra_parameters.initial.items()}
     if head is not None:
         shapes |= {name: value.shape for name, value in head.initial_parameters(hidden).items()}
         for part in head.input_parts_:

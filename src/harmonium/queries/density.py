@@ -45,10 +45,10 @@ def _log_volume(model: FittedModel, batch: Batch) -> np.ndarray:
 
 
 def mean_pseudo_likelihood(model: FittedModel, views: Views) -> float:
-    """Return the mean pseudo-log-likelihood of the rows, with one random site for each row and view."""
+    """Return the mean pseudo-log-likelihood of the rows in the units of the data, by one random site of each view."""
     rng = np.random.default_rng(0)
     total = sum(
-        float(pseudo_log_likelihood(model.energy, model.parameters, batch, rng).sum())
+        float((pseudo_log_likelihood(model.energy, model.parameters, batch, rng) + _log_volume(model, batch)).sum())
         for _, batch in completed_blocks(model, views)
     )
     return total / len(views)

@@ -35,7 +35,7 @@ def _root(model: FittedModel, parameters: Parameters) -> np.ndarray:
     """Return the symmetric root of M."""
     total = np.zeros((model.n_units, model.n_units))
     for name, family in model.families.items():
-        variance = family.statistic_variance(model.reference[name], model.energy.own(parameters, name))
+        variance = family.statistic_variance(model.reference[name], model.energy.extra(parameters, name))
         weights = parameters[weights_of(name)].astype(np.float64)
         total += (weights.T * variance) @ weights
     values, axes = np.linalg.eigh(total)

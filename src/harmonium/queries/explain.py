@@ -22,7 +22,8 @@ integrated gradients as well, and the error of the quadrature is spread over all
 average row, and the share of a column is what its curve is.
 
 Words and tags that a row has not are one feature, "(absent)", to which belongs what the average row has of them
-directly; a view that a row lacks is one feature, "(missing)"; the codes of a category are one feature, its value.
+directly; a view that a row lacks is one feature, "(missing)"; the codes of a category are one feature, its value; and
+the coordinates of an embedding are one feature.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from harmonium.linear.curves import Curves
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.explanation import ABSENT, MISSING, Explanation, Explanations
 from harmonium.queries.labels import topic_labels
+from harmonium.queries.named_views import named_views
 from harmonium.training import FittedModel
 from harmonium.views import Views
 
@@ -114,6 +116,9 @@ def _explained(model: FittedModel, batch: Batch, labels: list[str], origins: dic
         curves=curves * factor if _curves(head) else None,
         predicted=_predicted(model, scores),
         labels=labels,
+        log_offset=head.outputs_.log_offset,
+        shown=model.topics,
+        n_topic_units=model.n_topics,
     )
 
 
@@ -154,13 +159,13 @@ def _listed(
     """Return the features of a view: those that a row has by their names, others together."""
     family = model.families[name]
     directly, rest = np.zeros((len(moves), head.n_outputs_)), np.zeros(head.n_outputs_)
-    curves, own = np.zeros_like(directly), _curves(head)
+    curves, extra = np.zeros_like(directly), _curves(head)
     for part in head.input_parts_:
         if name in part.view_names:
             more, left = part.explained(model.families, name, view)
             directly, rest = directly + more, rest + left
-    if own is not None and name in own.by_view:
-        curves = own.contributions(family, name, view)
+    if extra is not None and name in extra.by_view:
+        curves = extra.contributions(family, name, view)
     names = np.array(model.feature_names.get(name, [str(place) for place in range(len(moves))]), dtype=object)
     present = np.ones(len(moves), dtype=bool)
     several = len(moves) > 1 and origins[0] == origins[-1]
@@ -179,6 +184,8 @@ def _listed(
         if view.missing is not None:
             present = ~family.codec.spread(view.missing)[0]
         names = _values(family, names, statistic)
+        if name in model.input_names and name not in named_views(model):
+            names[:] = f"({name})"  # coordinates of an embedding say nothing one by one
     directly = directly + rest / len(directly)
     table = pd.DataFrame({"view": origins, "feature": names, "present": present})
     group = table.groupby(["view", "feature"], sort=False).ngroup().to_numpy()

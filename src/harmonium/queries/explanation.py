@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from harmonium.core.extras import require
+from harmonium.training.topic_edits import ShownTopic, TopicEdits
 
 #: what is not in a row: words and tags together, and views as a whole
 ABSENT, MISSING = "(absent)", "(missing)"
@@ -16,6 +17,8 @@ ABSENT, MISSING = "(absent)", "(missing)"
 DIMENSIONS, INPUTS, CURVES = "dimensions", "inputs", "curves"
 # features that are printed and drawn: a convention
 _LINES = 10
+#: topics that were hidden by hand, together
+HIDDEN = "hidden topics"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,9 +49,16 @@ class Explanation:
     predicted : int
         Number of the output that is predicted; 0 if there are no classes.
     labels : list of str
-        Labels of the topics, which come first among the units. Others are dimensions.
+        Labels of the topics.
     curves : ndarray of shape (n_features, n_outputs), optional
         What the curve of each feature adds; None if the model has no curves.
+    log_offset : ndarray of shape (n_outputs,), optional
+        The c of numbers that are learned as log(y + c): what adds to their scores multiplies y + c. NaN for all other
+        outputs; None if no output is a logarithm.
+    shown : tuple of ShownTopic, optional
+        Topics as they are shown. Default: a unit for each label.
+    n_topic_units : int, optional
+        Number of units that topics are made of, which come first; others are dimensions. Default: as many as labels.
 
     Examples
     --------
@@ -73,6 +83,9 @@ class Explanation:
     predicted: int = 0
     labels: list[str] = field(default_factory=list)
     curves: np.ndarray | None = None
+    log_offset: np.ndarray | None = None
+    shown: tuple[ShownTopic, ...] = ()
+    n_topic_units: int | None = None
 
     def __repr__(self) -> str:
         number = self.predicted
@@ -145,6 +158,24 @@ class Explanation:
             raise ValueError(f"An output is one of {', '.join(self.outputs[:20])}; got {output!r}; correct the name.")
         return self.outputs.index(output)
 
+    def scale_of(self, output: str | None = None) -> str:
+        """Return the scale on which the parts of a score add up.
+
+        Parameters
+        ----------
+        output : str, optional
+            Name of the score. Default: what is predicted.
+
+        Returns
+        -------
+        str
+            "log(y)", "log(y + 12)" and the like for numbers that are learned as logarithms; else "linear".
+        """
+        offset = np.nan if self.log_offset is None else float(self.log_offset[self.number_of(output)])
+        if np.isnan(offset):
+            return "linear"
+        return f"log(y + {offset:.6g})" if offset else "log(y)"
+
     def table(
         self,
         output: str | None = None,
@@ -161,7 +192,8 @@ class Explanation:
             Name of the score. Default: what is predicted.
         by : {"feature", "view", "topic"}, default="feature"
             What is listed: features; views, or columns if the model was fitted on a table; or topics, followed by
-            "dimensions" (all other units), "inputs" (what does not come through units) and "curves", if there are any.
+            "hidden topics", "dimensions" (all other units), "inputs" (what does not come through units) and "curves",
+            if there are any.
         unit : str, optional
             Only what comes through a topic, such as "topic_0", or through "dimensions", "inputs" or "curves".
 
@@ -171,12 +203,18 @@ class Explanation:
             Column ``total``, which adds up to the score less its base or to what the unit adds. Before it stand
             ``view``, ``feature`` and ``present``; ``view`` and ``present``; or ``unit`` and ``label``. Without a unit,
             features and views also have ``through_units``, ``inputs`` and, if there are any, ``curves``: the parts of
-            the total.
+            the total. Where the score is a logarithm (`scale_of`), a last column ``factor`` is exp(total), by which
+            y + c is multiplied.
         """
+        table = self._parts(output, by, unit)
+        return table if self.scale_of(output) == "linear" else table.assign(factor=np.exp(table["total"]))
+
+    def _parts(self, output: str | None, by: str, unit: str | None) -> pd.DataFrame:
+        """Return what adds up to a score, on the scale of the score."""
         number = self.number_of(output)
         if by not in ("feature", "view", "topic"):
             raise ValueError(f"by must be 'feature', 'view' or 'topic'; got {by!r}; correct it.")
-        units = self._units()
+        units = [*self._topics(), *self._others()]
         if unit is not None and unit not in units:
             raise ValueError(f"unit must be one of {', '.join(units)}; got {unit!r}; correct the name.")
         if by == "topic":
@@ -196,25 +234,46 @@ class Explanation:
         order = np.lexsort([-table["total"].abs(), ~table["present"]])
         return table.iloc[order].reset_index(drop=True)
 
-    def _units(self) -> dict[str, slice]:
-        """Return which hidden units each name stands for."""
-        n_topics = len(self.labels)
-        found = {f"topic_{topic}": slice(topic, topic + 1) for topic in range(n_topics)}
-        if len(self.rates) > n_topics:
-            found[DIMENSIONS] = slice(n_topics, None)
-        found[INPUTS] = slice(0)
-        return found if self.curves is None else found | {CURVES: slice(0)}
+    def _topics(self) -> dict[str, ShownTopic]:
+        """Return the topics that are shown, by their names."""
+        shown = self.shown or TopicEdits().shown(len(self.labels))
+        return {f"topic_{topic.number}": topic for topic in shown}
+
+    def _others(self) -> list[str]:
+        """Return the names of what is no topic that is shown."""
+        n_topics, topics = self._n_topic_units, self._topics().values()
+        parts = [part for topic in topics for part in topic.parts]
+        found = [HIDDEN] if len({part.unit for part in parts if part.only is None}) < n_topics else []
+        found += [DIMENSIONS] if len(self.rates) > n_topics else []
+        return [*found, INPUTS, *([] if self.curves is None else [CURVES])]
+
+    @property
+    def _n_topic_units(self) -> int:
+        return len(self.labels) if self.n_topic_units is None else self.n_topic_units
 
     def _through(self, unit: str, number: int) -> np.ndarray:
-        """Return what each feature adds to a score through some units, or past all of them."""
-        own = self._units()[unit]
+        """Return what each feature adds to a score through a topic or other units, or past all of them."""
+        topics, n_topics = self._topics(), self._n_topic_units
+        if unit in topics:
+            return self._through_topic(topics[unit], number)
+        if unit == HIDDEN:
+            all_topics = self.moves[:, :n_topics] @ self.rates[:n_topics, number]
+            return np.asarray(all_topics - np.sum([self._through(name, number) for name in topics], axis=0))
+        if unit == DIMENSIONS:
+            return np.asarray(self.moves[:, n_topics:] @ self.rates[n_topics:, number])
         curves = np.zeros(len(self.directly)) if self.curves is None else self.curves[:, number]
-        past_units = {INPUTS: self.directly[:, number] - curves, CURVES: curves}
-        return np.asarray(self.moves[:, own] @ self.rates[own, number] + past_units.get(unit, 0.0))
+        return np.asarray(curves if unit == CURVES else self.directly[:, number] - curves)
+
+    def _through_topic(self, topic: ShownTopic, number: int) -> np.ndarray:
+        """Return what each feature adds to a score through the parts of a topic."""
+        names, total = self.features["feature"].to_numpy(dtype=object), np.zeros(len(self.features))
+        for part in topic.parts:
+            total += self.moves[:, part.unit] * self.rates[part.unit, number] * part.has(names)
+        return total
 
     def _topic_table(self, totals: dict[str, float]) -> pd.DataFrame:
         """Return what units add: topics, the largest first, before the others."""
-        labels = {f"topic_{topic}": label for topic, label in enumerate(self.labels)}
+        labels = dict(zip(self._topics(), self.labels, strict=True))
         order = sorted(totals, key=lambda name: (name not in labels, -abs(totals[name]) if name in labels else 0.0))
         return pd.DataFrame(
             {
@@ -238,14 +297,14 @@ class Explanation:
         Returns
         -------
         dict
-            Entries ``output``, ``score``, ``base``; ``topics``, ``views`` and ``features``, lists of dicts with the
-            columns of `table`; ``topics_rest`` and ``features_rest``, what is not listed. Topics also have their number
-            ``topic`` and their ``features``. ``dimensions``, ``inputs`` and ``curves`` are what does not come through
-            topics.
+            Entries ``output``, ``scale`` (see `scale_of`), ``score``, ``base``; ``topics``, ``views`` and
+            ``features``, lists of dicts with the columns of `table`; ``topics_rest`` and ``features_rest``, what is not
+            listed. Topics also have their number ``topic`` and their ``features``. ``dimensions``, ``inputs`` and
+            ``curves`` are what does not come through topics.
         """
         number = self.number_of(output)
         units, features = self.table(output, "topic"), self.table(output)
-        others = dict(units[units["unit"].isin([DIMENSIONS, INPUTS, CURVES])][["unit", "total"]].to_numpy())
+        others = dict(units[units["unit"].isin([HIDDEN, DIMENSIONS, INPUTS, CURVES])][["unit", "total"]].to_numpy())
         topics = units.iloc[: len(self.labels)]
         listed = [
             {
@@ -258,10 +317,11 @@ class Explanation:
         first = _first(features, n)
         return {
             "output": self.outputs[number],
+            "scale": self.scale_of(output),
             "score": float(self.scores[number]),
             "base": float(self.base[number]),
             "topics": listed,
-            "topics_rest": float(topics["total"][n:].sum()),
+            "topics_rest": float(topics["total"][n:].sum() + others.get(HIDDEN, 0.0)),
             "dimensions": float(others.get(DIMENSIONS, 0.0)),
             "inputs": float(others[INPUTS]),
             "curves": float(others.get(CURVES, 0.0)),

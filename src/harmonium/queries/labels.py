@@ -29,9 +29,10 @@ def topic_labels(model: FittedModel, view: str | None = None, n: int = 3) -> lis
     Returns
     -------
     list of str
-        The labels; see `harmonium.report.topic_labels`.
+        The labels, or the names that topics were given; see `harmonium.report.topic_labels`.
     """
-    return distinct_labels(ranked_names(model, view, _SPARE * n, raised_only=True), n)
+    labels = distinct_labels(ranked_names(model, view, _SPARE * n, raised_only=True), n)
+    return [label if topic.name is None else topic.name for label, topic in zip(labels, model.topics, strict=True)]
 
 
 def ranked_names(model: FittedModel, view: str | None, n: int, raised_only: bool = False) -> list[list[str]]:
@@ -41,7 +42,7 @@ def ranked_names(model: FittedModel, view: str | None, n: int, raised_only: bool
     """
     view = naming_view(model) if view is None else view
     if view not in model.feature_names:
-        return [[] for _ in range(model.n_topics)]
+        return [[] for _ in model.topics]
     table = ranking(model, view)
     table = table.iloc[next(iter(model.families[view].codec.feature_groups.values()))]
     names = ranked_features(model, view, table, n)
@@ -58,24 +59,29 @@ def distinct_labels(names: Sequence[Sequence[str]], n: int) -> list[str]:
     --------
     >>> distinct_labels([["a", "b", "c"], ["b", "a", "d"], ["car", "cars", "oil"], ["car", "oil"]], 2)
     ['a, b, c', 'b, a, d', 'car, oil', 'car, oil (2)']
+    >>> distinct_labels([["desk", "front desk", "staff"]], 2)
+    ['front desk, staff']
     """
-    once = [_once(own)[: 2 * n] for own in names]
-    chosen = [own[:n] for own in once]
+    once = [_once(extra)[: 2 * n] for extra in names]
+    chosen = [extra[:n] for extra in once]
     for length in range(n + 1, 2 * n + 1):
         chosen = _where_same(chosen, once, length)
     chosen = _where_same(chosen, once, n)  # names that do not tell topics apart only make labels longer
     labels, seen = [], Counter[str]()
-    for own in chosen:
-        label = ", ".join(own) or _NO_FEATURES
+    for extra in chosen:
+        label = ", ".join(extra) or _NO_FEATURES
         seen[label] += 1
         labels.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
     return labels
 
 
 def _once(names: Sequence[str]) -> list[str]:
-    """Return the first of the names that have the same stem."""
+    """Return the first of the names that have the same stem; words of a phrase are left to the phrase."""
     first: dict[str, str] = {}
+    of_phrases = {word for name in names if " " in name for word in name.split(" ")}
     for name in names:
+        if name in of_phrases:
+            continue
         # only words have stems: "words_1" and "words_10" are different features
         stem = tokenize(name, stem=True, min_length=1, stop_words=None)[0] if name.isalpha() else name
         first.setdefault(stem, name)
@@ -85,4 +91,4 @@ def _once(names: Sequence[str]) -> list[str]:
 def _where_same(chosen: list[list[str]], names: list[list[str]], length: int) -> list[list[str]]:
     """Return what was chosen, with another number of names where several have chosen the same."""
     times = Counter(map(frozenset, chosen))
-    return [own[:length] if times[frozenset(old)] > 1 else old for old, own in zip(chosen, names, strict=True)]
+    return [extra[:length] if times[frozenset(old)] > 1 else old for old, extra in zip(chosen, names, strict=True)]

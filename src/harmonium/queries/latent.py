@@ -10,6 +10,7 @@ from harmonium.core.batch import Batch
 from harmonium.core.parameters import HIDDEN_BIAS, Parameters
 from harmonium.queries.blocks import blocks, completed
 from harmonium.queries.directions import directions
+from harmonium.queries.shown_topics import of_topics, part_shares
 from harmonium.training import FittedModel
 from harmonium.views import Views
 
@@ -28,14 +29,37 @@ def encode(model: FittedModel, views: Views, output: Output = "mean") -> np.ndar
     return result
 
 
-def encode_draws(model: FittedModel, views: Views, output: Output = "mean") -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of latent representations over posterior draws."""
-    mean, deviation = (np.empty((len(views), model.n_units), dtype=np.float32) for _ in range(2))
-    draws = model.draws
+def shown(model: FittedModel, views: Views, output: Output = "mean") -> np.ndarray:
+    """Return latent representations of the topics as they are shown, followed by all other units."""
+    latent = encode(model, views, output)
+    return latent if output == "directions" else _shown(model, latent, part_shares(model, views))
+
+
+def shown_draws(model: FittedModel, views: Views, output: Output = "mean") -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of the latent representations that are shown, over posterior draws."""
+    mean, deviation = (np.empty((len(views), len(shown_names(model, output))), dtype=np.float32) for _ in range(2))
+    draws, shares = model.draws, None if output == "directions" else part_shares(model, views)
     for items, batch in blocks(model, views, len(draws)):
         latent = np.stack([_latent(model, draw, batch, output) for draw in draws])
+        if output != "directions":
+            latent = _shown(model, latent, None if shares is None else shares[items])
         mean[items], deviation[items] = latent.mean(axis=0), latent.std(axis=0)
     return mean, deviation
+
+
+def shown_names(model: FittedModel, output: Output = "mean") -> list[str]:
+    """Return the names of what `shown` returns: topics and dimensions, each counted from 0, or as they were named."""
+    units = model.energy.hidden.groups.unit_names
+    if output == "directions" or not model.edits.operations:
+        return units
+    topics = [f"topic_{topic.number}" if topic.name is None else topic.name for topic in model.topics]
+    return [*topics, *units[model.n_topics :]]
+
+
+def _shown(model: FittedModel, latent: np.ndarray, shares: np.ndarray | None) -> np.ndarray:
+    if not model.edits.operations:
+        return latent
+    return np.concatenate([of_topics(model, latent, shares), latent[..., model.n_topics :]], axis=-1)
 
 
 def _is_linear(model: FittedModel, output: Output) -> bool:
@@ -81,7 +105,7 @@ def data_given_hidden(
     """Return one view as expected at hidden means and some parameters, in the units of the data."""
     family = model.families[view]
     natural = family.domain.clamp(model.energy.view_natural(parameters, view, hidden_mean, size))
-    return family.expected(natural, model.energy.own(parameters, view), size)
+    return family.expected(natural, model.energy.extra(parameters, view), size)
 
 
 def reconstruct(model: FittedModel, views: Views) -> dict[str, np.ndarray]:

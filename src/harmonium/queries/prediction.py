@@ -102,6 +102,6 @@ def _simulated(
     for _ in range(_GIBBS_STEPS):
         hidden = energy.layer(parameters).sample(energy.hidden_natural(parameters, batch), rng)
         natural = family.domain.clamp(energy.view_natural(parameters, view, hidden, size))
-        drawn = family.sample(natural, rng, energy.own(parameters, view), size)
+        drawn = family.sample(natural, rng, energy.extra(parameters, view), size)
         batch = Batch({**batch.views, view: ViewBatch(drawn, size)}, batch.n_rows)
     return np.asarray(family.codec.decode(drawn))

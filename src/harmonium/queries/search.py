@@ -82,7 +82,7 @@ def _linearise(model: FittedModel) -> Linearised:
     products = {}
     for name, family in model.families.items():
         natural = natural + model.reference[name] @ weights[name]
-        variance = family.statistic_variance(model.reference[name], energy.own(parameters, name))
+        variance = family.statistic_variance(model.reference[name], energy.extra(parameters, name))
         products[name] = (weights[name].T * variance) @ weights[name]
     total = np.sum(list(products.values()), axis=0)
     layer = energy.layer(parameters)
@@ -152,13 +152,13 @@ def _average(model: FittedModel, name: str, view: ViewBatch, n_rows: int) -> np.
     if view.size is None:
         groups = [(np.arange(n_rows), reference[None], np.zeros(n_rows, dtype=np.intp))]
     else:
-        natural, own = family.natural_from_mean(reference), model.energy.own(model.parameters, name)
+        natural, extra = family.natural_from_mean(reference), model.energy.extra(model.parameters, name)
         sizes, place = np.unique(view.size, return_inverse=True)
         groups = []
         for first in range(0, len(sizes), _SIZES):
             part = sizes[first : first + _SIZES]
             rows = np.flatnonzero((place >= first) & (place < first + len(part)))
-            mean = family.mean(np.tile(natural, (len(part), 1)), own, part)
+            mean = family.mean(np.tile(natural, (len(part), 1)), extra, part)
             groups.append((rows, mean, place[rows] - first))
     for rows, mean, at in groups:
         result[rows] = (mean @ weights)[at]

@@ -12,11 +12,8 @@ from harmonium.hidden import HiddenLayer
 from harmonium.metrics import topic_stability
 from harmonium.queries.latent import encode
 from harmonium.training import FittedModel
-from harmonium.training.checkpoint.file import NOWHERE
-from harmonium.training.drivers.progress import Silent
 from harmonium.training.fit import fit
-from harmonium.training.growth.merging import SAME, without_duplicates
-from harmonium.training.growth.prune import use_of_units
+from harmonium.training.growth.prune import SAME, use_of_units, without_duplicates
 from harmonium.training.plan import Plan
 from harmonium.training.state import Training
 from harmonium.training.supervised.composing import composed_start, learn_topics
@@ -53,7 +50,7 @@ def _fitted_again(
             "Topics are learned again without targets; got a model whose loss moves its topics, which needs them; fit "
             "several models, and pass what transform returns to harmonium.metrics.topic_stability."
         )
-    return fit(replace(model.problem, energy=Energy(model.families, asked)), data, plan, rng, Silent())
+    return fit(replace(model.problem, energy=Energy(model.families, asked)), data, plan, rng)
 
 
 def _composed_again(
@@ -69,7 +66,7 @@ def _composed_again(
     layer = model.energy.hidden.bind(asked.groups.topics.n_units_)
     problem = replace(model.problem, energy=Energy(model.families, layer), head=None)
     training = composed_start(problem, Training(alone), data, rng)
-    learn_topics(problem, data, training, plan, rng, Silent(), NOWHERE)
+    learn_topics(problem, data, training, plan, rng)
     if plan.merges_topics:
         problem, merged = without_duplicates(problem, training.result, data, SAME)
         training = Training(merged)

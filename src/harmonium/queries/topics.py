@@ -10,6 +10,8 @@ import pandas as pd
 from harmonium.core.parameters import weights_of
 from harmonium.core.validation import misspelt
 from harmonium.features._function_words import are_function_words
+from harmonium.queries.named_views import named_views
+from harmonium.queries.shown_topics import divided_parts, of_topics
 from harmonium.training import FittedModel
 
 #: what features may be ranked by
@@ -25,10 +27,10 @@ _DIGITS = 2
 
 
 def view_name(model: FittedModel, view: str | None) -> str:
-    """Return the name of a view of the model; None stands for the only one."""
+    """Return the name of a view of the model; None stands for the only one whose features can be read."""
     known = ", ".join(map(repr, model.families))
-    if view is None and len(model.families) == 1:
-        return next(iter(model.families))
+    if view is None and len(model.families) - len(model.input_names) + len(named_views(model)) == 1:
+        return named_views(model)[0]
     if view is None:
         raise ValueError(f"With several views one has to be named; got None; pass one of {known}.")
     if view not in model.families:
@@ -38,17 +40,28 @@ def view_name(model: FittedModel, view: str | None) -> str:
 
 def loadings(model: FittedModel, view: str) -> pd.DataFrame:
     """Return the weights of one view, features by topics."""
-    return pd.DataFrame(
-        model.parameters[weights_of(view)][:, : model.n_topics],
-        index=pd.Index(model.feature_names[view], name=view),
-        columns=pd.RangeIndex(model.n_topics, name="topic"),
-    )
+    return _by_topic(model, view, model.parameters[weights_of(view)])
+
+
+def _by_topic(model: FittedModel, view: str, values: np.ndarray) -> pd.DataFrame:
+    """Return values of shape (features, units) as features by the topics that are shown."""
+    names = model.feature_names[view]
+    parts = divided_parts(model)
+    own = np.stack([part.has(names) for part in parts], axis=1) if parts else None
+    return pd.DataFrame(of_topics(model, values, own), index=pd.Index(names, name=view), columns=topic_index(model))
+
+
+def topic_index(model: FittedModel) -> pd.Index:
+    """Return the topics that are shown: their numbers, or names where they have some."""
+    if not model.edits.operations:
+        return pd.RangeIndex(model.n_topics, name="topic")
+    return pd.Index([topic.key for topic in model.topics], name="topic")
 
 
 def effects(model: FittedModel, view: str) -> pd.DataFrame:
     """Return the weights times the standard deviation of each feature at its training mean, under the family."""
-    own = model.energy.own(model.parameters, view)
-    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], own))
+    extra = model.energy.extra(model.parameters, view)
+    deviation = np.sqrt(model.families[view].statistic_variance(model.reference[view], extra))
     return loadings(model, view).mul(deviation, axis=0)
 
 
@@ -59,10 +72,7 @@ def relevance(model: FittedModel, view: str) -> pd.DataFrame:
     """
     if not model.relevance:
         return effects(model, view)
-    table = loadings(model, view)
-    return pd.DataFrame(
-        model.relevance[view][:, : model.n_topics].astype(np.float64), index=table.index, columns=table.columns
-    )
+    return _by_topic(model, view, model.relevance[view].astype(np.float64))
 
 
 def ranking(model: FittedModel, view: str, by: By = "relevance") -> pd.DataFrame:
@@ -110,7 +120,7 @@ def naming_view(model: FittedModel) -> str:
     columns = () if model.table is None else model.table.columns
     naming = [column.view for column in columns if column.reader.names_some and column.view in model.feature_names]
     # tags have fewer features than words
-    return min(naming, key=lambda view: len(model.feature_names[view]), default=model.input_names[0])
+    return min(naming, key=lambda view: len(model.feature_names[view]), default=named_views(model)[0])
 
 
 def _holds_texts(model: FittedModel, view: str) -> bool:

@@ -11,9 +11,9 @@ Model = TypeVar("Model", bound=Harmonium)
 Task = Literal["classification", "regression"]
 
 
-def assemble(defaults: dict[str, Any], settings: dict[str, Any], kind: type[Model] = Harmonium) -> Model:
-    """Return the estimator with the defaults of a recipe, replaced by the settings of its caller."""
-    return kind(**{**defaults, **settings})
+def assemble(kind: type[Model], views: Any, parts: dict[str, Any], settings: dict[str, Any]) -> Model:
+    """Return the estimator with the views (inferred if None) and parts of a recipe, or what its caller sets instead."""
+    return kind(**{"views": "infer" if views is None else views, **parts, **settings})
 
 
 def estimator_for(task: Task) -> type[HarmoniumClassifier] | type[HarmoniumRegressor]:

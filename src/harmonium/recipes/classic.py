@@ -40,10 +40,8 @@ def RBM(n_components: int = 50, *, persistent: bool = False, **settings: Any) ->
     BernoulliUnits()
     """
     objective = PersistentCD() if persistent else SampledCD()
-    return assemble(
-        {"n_components": n_components, "views": Bernoulli(), "hidden": BernoulliUnits(), "objective": objective},
-        settings,
-    )
+    parts = {"n_components": n_components, "hidden": BernoulliUnits(), "objective": objective}
+    return assemble(Harmonium, Bernoulli(), parts, settings)
 
 
 def EFH(
@@ -78,15 +76,9 @@ def EFH(
     >>> EFH(20).hidden
     GaussianUnits()
     """
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": "infer" if family is None else family,
-            "hidden": hidden if hidden is not None else GaussianUnits(),
-            "objective": SampledCD(),
-        },
-        settings,
-    )
+    units = GaussianUnits() if hidden is None else hidden
+    parts = {"n_components": n_components, "hidden": units, "objective": SampledCD()}
+    return assemble(Harmonium, family, parts, settings)
 
 
 def DiscriminativeRBM(
@@ -122,14 +114,6 @@ def DiscriminativeRBM(
     >>> DiscriminativeRBM(20, generative=0.01).objective
     Discriminative(generative=0.01)
     """
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": "infer" if family is None else family,
-            "hidden": BernoulliUnits(),
-            "objective": Discriminative(generative),
-            "head": LabelView(inference="exact"),
-        },
-        settings,
-        HarmoniumClassifier,
-    )
+    head, objective = LabelView(inference="exact"), Discriminative(generative)
+    parts = {"n_components": n_components, "hidden": BernoulliUnits(), "objective": objective, "head": head}
+    return assemble(HarmoniumClassifier, family, parts, settings)

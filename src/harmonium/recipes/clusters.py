@@ -65,13 +65,5 @@ def ClusterSpace(n_components: int = 50, **settings: Any) -> Harmonium:
     [1, 1, 1]
     """
     check_whole("ClusterSpace", "n_components", n_components, remedy="50 is usual")
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": Balanced(),
-            "hidden": FactorUnits(rotation=None),
-            "driver": Spectral(selects="root"),
-            "output": "directions",
-        },
-        settings,
-    )
+    parts = {"hidden": FactorUnits(rotation=None), "driver": Spectral(selects="root"), "output": "directions"}
+    return assemble(Harmonium, Balanced(), {"n_components": n_components, **parts}, settings)

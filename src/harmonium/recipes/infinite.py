@@ -54,14 +54,7 @@ def iEFH(
     >>> iEFH(50, kind="real").hidden
     IBP(kind='real', truncation=50)
     """
-    return assemble(
-        {
-            "views": "infer" if families is None else families,
-            "hidden": IBP(alpha, truncation, kind),
-            "objective": SampledCD(),
-        },
-        settings,
-    )
+    return assemble(Harmonium, families, {"hidden": IBP(alpha, truncation, kind), "objective": SampledCD()}, settings)
 
 
 def iMMH(

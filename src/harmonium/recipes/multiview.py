@@ -9,7 +9,7 @@ from harmonium.families import Chain, Family
 from harmonium.heads import EpsilonInsensitive, Head, Hinge, LabelView
 from harmonium.heads.linear import USUAL_C
 from harmonium.hidden import BernoulliUnits, GaussianUnits
-from harmonium.objectives import SampledCD
+from harmonium.objectives import MeanFieldCD, SampledCD
 from harmonium.recipes._assembly import Task, assemble, estimator_for
 
 
@@ -46,15 +46,8 @@ def DWH(n_components: int = 50, families: dict[str, Family] | None = None, **set
     >>> DWH(20, {"tags": Bernoulli(), "colour": Gaussian()}).views
     {'tags': Bernoulli(), 'colour': Gaussian()}
     """
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": "infer" if families is None else families,
-            "hidden": GaussianUnits(),
-            "objective": SampledCD(),
-        },
-        settings,
-    )
+    parts = {"n_components": n_components, "hidden": GaussianUnits(), "objective": SampledCD()}
+    return assemble(Harmonium, families, parts, settings)
 
 
 def TWH(
@@ -66,7 +59,9 @@ def TWH(
 ) -> HarmoniumClassifier | HarmoniumRegressor:
     """Make a tri-wing harmonium (TWH), in which the label is one more view.
 
-    To predict is to infer the label by mean field.
+    To predict is to infer the label by mean field. Classes are learned as published, by five steps of mean-field
+    contrastive divergence. Numbers are learned by sampled CD: between Gaussian units and a Gaussian label, mean field
+    drives weights to the bound of what can be normalised.
 
     Parameters
     ----------
@@ -94,17 +89,9 @@ def TWH(
     >>> TWH(20).head
     LabelView()
     """
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": "infer" if families is None else families,
-            "hidden": GaussianUnits(),
-            "objective": SampledCD(),
-            "head": LabelView(),
-        },
-        settings,
-        estimator_for(task),
-    )
+    objective = MeanFieldCD(5) if task == "classification" else SampledCD()
+    parts = {"hidden": GaussianUnits(), "objective": objective, "head": LabelView()}
+    return assemble(estimator_for(task), families, {"n_components": n_components, **parts}, settings)
 
 
 def MMH(
@@ -153,17 +140,8 @@ def MMH(
     EpsilonInsensitive(C=1.6, linear_part=False)
     """
     head: Head = Hinge(C, linear_part=False) if task == "classification" else EpsilonInsensitive(C, linear_part=False)
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": "infer" if families is None else families,
-            "hidden": BernoulliUnits(),
-            "objective": SampledCD(),
-            "head": head,
-        },
-        settings,
-        estimator_for(task),
-    )
+    parts = {"n_components": n_components, "hidden": BernoulliUnits(), "objective": SampledCD(), "head": head}
+    return assemble(estimator_for(task), families, parts, settings)
 
 
 def structDWH(n_components: int = 50, families: dict[str, Family] | None = None, **settings: Any) -> Harmonium:

@@ -47,14 +47,6 @@ def RAP(n_components: int = 50, M: int = 1, **settings: Any) -> Harmonium:
     >>> RAP(20, M=5).hidden
     BinomialUnits(M=5)
     """
-    return assemble(
-        {
-            "n_components": n_components,
-            "views": Poisson(),
-            "hidden": BinomialUnits(M),
-            "objective": SampledCD(),
-            "driver": Stochastic(learning_rate=0.01, weight_decay=0.5),
-            "output": "coordinates",
-        },
-        settings,
-    )
+    driver = Stochastic(learning_rate=0.01, weight_decay=0.5)
+    parts = {"hidden": BinomialUnits(M), "objective": SampledCD(), "driver": driver, "output": "coordinates"}
+    return assemble(Harmonium, Poisson(), {"n_components": n_components, **parts}, settings)

@@ -54,6 +54,7 @@ def TopicModel(n_components: int = 50, **settings: Any) -> Harmonium:
     (2, 1)
     """
     check_whole("TopicModel", "n_components", n_components, remedy="50 is usual")
-    model: Harmonium = assemble({"n_components": n_components, "hidden": topic_units(n_components)}, settings)
+    parts = {"n_components": n_components, "hidden": topic_units(n_components)}
+    model = assemble(Harmonium, None, parts, settings)
     model._recipe = "TopicModel"
     return model

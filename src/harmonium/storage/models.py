@@ -84,39 +84,17 @@ def write_model(
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Load a model that was saved with its method ``save``.
-
-    It infers, bit for bit, what the saved one did. Loading never runs code, and refuses a file of which a single byte
-    is not as it was written.
+    """Return the model at a path, as whoever rebuilds models of its format makes it; see `harmonium.load`.
 
     Parameters
     ----------
     path : str or path
-        The file or the folder. Others may save to it at the same time.
+        The file or the folder.
 
     Returns
     -------
     estimator
-        The fitted estimator; it can be cloned, saved again and fitted further. ``partial_fit`` and ``warm_start``
-        continue from the parameters, with an optimizer that starts afresh.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is nothing at the path.
-    ModelFileError
-        If the file is damaged, foreign, of another schema, or contradicts itself.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np, harmonium
-    >>> driver = harmonium.Stochastic(max_iter=1)
-    >>> model = harmonium.Harmonium(2, driver=driver, random_state=0).fit(np.eye(4))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/model.safetensors")
-    ...     again = harmonium.load(f"{folder}/model.safetensors")
-    >>> bool((again.transform(np.eye(4)) == model.transform(np.eye(4))).all())
-    True
+        The fitted estimator.
     """
     source = _place(path)
     if not source.exists():

@@ -7,7 +7,7 @@ Values are numbers, texts, containers, arrays, random streams, parts by their re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -120,15 +120,41 @@ def decode(value: Any, where: str, tensors: Mapping[str, np.ndarray] | None = No
         return value
     if isinstance(value, list):
         return [decode(entry, where, tensors) for entry in value]
-    if isinstance(value, dict):
-        decoder = _DECODERS.get(frozenset(value))
-        if decoder is not None:
-            try:
-                return decoder(value, where, tensors or {})
-            except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
-                if isinstance(error, ModelFileError):
-                    raise
-                raise _unreadable(value, where) from error
+    if not isinstance(value, dict):
+        raise _unreadable(value, where)
+    try:
+        return _decode_object(value, where, tensors or {})
+    except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise _unreadable(value, where) from error
+
+
+def _decode_object(value: dict[str, Any], where: str, tensors: Mapping[str, np.ndarray]) -> Any:
+    """Return what a JSON object stands for, which its keys say."""
+    match len(value), value:
+        case 1, {"float": number}:
+            return float(number)
+        case 1, {"tuple": entries}:
+            return tuple(decode(entries, where, tensors))
+        case 1, {"mapping": pairs}:
+            return {decode(key, where): decode(entry, where, tensors) for key, entry in pairs}
+        case 1, {"slice": [start, stop, step]}:
+            return slice(*(decode(bound, where) for bound in (start, stop, step)))
+        case 1, {"range": bounds}:
+            return range(*bounds)
+        case 2 | 3, {"array": _, "dtype": _} if len(value) == 2 or "shape" in value:
+            return _decode_array(value, where)
+        case 2, {"tensor": name, "transposed": transposed}:
+            return tensors[name].T if transposed else tensors[name]
+        case 1, {"stream": state}:
+            return _decode_stream(state)
+        case 2, {"kind": kind, "fields": held}:
+            return _decode_kind(kind, held, where, tensors)
+        case 3, {"columns": _, "family": _, "feature_names": _}:
+            return _decode_kind("Columns", value, where, tensors)
+        case 2, {"part": _, "parameters": _}:
+            return decode_part(value, where)
     raise _unreadable(value, where)
 
 
@@ -185,22 +211,12 @@ def _unreadable(value: Any, where: str) -> ModelFileError:
     )
 
 
-def _decode_slice(value: dict[str, Any], where: str) -> slice:
-    start, stop, step = (decode(bound, where) for bound in value["slice"])
-    return slice(start, stop, step)
-
-
 def _encode_tensor(array: np.ndarray, where: str, tensors: Tensors) -> dict[str, Any]:
     """Return the name of an array, which goes to the tensors."""
     # products round differently where rows and columns lie in memory the other way round
     transposed = array.flags.f_contiguous and not array.flags.c_contiguous
     tensors[where] = np.asarray(array.T if transposed else array, order="C")
     return {"tensor": where, "transposed": transposed}
-
-
-def _decode_tensor(value: dict[str, Any], tensors: Mapping[str, np.ndarray]) -> np.ndarray:
-    array = tensors[value["tensor"]]
-    return array.T if value["transposed"] else array
 
 
 def _stream_state(rng: np.random.Generator) -> dict[str, Any]:
@@ -211,9 +227,9 @@ def _stream_state(rng: np.random.Generator) -> dict[str, Any]:
     return state
 
 
-def _decode_stream(value: dict[str, Any]) -> np.random.Generator:
+def _decode_stream(state: dict[str, Any]) -> np.random.Generator:
     rng = np.random.default_rng(0)
-    rng.bit_generator.state = value["stream"]
+    rng.bit_generator.state = state
     return rng
 
 
@@ -243,26 +259,3 @@ def _decode_array(value: dict[str, Any], where: str) -> np.ndarray:
     for place, entry in enumerate(entries):  # one by one, as an object may be a list
         flat[place] = entry
     return flat.view(dtype).reshape(value.get("shape", -1))
-
-
-_DECODERS: dict[frozenset[str], Callable[[dict[str, Any], str, Mapping[str, np.ndarray]], Any]] = {
-    frozenset({"float"}): lambda value, where, tensors: float(value["float"]),
-    frozenset({"tuple"}): lambda value, where, tensors: tuple(decode(value["tuple"], where, tensors)),
-    frozenset({"mapping"}): lambda value, where, tensors: {
-        decode(key, where): decode(entry, where, tensors) for key, entry in value["mapping"]
-    },
-    frozenset({"slice"}): lambda value, where, tensors: _decode_slice(value, where),
-    frozenset({"range"}): lambda value, where, tensors: range(*value["range"]),
-    frozenset({"array", "dtype"}): lambda value, where, tensors: _decode_array(value, where),
-    frozenset({"array", "dtype", "shape"}): lambda value, where, tensors: _decode_array(value, where),
-    frozenset({"tensor", "transposed"}): lambda value, where, tensors: _decode_tensor(value, tensors),
-    frozenset({"stream"}): lambda value, where, tensors: _decode_stream(value),
-    frozenset({"kind", "fields"}): lambda value, where, tensors: _decode_kind(
-        value["kind"], value["fields"], where, tensors
-    ),
-    # schema 6 knows this class by its fields
-    frozenset({"columns", "family", "feature_names"}): lambda value, where, tensors: _decode_kind(
-        "Columns", value, where, tensors
-    ),
-    frozenset({"part", "parameters"}): lambda value, where, tensors: decode_part(value, where),
-}

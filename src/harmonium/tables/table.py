@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -19,8 +19,10 @@ from harmonium.core.parts import as_part, listed_names
 from harmonium.core.validation import misspelt
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Family
+from harmonium.features.encoders import as_encoder
 from harmonium.tables.base import Block, Reader, lacking_rows
 from harmonium.tables.column import Column
+from harmonium.tables.embedding import Embed, Embedding, Encoders, check_columns
 from harmonium.tables.overview import Overview
 from harmonium.tables.roles.categories import CATEGORIES, Category, Date, Tags
 from harmonium.tables.roles.drop import Drop
@@ -54,12 +56,43 @@ class TableColumn:
         Name of the view that it makes by itself, if it does.
     missing : float
         Share of the training rows without a value.
+    embedding : Embedding, optional
+        The embedding that it brings beside what its role reads.
     """
 
     name: str
     reader: Reader
     view: str
     missing: float
+    embedding: Embedding | None = None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is read of it."""
+        return self.embedding is not None or not isinstance(self.reader, Drop)
+
+    def read(self, column: Column) -> list[Block]:
+        """Return what the column adds to views, of the training data or of new ones."""
+        return self.reader.read(column) + ([] if self.embedding is None else [self.embedding.read(column)])
+
+    def with_encoder(self, encoder: Any) -> TableColumn:
+        """Return a copy that is embedded by an encoder; the same for None."""
+        if encoder is None or self.embedding is None:
+            return self
+        return replace(self, embedding=self.embedding.with_encoder(self.name, as_encoder(encoder)))
+
+    def said_in(self, text: str) -> Any:
+        """Return what a text that somebody searches for says about the column; None if nothing.
+
+        An embedding of texts takes any of them.
+        """
+        said = self.reader.said_in(text)
+        is_taken = self.embedding is not None and not self.embedding.of_pictures and self.embedding.takes_new
+        return text if said is None and is_taken else said
+
+    def empty_blocks(self) -> list[Block]:
+        """Return what the column adds to views for a row without a value."""
+        return self.read(_empty(self.name, 1))
 
 
 @dataclass(frozen=True)
@@ -88,6 +121,8 @@ class Table:
         index: pd.Index | None = None,
         roles: Mapping[str, Any] | None = None,
         remainder: str = "infer",
+        embed: Embed | None = None,
+        encoders: Encoders | None = None,
     ) -> tuple[Table, Views]:
         """Return what can be learned of a frame, and its views.
 
@@ -101,6 +136,10 @@ class Table:
             Roles of some columns.
         remainder : {"infer", "drop"}, default="infer"
             Role of the others.
+        embed : mapping of str to object, or object, optional
+            Encoders of some columns, or one of all columns of texts.
+        encoders : Encoders, optional
+            What has been made of them before.
 
         Returns
         -------
@@ -125,14 +164,16 @@ class Table:
         learned: list[TableColumn] = []
         blocks: dict[str, list[Block]] = {}
         taken = {*RESERVED, NUMBERS, CATEGORIES, FLAGS, COUNTS}
+        readers = {column.name: _bound(column, asked.get(column.name, remainder)) for column in columns}
+        made_by = (encoders or Encoders()).by_column(embed, readers)
         for column in columns:
-            reader = _bound(column, asked.get(column.name, remainder))
-            view = column.name.replace(".", "_")
-            while view in taken:
-                view += "_"
-            taken.add(view)
-            read = reader.read(column)
-            learned.append(TableColumn(column.name, reader, view, float(lacking_rows(column, read).mean())))
+            reader, view = readers[column.name], _untaken(column.name.replace(".", "_"), taken)
+            embedding = None
+            if column.name in made_by:
+                embedding = Embedding.made_by(made_by[column.name], _untaken(f"{view}_embedding", taken), reader)
+            found = TableColumn(column.name, reader, view, 0.0, embedding)
+            read = found.read(column)
+            learned.append(replace(found, missing=float(lacking_rows(column, read).mean())))
             for block in read:
                 blocks.setdefault(block.view or view, []).append(block)
         table = cls(tuple(learned))
@@ -141,7 +182,7 @@ class Table:
 
     def _tell_left_out(self, inferred: list[str]) -> None:
         """Tell which columns are left out though nobody asked for it, or refuse if that leaves none."""
-        silent = [column for column in self.columns if isinstance(column.reader, Drop)]
+        silent = [column for column in self.columns if not column.is_used]
         if len(silent) == len(self.columns):
             raise InvalidViewError(
                 f"A table needs at least one column that tells something; all are left out ({_reasons(silent)}); pass "
@@ -172,7 +213,7 @@ class Table:
         strange: list[str] = []
         for column in self.columns:
             data = there[column.name] if column.name in there else _empty(column.name, len(frame))
-            read = column.reader.read(data)
+            read = column.read(data)
             n_strange = column.reader.strange(data, read) if is_new else 0
             if n_strange:
                 strange.append(f"{column.name!r} ({n_strange} rows)")
@@ -185,7 +226,7 @@ class Table:
     def _tell_differences(self, there: Mapping[str, Column]) -> None:
         """Tell which columns lack and which are new; refuse a frame that has none of the columns."""
         known = [column.name for column in self.columns]
-        used = [column.name for column in self.columns if not isinstance(column.reader, Drop)]
+        used = [column.name for column in self.columns if column.is_used]
         lacking = [name for name in used if name not in there]
         if len(lacking) == len(used):
             raise InvalidViewError(
@@ -201,6 +242,8 @@ class Table:
     def reads_like(self, other: Table) -> bool:
         """Tell whether another table reads the same columns in the same way.
 
+        It may lack some of the embeddings.
+
         Parameters
         ----------
         other : Table
@@ -215,21 +258,69 @@ class Table:
             [(column.name, column.view, type(column.reader), column.reader.facts()) for column in table.columns]
             for table in (self, other)
         )
-        return mine == theirs
+        mine_made, theirs_made = (
+            {name: embedding.facts() for name, embedding in table.embeddings.items()} for table in (self, other)
+        )
+        return mine == theirs and theirs_made.items() <= mine_made.items()
+
+    @property
+    def embeddings(self) -> dict[str, Embedding]:
+        """The embeddings of columns, by their names."""
+        return {column.name: column.embedding for column in self.columns if column.embedding is not None}
+
+    def without_unready(self) -> tuple[Self, list[str]]:
+        """Return a copy without embeddings whose encoders are not here.
+
+        Returns
+        -------
+        table : Table
+            The copy.
+        names : list of str
+            Names of those encoders.
+        """
+        lacking = {name: entry.identity.name for name, entry in self.embeddings.items() if not entry.takes_new}
+        columns = (replace(entry, embedding=None) if entry.name in lacking else entry for entry in self.columns)
+        return replace(self, columns=tuple(columns)), sorted(set(lacking.values()))
+
+    def with_encoders(self, encoders: Embed) -> Self:
+        """Return a copy whose columns are embedded by encoders that are passed.
+
+        Parameters
+        ----------
+        encoders : mapping of str to object, or object
+            Encoders by column, or one for all columns that are embedded: what `TableViews` takes as ``embed``.
+
+        Returns
+        -------
+        Table
+            The copy.
+
+        Raises
+        ------
+        InvalidViewError
+            If one of them is not the one that the table was learned with, or a column has no embedding.
+        """
+        names = list(self.embeddings)
+        if not names:
+            raise InvalidViewError("Encoders belong to columns with an embedding; the model has none; leave them out.")
+        if not isinstance(encoders, Mapping):
+            encoders = dict.fromkeys(names, as_encoder(encoders))
+        check_columns(encoders, names)
+        return replace(self, columns=tuple(column.with_encoder(encoders.get(column.name)) for column in self.columns))
 
     @property
     def features(self) -> dict[str, list[str]]:
         """Names of the features of each view."""
         result: dict[str, list[str]] = {}
         for column in self.columns:
-            for block in column.reader.read(_empty(column.name, 1)):
+            for block in column.empty_blocks():
                 result.setdefault(block.view or column.view, []).extend(block.features or block.columns)
         return result
 
     @property
     def linear_only(self) -> set[str]:
         """Names of the views that the linear part of a head alone sees."""
-        blocks = [block for column in self.columns for block in column.reader.read(_empty(column.name, 1))]
+        blocks = [block for column in self.columns for block in column.empty_blocks()]
         return {block.view for block in blocks if block.linear_only and block.view is not None}
 
     @property
@@ -237,7 +328,7 @@ class Table:
         """Names of the columns that the features of each view come from."""
         result: dict[str, list[str]] = {}
         for column in self.columns:
-            for block in column.reader.read(_empty(column.name, 1)):
+            for block in column.empty_blocks():
                 names = [column.name] * len(block.features or block.columns)
                 result.setdefault(block.view or column.view, []).extend(names)
         return result
@@ -257,7 +348,7 @@ class Table:
         """
         rows = []
         for column in self.columns:
-            blocks = column.reader.read(_empty(column.name, 1))
+            blocks = column.empty_blocks()
             names = list(dict.fromkeys(block.view or column.view for block in blocks))
             rows.append(
                 {
@@ -267,7 +358,7 @@ class Table:
                     "family": ", ".join(type(families[name]).__name__ for name in names if name in families),
                     "features": sum(len(block.features or block.columns) for block in blocks),
                     "missing": round(column.missing, 4),
-                    "note": column.reader.note,
+                    "note": _note(column),
                 }
             )
         return Overview(pd.DataFrame(rows).set_index("column"))
@@ -302,6 +393,20 @@ def _bound(column: Column, role: Any) -> Reader:
 def columns_of(frame: nw.DataFrame) -> list[Column]:
     """Return the columns of a frame, each of which remembers what was read from it."""
     return [Column(str(series.name), series) for series in frame.iter_columns()]
+
+
+def _untaken(view: str, taken: set[str]) -> str:
+    """Return a name that no other view has, and take it."""
+    while view in taken:
+        view += "_"
+    taken.add(view)
+    return view
+
+
+def _note(column: TableColumn) -> str:
+    """Return what has been decided about a column, in a few words."""
+    embedded = "" if column.embedding is None else f"embedded by {column.embedding.identity.name}"
+    return ", ".join(note for note in (column.reader.note, embedded) if note)
 
 
 def _empty(name: str, n_rows: int) -> Column:

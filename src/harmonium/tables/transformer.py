@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from sklearn.base import TransformerMixin
+from sklearn.base import TransformerMixin, clone
 
 from harmonium.core.parts import Part
-from harmonium.core.validation import Choice, Setting, check_fitted, shown
+from harmonium.core.validation import Anything, Choice, Setting, check_fitted, shown
 from harmonium.exceptions import InvalidViewError
+from harmonium.features.encoders import Encoder
 from harmonium.tables.column import Column
+from harmonium.tables.embedding import Encoders
 from harmonium.tables.overview import Overview
 from harmonium.tables.table import Table, columns_of, reader_of
 from harmonium.views import Views
@@ -71,8 +74,9 @@ class TableViews(TransformerMixin, _TableReader):
       as words, and as character n-grams.
     - ``"words"``: all other texts.
 
-    Two roles have to be asked for: ``"image"``, pictures as arrays or bytes of files, which become shares of colours
-    and counts of visual words; and ``"sequence"``, texts or lists of paragraphs, whose order counts.
+    Two roles have to be asked for: ``"image"``, pictures as arrays, bytes of files or, with ``Image(folder=...)``,
+    names of files, which become shares of colours and counts of visual words; and ``"sequence"``, texts or lists of
+    paragraphs, whose order counts.
 
     Flags, numbers, counts and categories each share a view ("flags", "numbers", "counts", "categories"); words, tags
     and vectors are views by themselves, named after their column. Character n-grams are inputs of the linear part of a
@@ -87,6 +91,11 @@ class TableViews(TransformerMixin, _TableReader):
         ``{"year": "category", "text": Words(max_features=20_000)}``.
     remainder : {"infer", "drop"}, default="infer"
         What happens to columns that ``roles`` does not name.
+    embed : mapping of str to object, or object, optional
+        Encoders of columns of texts or pictures, whose answers become views beside those of the roles: a callable from
+        a list of texts to an array, an object with ``encode`` (models of sentence-transformers and model2vec), the path
+        of an ONNX file (extra ``embed``), or an `Encoder`. One that is no mapping serves all columns of words and
+        names. Files keep what tells encoders from others, and not the encoders themselves.
 
     Attributes
     ----------
@@ -128,12 +137,33 @@ class TableViews(TransformerMixin, _TableReader):
     price     number         1     0.25  log scale
     """
 
-    settings = {"roles": Roles(), "remainder": Choice(("infer", "drop"), remedy="'infer' looks at the data")}
+    settings = {
+        "roles": Roles(),
+        "remainder": Choice(("infer", "drop"), remedy="'infer' looks at the data"),
+        "embed": Anything(),
+    }
+    not_saved = ("embed",)
     table_: Table
 
-    def __init__(self, roles: Mapping[str, Any] | None = None, remainder: Literal["infer", "drop"] = "infer") -> None:
+    def __init__(
+        self,
+        roles: Mapping[str, Any] | None = None,
+        remainder: Literal["infer", "drop"] = "infer",
+        embed: Any = None,
+    ) -> None:
         self.roles = roles
         self.remainder = remainder
+        self.embed = embed
+
+    def __sklearn_clone__(self) -> Self:
+        # encoders are not copied: weights may be large, and what they remember serves all fits of a search
+        made = type(self)(clone(self.roles, safe=False), self.remainder, self.embed)
+        made.__dict__["_encoders"] = self._encoders
+        return made
+
+    @cached_property
+    def _encoders(self) -> Encoders:
+        return Encoders()
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what each column stands for.
@@ -189,7 +219,9 @@ class TableViews(TransformerMixin, _TableReader):
             What `fit_transform` returns.
         """
         self.check()
-        self.table_, views = Table.learn(columns, row_names(frame), self.roles, self.remainder)
+        self.table_, views = Table.learn(
+            columns, row_names(frame), self.roles, self.remainder, self.embed, self._encoders
+        )
         self.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
         self.n_features_in_ = len(columns)
         return views
@@ -248,6 +280,11 @@ def table_reader(views: Any, frame: nw.DataFrame, columns: list[Column]) -> Tabl
 def families_asked(views: Any) -> Any:
     """Return which families the parameter of an estimator asks for; a table knows them by itself."""
     return "infer" if isinstance(views, TableViews) else views
+
+
+def encoders_of(views: Any) -> list[Encoder]:
+    """Return the different encoders of the parameter of an estimator, which remember what they have answered."""
+    return views._encoders.all_of(views.embed) if isinstance(views, TableViews) else []
 
 
 def frame_of(X: Any) -> nw.DataFrame:

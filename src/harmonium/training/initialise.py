@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.energy import Energy
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.products import add_column_sums
+from harmonium.objectives.guide import Guide
 from harmonium.objectives.problem import Problem
 from harmonium.training.clusters import bias_of_activity, cluster_weights
 from harmonium.training.drivers.projection import project
@@ -52,15 +53,17 @@ def initial_parameters(
     reference: dict[str, np.ndarray],
     rng: np.random.Generator,
     least_activity: float = 0.0,
+    guide: Guide | None = None,
 ) -> Parameters:
     """Return where training starts: from random weights, or from clusters of the items if units only raise features.
 
     The biases of the views give the marginal means at the mean of the hidden units. Units that start from clusters are
     at least as active as ``least_activity``, a share of their largest value, unless they have a target of their own.
+    The first of them may be guided by seeds.
     """
-    own = energy.hidden.extra_parameters()
+    extra = energy.hidden.extra_parameters()
     starts = [
-        _clustered(group, views, reference, rng, least_activity)
+        _clustered(group, views, reference, rng, least_activity, guide)
         if group.hidden.groups.nonnegative
         else _scattered(group, views, reference, rng)
         for group in (Energy(energy.families, layer) for _, layer in energy.hidden.groups.parts)
@@ -72,9 +75,9 @@ def initial_parameters(
         parameters[weights_of(name)] = weights.astype(np.float32)
         bias = family.natural_from_mean(reference[name].astype(np.float64)) - weights @ centre
         parameters[bias_of(name)] = bias.astype(np.float32)
-        for own_name, value in family.extra_parameters.initial.items():
-            parameters[own_of(name, own_name)] = value.astype(np.float32)
-    parameters.update({own_of(HIDDEN, own_name): value.astype(np.float32) for own_name, value in own.items()})
+        for extra_name, value in family.extra_parameters.initial.items():
+            parameters[extra_of(name, extra_name)] = value.astype(np.float32)
+    parameters.update({extra_of(HIDDEN, extra_name): value.astype(np.float32) for extra_name, value in extra.items()})
     return parameters
 
 
@@ -107,9 +110,10 @@ def _clustered(
     reference: dict[str, np.ndarray],
     rng: np.random.Generator,
     least_activity: float,
+    guide: Guide | None,
 ) -> _Start:
     """Return a unit for each cluster of the items, as active as the cluster is large or as it is meant to be."""
-    found, share = cluster_weights(energy, views, reference)
+    found, share = cluster_weights(energy, views, reference, guide)
     weights = {name: np.maximum(value, 0.0) for name, value in found.items()}
     without = np.all([value.max(axis=0) == 0 for value in weights.values()], axis=0)
     for value in weights.values():  # units that no cluster told anything have to begin somewhere
@@ -127,7 +131,7 @@ def _clustered(
 def initial_training(problem: Problem, data: Data, rng: np.random.Generator) -> Training:
     """Return a training at its start: parameters of the model, projected, and the head's own."""
     least_activity = 0.0 if problem.head is None else _LEAST_ACTIVITY
-    parameters = initial_parameters(problem.energy, data.views, problem.reference, rng, least_activity)
+    parameters = initial_parameters(problem.energy, data.views, problem.reference, rng, least_activity, problem.guide)
     project(problem.energy, parameters)
     if problem.head is not None:
         parameters |= problem.head.initial_parameters(problem.energy.hidden, rng)

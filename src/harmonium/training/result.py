@@ -15,6 +15,63 @@ from harmonium.objectives.problem import Problem
 from harmonium.tables import Table
 from harmonium.training.posterior.draws import Posterior
 from harmonium.training.state import Training
+from harmonium.training.topic_edits import ShownTopic, TopicEdits
+
+
+@dataclass(frozen=True, eq=False)
+class DataDescription:
+    """What a model remembers of the data that it is fitted to.
+
+    Attributes
+    ----------
+    feature_names : dict of str to list of str
+        Names of the features of each view.
+    meaning : TargetSpec, optional
+        What the targets stand for, if something is predicted.
+    missing : dict of str to float
+        Share of the cells of each view that the training data lack.
+    table : Table, optional
+        How a data frame becomes views, if the model is fitted on one.
+    edits : TopicEdits
+        Names of topics, and what was done to them by hand.
+    """
+
+    feature_names: dict[str, list[str]] = field(default_factory=dict)
+    meaning: TargetSpec | None = None
+    missing: dict[str, float] = field(default_factory=dict)
+    table: Table | None = None
+    edits: TopicEdits = field(default_factory=TopicEdits)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model as its training leaves it: no unit is removed yet, and coordinates are those of the training.
+
+    Attributes
+    ----------
+    problem : Problem
+        The model.
+    training : Training
+        Its training.
+    rng : numpy.random.Generator
+        The random stream as training leaves it.
+    baseline_nll, C, validation, shares
+        Those of the `FittedModel`.
+    n_grown : int, optional
+        Number of units that were added, if the layer grows.
+    lacks : str
+        What an interrupted model lacks, as the end of a sentence.
+    """
+
+    problem: Problem
+    training: Training
+    rng: np.random.Generator
+    baseline_nll: float = 0.0
+    C: float | None = None
+    validation: dict[str, list[float]] | None = None
+    shares: dict[str, float] = field(default_factory=dict)
+    n_grown: int | None = None
+    lacks: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +112,8 @@ class FittedModel:
         "curves" if there are any.
     remarks : tuple of str
         What the user should know about the fit.
+    edits : TopicEdits
+        What was done to the topics by hand; it changes what is shown, and no prediction.
 
     Examples
     --------
@@ -82,6 +141,7 @@ class FittedModel:
     table: Table | None = None
     shares: dict[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    edits: TopicEdits = field(default_factory=TopicEdits)
 
     @property
     def energy(self) -> Energy:
@@ -112,6 +172,11 @@ class FittedModel:
     def n_topics(self) -> int:
         """Number of hidden units that are topics to be read, which come first."""
         return self.energy.hidden.groups.topics.n_units_
+
+    @property
+    def topics(self) -> tuple[ShownTopic, ...]:
+        """Topics as they are shown: those units, edited by hand."""
+        return self.edits.shown(self.n_topics)
 
     @property
     def parameters(self) -> Parameters:

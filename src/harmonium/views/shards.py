@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -396,7 +397,7 @@ class Shards:
             A chunk for each shard; its number of rows is NaN where it is not known.
         """
         array, dask = require("dask.array", "A lazy result"), require("dask", "A lazy result")
-        call = dask.delayed(_of_block, pure=False)
+        call = dask.delayed(operator.call, pure=False)
         held = dask.delayed(function, traverse=False)
         chunks = [
             array.from_delayed(
@@ -526,10 +527,6 @@ def as_shards(X: Any) -> Shards | None:
         return X
     collections = list(X.values()) if isinstance(X, Mapping) else [X]
     return Shards.from_dask(X) if collections and all(map(is_dask, collections)) else None
-
-
-def _of_block(function: Callable[[Any], np.ndarray], block: Any) -> np.ndarray:
-    return function(block)
 
 
 def _n_rows(block: Any) -> int | None:

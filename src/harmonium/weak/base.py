@@ -135,9 +135,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         samples, candidates = read_samples(X, self.problem)
         n_samples = len(candidates.offsets) - 1
         classes, labels = read_labels(y, n_samples)
-        known = np.full(n_samples, -1)
-        if latent is not None:
-            known = read_candidates("latent", latent, candidates.offsets, may_be_unknown=True)
+        known = read_candidates("latent", latent, candidates.offsets, may_be_unknown=True)
         with compute(self.n_jobs):
             problem = build_problem(samples, candidates, self.problem, self._loss(), labels, classes, known)
             beginnings = [np.where(known >= 0, known, begin) for begin in self._beginnings(problem)]
@@ -193,8 +191,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
                 )
 
     def _loss(self) -> Loss:
-        given = as_part(Loss, self.loss)
-        return ZeroOneLoss() if given is None else given
+        return as_part(Loss, self.loss) or ZeroOneLoss()
 
     def _default_part(self, name: str) -> Part | None:
         return ZeroOneLoss() if name == "loss" else None
@@ -340,9 +337,7 @@ class WeakClassifier(ClassifierMixin, WithParts):
         """
         problem = self._read(X, y)
         selection = self._infer(problem)
-        truth = np.full(len(problem), -1)
-        if latent is not None:
-            truth = read_candidates("latent", latent, problem.offsets, may_be_unknown=True)
+        truth = read_candidates("latent", latent, problem.offsets, may_be_unknown=True)
         truth = np.where(truth >= 0, truth, selection.candidates)
         return 0.0 - float(problem.loss.between(truth, selection).mean())
 

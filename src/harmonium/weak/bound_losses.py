@@ -51,14 +51,10 @@ class BoundLoss(ABC):
     def pull(self, sample: int, posterior: np.ndarray) -> np.ndarray:
         """Return the derivative of a sample's diversity Σ P(h) P(h') Δ(y_i, h', y_i, h) by its P."""
 
-    def own(self, posterior: np.ndarray, expected: np.ndarray | None = None) -> np.ndarray:
-        """Return the expected loss of each candidate with the right label, a flat array."""
-        table = self.expected(posterior) if expected is None else expected
-        return table[np.arange(len(table)), np.repeat(self.labels, self._sizes)]
-
-    def diversity(self, posterior: np.ndarray, expected: np.ndarray | None = None) -> np.ndarray:
+    def diversity(self, posterior: np.ndarray) -> np.ndarray:
         """Return H_i(θ) of each sample: the expected loss between two candidates drawn from P."""
-        return np.add.reduceat(posterior * self.own(posterior, expected), self.offsets[:-1])
+        with_right_label = self.expected(posterior)[np.arange(len(posterior)), np.repeat(self.labels, self._sizes)]
+        return np.add.reduceat(posterior * with_right_label, self.offsets[:-1])
 
     def between(self, candidates: np.ndarray, selection: Selection) -> np.ndarray:
         """Return the loss of one prediction per sample for the given right candidates."""

@@ -101,6 +101,8 @@ def numbers_of(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
 def read_candidates(name: str, given: Any, offsets: np.ndarray, may_be_unknown: bool) -> np.ndarray:
     """Return candidates as numbers within their samples, -1 for unknown ones."""
     n_samples = len(offsets) - 1
+    if given is None and may_be_unknown:
+        return np.full(n_samples, -1)
     try:
         result = np.asarray(given)
     except ValueError:  # rows of different lengths, refused for their shape

@@ -47,6 +47,8 @@ ALIKE = {
     "frame": pd.DataFrame({"tags": LISTS}),
     "polars": pl.Series("tags", LISTS),
     "arrow": pa.chunked_array([pa.array(LISTS)]),
+    "list of lists": LISTS,
+    "list of sets": [set(row) for row in LISTS],
     "sets": pd.Series([set(row) for row in LISTS]),
     "written": pd.Series([str(row) for row in LISTS]),
 }
@@ -83,6 +85,7 @@ def test_texts_with_separators_are_tags(mark: str, make: Any) -> None:
         np.arange(60) % 3,
         TRUTH,
         pd.DataFrame(TRUTH),
+        [["a", "x"], ["b", "y"], ["a", "y"]],
     ],
 )
 def test_classes_and_indicators_stay_what_they_are(y: Any) -> None:
@@ -126,6 +129,17 @@ def test_a_model_of_tags_is_that_of_their_indicator_matrix(fitted: Any) -> None:
     assert model.score(frame, "tags") == by_matrix.score(inputs, TRUTH) == model.score(inputs, TRUTH)
     some = frame.assign(tags=[None, *LISTS[1:]])
     assert model.score(some, "tags") == by_matrix.score(inputs[1:], TRUTH[1:])
+
+
+def test_a_plain_list_of_lists_is_a_target_of_tags(fitted: Any) -> None:
+    model, frame = fitted
+    X = frame.drop(columns="tags")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HarmoniumWarning)
+        same = HarmoniumClassifier(**QUICK).fit(X, LISTS)
+    np.testing.assert_array_equal(same.predict(X), model.predict(X))
+    alone = [row for row, tags in enumerate(LISTS) if len(tags) == 1][:4]  # no longer ragged
+    assert model.score(X.iloc[alone], [LISTS[row] for row in alone]) == model.score(frame.iloc[alone], "tags")
 
 
 def test_tags_survive_files_and_go_on(fitted: Any, tmp_path: Path) -> None:

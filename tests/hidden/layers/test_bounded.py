@@ -23,8 +23,7 @@ from harmonium.exceptions import IncompatiblePartsError
 from harmonium.families import ReplicatedSoftmax
 from harmonium.hidden import BernoulliUnits, BinomialUnits
 from harmonium.objectives import MeanFieldCD
-from harmonium.training.clusters import bias_of_activity
-from harmonium.training.view_rows import totals_of_groups
+from harmonium.training.clusters import bias_of_activity, totals_of_groups
 
 
 def planted(n_items=600, n_topics=4, width=8, seed=0):

@@ -9,7 +9,7 @@ from sklearn.decomposition import FactorAnalysis
 from sklearn.decomposition._factor_analysis import _ortho_rotation
 
 from harmonium import Bernoulli, Gaussian, Harmonium, HarmoniumClassifier, Stochastic, load
-from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, bias_of, own_of, weights_of
+from harmonium.core.parameters import HEAD_BIAS, HEAD_WEIGHTS, HIDDEN_BIAS, bias_of, extra_of, weights_of
 from harmonium.datasets import load_cll
 from harmonium.energy import Energy
 from harmonium.estimators.input import known_views
@@ -105,7 +105,7 @@ def test_units_of_variance_1_are_gaussian_units() -> None:
     energies = [Energy({"x": make_family("Bernoulli")}, layer.bind(2)) for layer in (GaussianUnits(), FactorUnits())]
     plain = make_parameters(energies[0], 1)
     batch = random_batch(energies[0], plain, 10)
-    with_covariance = plain | {own_of("hidden", "covariance"): np.eye(2)}
+    with_covariance = plain | {extra_of("hidden", "covariance"): np.eye(2)}
     np.testing.assert_allclose(
         energies[1].free_energy(with_covariance, batch), energies[0].free_energy(plain, batch), atol=1e-12
     )
@@ -270,8 +270,8 @@ def test_views_that_are_missing_as_a_whole_are_inferred_exactly() -> None:
     parameters = make_parameters(energy, 5, scale=0.9)
     weights = np.concatenate([parameters[weights_of(name)] for name in "ab"])
     bias = np.concatenate([parameters[bias_of(name)] for name in "ab"])
-    log_variance = np.concatenate([parameters[own_of(name, "log_variance")] for name in "ab"])
-    covariance = parameters[own_of("hidden", "covariance")]
+    log_variance = np.concatenate([parameters[extra_of(name, "log_variance")] for name in "ab"])
+    covariance = parameters[extra_of("hidden", "covariance")]
     precision = np.diag(np.exp(-log_variance)) - weights @ covariance @ weights.T
     mean = np.linalg.solve(precision, bias + weights @ covariance @ parameters[HIDDEN_BIAS])
     batch = random_batch(energy, parameters, 6)
@@ -364,7 +364,7 @@ def _expected_tags(model: Harmonium, rows: dict[str, np.ndarray]) -> np.ndarray:
     batch = known_views(model, rows).batch(slice(None), {"numbers": model.families_["numbers"]})
     told = parameters[HIDDEN_BIAS] + batch.views["numbers"].statistic @ parameters[weights_of("numbers")]
     units = told[:, None, :] + states @ parameters[weights_of("tags")]
-    covariance = parameters[own_of("hidden", "covariance")]
+    covariance = parameters[extra_of("hidden", "covariance")]
     log_weight = states @ parameters[bias_of("tags")] + 0.5 * np.einsum("rsk,kl,rsl->rs", units, covariance, units)
     share = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     return (share / share.sum(axis=1, keepdims=True)) @ states

@@ -158,7 +158,7 @@ def test_a_head_is_trained_and_data_in_memory_are_cut_into_parts(alone):
 
 
 def test_a_fit_that_was_killed_goes_on_to_the_same_bits(alone, tmp_path, monkeypatch):
-    monkeypatch.setattr("harmonium.training.checkpoint.file._SECONDS", -1.0)
+    monkeypatch.setattr("harmonium.training.checkpoint._SECONDS", -1.0)
     local = Stochastic(max_iter=6, batch_size=10, learning_rate=0.02)
     whole = fitted(Distributed(local, n_replicas=2, n_steps=2))
     n_tasks = 60

@@ -11,8 +11,7 @@ import pytest
 from harmonium import BDWH, Langevin
 from harmonium.exceptions import ModelFileError
 from harmonium.inspection import posterior_draws
-from harmonium.training import Driver, Metropolis
-from harmonium.training.checkpoint import file as checkpoint
+from harmonium.training import Driver, Metropolis, checkpoint
 from tests.cases.posterior import QUICK, fitted, two_views
 
 

@@ -11,9 +11,8 @@ import pytest
 from harmonium import IBP, Gaussian, HarmoniumClassifier, Hinge
 from harmonium.energy import Energy
 from harmonium.training.growth.prune import Selected
-from harmonium.training.supervised.folds import held_out_folds
+from harmonium.training.supervised.choices import held_out_folds, hidden_means
 from harmonium.training.supervised.growing import needs_dimensions, with_dimensions
-from harmonium.training.supervised.refit_head import hidden_means
 from harmonium.views import Views
 from harmonium.views.data import Data
 from tests.cases.heads import labelled

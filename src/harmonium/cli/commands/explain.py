@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harmonium.cli.errors import one_line_errors
-from harmonium.cli.options import AsJson, ModelPath, PicturesPath
+from harmonium.cli.options import AsJson, EmbedFiles, ModelPath, PicturesPath, read_encoders
 
 
 def command(
@@ -22,10 +22,11 @@ def command(
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Topics and features shown.")] = 10,
     pictures: PicturesPath = None,
+    embed: EmbedFiles = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell which topics, and which words or columns, moved the prediction of a row, and by how much."""
     with one_line_errors():
         from harmonium.cli.explanation import print_explanation
 
-        print_explanation(model, data, row, output, n, pictures, as_json)
+        print_explanation(model, data, row, output, n, pictures, as_json, read_encoders(embed))

@@ -8,7 +8,7 @@ import typer
 
 from harmonium.cli.console import echo
 from harmonium.cli.errors import one_line_errors
-from harmonium.cli.options import ModelPath
+from harmonium.cli.options import EmbedFiles, ModelPath, read_encoders
 
 # requests a second of one client: more than a person makes, and less than keeps a laptop from its work
 _RATE = 100.0
@@ -20,6 +20,7 @@ def command(
     host: Annotated[
         str, typer.Option(help="Address to listen on. Others than this machine need the token that is shown.")
     ] = "127.0.0.1",
+    embed: EmbedFiles = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Serve a page with the map, topics, search and explanations of a model, until Ctrl-C."""
@@ -31,4 +32,5 @@ def command(
             if browser:
                 typer.launch(address)
 
-        run(model, settings_for(host, None, pages=True, rate=_RATE), host, port, ready=ready)
+        settings = settings_for(host, None, pages=True, rate=_RATE)
+        run(model, settings, host, port, ready=ready, encoders=read_encoders(embed))

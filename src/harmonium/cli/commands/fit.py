@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harmonium.cli.errors import one_line_errors
-from harmonium.cli.options import ROLE_OPTIONS, AsJson, Config, DataPath, read_roles
+from harmonium.cli.options import ROLE_OPTIONS, AsJson, Config, DataPath, read_encoders, read_roles
 
 _AGAIN = "the same command goes on where it was"
 
@@ -34,6 +34,10 @@ def command(
     sequence: Annotated[list[str] | None, _role("Columns of texts whose paragraphs count in order.")] = None,
     drop: Annotated[list[str] | None, _role("Columns to leave out.")] = None,
     role: Annotated[list[str] | None, _role("COLUMN=ROLE, for any role.")] = None,
+    embed: Annotated[
+        list[str] | None,
+        _role("ONNX file of an encoder, its tokenizer.json beside it, for all columns of texts; or COLUMN=FILE."),
+    ] = None,
     others: Annotated[
         str | None,
         typer.Option(
@@ -81,4 +85,6 @@ def command(
         options = locals()
         roles = read_roles({name: options[name] for name in ROLE_OPTIONS}, role)
         kinds = (data, output, target, task, roles, others, pictures)
-        run_fit(FitOptions(*kinds, model, topics, epochs, holdout, refit, seed, stream, resamples), as_json, quiet)
+        encoders = read_encoders(embed)
+        fit = FitOptions(*kinds, model, topics, epochs, holdout, refit, seed, stream, resamples, encoders)
+        run_fit(fit, as_json, quiet)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from harmonium.cli.errors import one_line_errors
-from harmonium.cli.options import AsJson, ModelPath
+from harmonium.cli.options import AsJson, EmbedFiles, ModelPath, read_encoders
 
 
 def command(
@@ -19,6 +19,7 @@ def command(
     like: Annotated[int | None, typer.Option(min=0, help="Number of an item, to find others like it.")] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Number of items.")] = 10,
     columns: Annotated[str | None, typer.Option(help="Columns to show, separated by commas.")] = None,
+    embed: EmbedFiles = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the items that go best with some words, with values of columns, or with another item."""
@@ -27,4 +28,5 @@ def command(
         from harmonium.cli.item_search import search_items
         from harmonium.model_folder import ModelFolder
 
-        put_items(search_items(ModelFolder.open(model), words, where or [], like, n, columns), as_json)
+        folder = ModelFolder.open(model, read_encoders(embed))
+        put_items(search_items(folder, words, where or [], like, n, columns), as_json)

@@ -8,7 +8,7 @@ import typer
 
 from harmonium.cli.console import echo
 from harmonium.cli.errors import OptionError, one_line_errors
-from harmonium.cli.options import ModelPath
+from harmonium.cli.options import EmbedFiles, ModelPath, read_encoders
 
 
 def command(
@@ -18,6 +18,7 @@ def command(
         str, typer.Option(help="Address to listen on. Others than this machine need a token.")
     ] = "127.0.0.1",
     workers: Annotated[int, typer.Option(min=1, max=256, help="Number of processes, each with its own model.")] = 1,
+    embed: EmbedFiles = None,
     token: Annotated[
         str | None,
         typer.Option(
@@ -41,4 +42,4 @@ def command(
             echo(f"Serving {model} at {address}")
 
         settings = settings_for(host, token, pages=False, rate=rate, open_to_all=open_to_all)
-        run(model, settings, host, port, workers, ready)
+        run(model, settings, host, port, workers, ready, read_encoders(embed))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from harmonium.cli.errors import one_line_errors
-from harmonium.cli.options import AsJson, DataPath, ModelPath, OutputPath, PicturesPath
+from harmonium.cli.options import AsJson, DataPath, EmbedFiles, ModelPath, OutputPath, PicturesPath, read_encoders
 from harmonium.estimators.input import known_views
 
 
@@ -19,6 +19,7 @@ def command(
     with_map: Annotated[
         bool, typer.Option("--map", help="Add the places of the rows on the map of the items: map_x and map_y.")
     ] = False,
+    embed: EmbedFiles = None,
     as_json: AsJson = False,
 ) -> None:
     """Write how much each row has of each topic: its latent coordinates."""
@@ -27,11 +28,12 @@ def command(
 
         from harmonium.cli.console import put_frames
         from harmonium.cli.data_blocks import answer_blocks, new_blocks
+        from harmonium.loading import load
         from harmonium.model_folder import ModelFolder
-        from harmonium.persist import load_model
 
-        folder = ModelFolder.open(model) if with_map else None
-        fitted = load_model(model) if folder is None else folder.model
+        encoders = read_encoders(embed)
+        folder = ModelFolder.open(model, encoders) if with_map else None
+        fitted = load(model, encoders) if folder is None else folder.model
 
         def topics(rows: Any) -> pd.DataFrame:
             views = known_views(fitted, rows)

@@ -157,7 +157,7 @@ def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     if weight.shape not in ((), (n_rows,)):
         raise ValueError(
             f"sample_weight must have one dimension and as many numbers as y has rows, {n_rows}; got shape "
-            f"{weight.shape}; pass one weight per row."
+            f"{weight.shape}; pass one weight per row, or HarmoniumMultiOutput a weight for each target."
         )
     weight = np.broadcast_to(weight, n_rows).copy()
     wrong = ~(np.isfinite(weight) & (weight >= 0))

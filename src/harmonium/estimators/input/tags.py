@@ -82,8 +82,9 @@ def read_tags(y: Any, known: Sequence[str] | None = None, separator: str | None 
     Parameters
     ----------
     y : object
-        Targets. One column of lists is tags; one of texts is if `Tags` would read it so, and different texts are more
-        than tags. Categoricals are classes.
+        Targets. One column of lists is tags, and so is a list of lists of texts, unless all have the same length and
+        are rows of a matrix; one column of texts is if `Tags` would read it so, and different texts are more than tags.
+        Categoricals are classes.
     known : sequence of str, optional
         The only tags there are. Default: those that are in enough rows; a notice tells of others.
     separator : str, optional
@@ -102,7 +103,7 @@ def read_tags(y: Any, known: Sequence[str] | None = None, separator: str | None 
     >>> read_tags(pd.Series(["drama", "war"])) is None
     True
     """
-    column = _column(y)
+    column = _column(y, are_tags=separator is not None)
     if column is None or not (_are_tags(column) if separator is None else column.kind in ("text", "list", "nothing")):
         return None
     mark = separator
@@ -143,9 +144,9 @@ def indicator_of_tags(y: Any, meaning: TargetSpec) -> Any:
     return y if found is None else np.where(found.present[:, None], found.codes, np.nan)
 
 
-def _column(y: Any) -> Column | None:
-    """Return y as a column; None if it has several, or numbers."""
-    if isinstance(y, list | tuple) and any(isinstance(value, str) for value in y):
+def _column(y: Any, are_tags: bool) -> Column | None:
+    """Return y as a column; None if it has several, or numbers. Lists of texts are one column if they ``are_tags``."""
+    if isinstance(y, list | tuple) and (any(isinstance(value, str) for value in y) or _are_lists(y, are_tags)):
         y = pd.Series(list(y), dtype=object)
     if isinstance(y, np.ndarray):
         if y.ndim != 1 or y.dtype.kind not in "OU":
@@ -160,6 +161,15 @@ def _column(y: Any) -> Column | None:
     if not isinstance(data, nw.Series) or data.dtype.is_numeric() or data.dtype == nw.Boolean:
         return None
     return Column("" if data.name is None else str(data.name), data)
+
+
+def _are_lists(y: Sequence[Any], of_any_length: bool) -> bool:
+    """Tell whether y holds a list of texts for each row; as many in every row are a matrix, unless it is known."""
+    known = [value for value in y if value is not None]
+    if not known or not all(isinstance(value, list | tuple | set) for value in known):
+        return False
+    are_ragged = len({len(value) for value in known}) > 1
+    return (are_ragged or of_any_length) and all(isinstance(tag, str) for value in known for tag in value)
 
 
 def _are_tags(column: Column) -> bool:

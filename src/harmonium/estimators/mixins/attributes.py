@@ -11,6 +11,7 @@ from harmonium.core.parameters import weights_of
 from harmonium.core.validation import check_fitted
 from harmonium.families import Family
 from harmonium.queries import topics
+from harmonium.queries.latent import shown_names
 from harmonium.tables.overview import Overview
 from harmonium.training import FittedModel
 
@@ -55,8 +56,8 @@ class Attributes:
 
     @property
     def n_topics_(self) -> int:
-        """Number of hidden units that are topics to be read; they come before all others."""
-        return self._model.n_topics
+        """Number of topics to be read; they come before all other units."""
+        return len(self._model.topics)
 
     @property
     def n_components_(self) -> int:
@@ -86,7 +87,7 @@ class Attributes:
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components_
+        return len(shown_names(self._model))
 
     def topics(
         self,
@@ -122,7 +123,7 @@ class Attributes:
         -------
         DataFrame
             A row for each topic, the feature that says most first; or, if n is None, a row for each feature and a
-            column for each topic.
+            column for each topic. Topics go by their numbers, or by the names that they were given.
 
         Notes
         -----

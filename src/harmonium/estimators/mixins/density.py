@@ -47,8 +47,9 @@ class Density:
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean pseudo-log-likelihood of the rows.
 
-        It can be compared between models. One random site of each row and view is asked about. Sums over all values of
-        a count or a real number are exact to rounding, or to 1e-8 where a value lies far from all others.
+        It is in the units of the data, so models of the same data can be compared, whatever their families. One random
+        site of each row and view is asked about. Sums over all values of a count or a real number are exact to
+        rounding, or to 1e-8 where a value lies far from all others.
 
         Parameters
         ----------

@@ -48,6 +48,11 @@ class Encoding:
                 "output='directions' leaves that out; set output='mean'."
             )
         model = self.fitted_
+        if any(edit.verb != "rename" for edit in model.edits.operations):
+            raise ValueError(
+                "inverse_transform needs all hidden units as they were learned; topics of this model were edited; take "
+                "edit_topics(model, TopicEdits()), or fitted_ itself."
+            )
         given = check_array(X, dtype=np.float32)
         if given.shape[1] != model.n_units:
             raise ValueError(

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from harmonium.core.validation import check_whole
 from harmonium.features.images.reading import colour_image, scikit_image
 
-__all__ = ["colour_histogram", "colour_names", "hsv_histogram", "hsv_names"]
-
 
 def colour_histogram(image: ArrayLike, n_levels: int = 4) -> NDArray[np.float32]:
     """Return the share of the pixels of an image that has each colour.

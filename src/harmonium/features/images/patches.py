@@ -12,8 +12,6 @@ from scipy import ndimage
 from harmonium.features.images.points import DEFAULT_SCALES, InterestPoints, interest_points
 from harmonium.features.images.reading import grey_image
 
-__all__ = ["PATCH_SIDE", "PatchSet", "cut_patches", "interest_patches"]
-
 PATCH_SIDE = 13
 # A patch spans three standard deviations of the point's window on each side of the point.
 _PATCH_RADIUS = 3.0

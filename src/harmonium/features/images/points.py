@@ -18,8 +18,6 @@ from scipy import ndimage
 
 from harmonium.features.images.reading import scikit_image
 
-__all__ = ["DEFAULT_SCALES", "DETECTORS", "InterestPoints", "interest_points"]
-
 # With patches of six scales a side the finest scale gives patches of about 13 x 13 pixels: no detail is invented.
 DEFAULT_SCALES: tuple[float, ...] = (2.0, 2.8, 4.0, 5.6, 8.0)
 

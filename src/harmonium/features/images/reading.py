@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from harmonium.core.extras import require
 
-__all__ = ["colour_image", "decoded_image", "grey_image"]
-
 # Pictures of more pixels are refused, as a small file may claim to be a huge picture: a convention.
 _MOST_PIXELS = 50_000_000
 

@@ -15,8 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from harmonium.features.images.colours import colour_histogram, colour_names
 from harmonium.features.images.words import VisualWords
 
-__all__ = ["ImageViews"]
-
 
 class ImageViews(TransformerMixin, BaseEstimator):
     """Turn images into two views: shares of colours and counts of visual words.

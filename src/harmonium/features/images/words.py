@@ -20,8 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from harmonium.features.images.patches import PATCH_SIDE, interest_patches
 
-__all__ = ["VisualWords"]
-
 
 class VisualWords(TransformerMixin, BaseEstimator):
     """Count the visual words of images, clusters of patches at points of interest.

@@ -119,6 +119,11 @@ class Outputs:
         """Return factor and shift that bring scores to the units of the targets."""
         return 1.0, 0.0
 
+    @property
+    def log_offset(self) -> np.ndarray | None:
+        """The c of outputs whose units are log(y + c), NaN for others; None if there are none."""
+        return None
+
     def accepts(self, factors: np.ndarray) -> bool:
         """Return whether `calibrate` could have found such factors."""
         return factors.shape in ((0,), (self.n_factors,)) and bool(np.isfinite(factors).all())
@@ -334,6 +339,11 @@ class NumberOutputs(Outputs):
     def units(self) -> tuple[float | np.ndarray, float | np.ndarray]:
         """Return scale and location of the targets, or of their logarithms."""
         return self.scale, self.location
+
+    @property
+    def log_offset(self) -> np.ndarray | None:
+        """The c of outputs that are learned as log(y + c), NaN for others; None if there are none."""
+        return None if self.logs is None else np.where(self.logs.is_log, self.logs.offset, np.nan)
 
     def intervals(self, scores: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of the intervals of a probability, in the units of y.

@@ -8,8 +8,7 @@ import numpy as np
 
 from harmonium.core.validation import Choice, Number
 from harmonium.hidden.base import HiddenLayer
-from harmonium.hidden.selection.activity import ActivityRule
-from harmonium.hidden.selection.rule import SelectionRule
+from harmonium.hidden.selection.rule import ActivityRule, SelectionRule
 
 
 class BoundedUnits(HiddenLayer):

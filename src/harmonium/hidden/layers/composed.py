@@ -15,7 +15,7 @@ from harmonium.core.support import Support
 from harmonium.hidden.base import HiddenLayer
 from harmonium.hidden.groups import Groups
 from harmonium.hidden.layers.bernoulli import BernoulliUnits
-from harmonium.hidden.selection.groups import RuleOfGroups
+from harmonium.hidden.selection.rule import RuleOfGroups
 
 # Topics that an average item has: a convention. NPMI of ten topics of hotel reviews with 0.3 and 1.5: 0.22 and 0.25.
 _TOPICS_OF_AN_ITEM = 1.5

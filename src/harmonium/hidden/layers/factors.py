@@ -12,7 +12,7 @@ import numpy as np
 from harmonium.core.support import Support
 from harmonium.core.validation import Choice
 from harmonium.hidden.base import HiddenLayer
-from harmonium.hidden.coordinates import ROTATIONS, Coordinates
+from harmonium.hidden.groups import ROTATIONS, Coordinates
 
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 

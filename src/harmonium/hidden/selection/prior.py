@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from harmonium.core.parameters import Parameters
 from harmonium.hidden.selection import sticks
-from harmonium.hidden.selection.born_units import BornUnits
 from harmonium.hidden.selection.rule import SelectionRule
-from harmonium.hidden.selection.selection import Selection, SelectionContext
+from harmonium.hidden.selection.selection import Selection, SelectionContext, Use
 from harmonium.hidden.selection.useful_units import UsefulUnits
 
 if TYPE_CHECKING:
@@ -245,3 +245,27 @@ class IndianBuffetPrior(BetaBernoulliPrior):
 
     def _bound(self, beta: np.ndarray, counts: np.ndarray, n_items: float, alpha: float) -> float:
         return sticks.stick_bound(beta, counts, n_items, alpha)
+
+
+class BornUnits(UsefulUnits):
+    """Selection of the units of a `SpikeSlab` layer whose births were justified, so that nothing is charged for them.
+
+    Units that became the same for all items are removed, and those that agree become one.
+    """
+
+    def begin(self, parameters: Parameters) -> None:
+        """Leave the prior as it was at birth."""
+
+    def charge(
+        self, gradient: Parameters, parameters: Parameters, n_rows: int, last: bool = False, at_once: bool = False
+    ) -> float:
+        """Charge nothing."""
+        return 0.0
+
+    def evidence(self, parameters: Parameters) -> np.ndarray:
+        """Return the evidence of each unit, which counts as found whatever it is."""
+        return np.maximum(super().evidence(parameters), 1.0)
+
+    def found(self, parameters: Parameters, use: Use) -> np.ndarray:
+        """Return which units differ from item to item."""
+        return ~self._layer.groups.idle(use.deviation)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN, Parameters, copy_parameters, couplings, own_of, units_of
+from harmonium.core.parameters import HEAD_WEIGHTS, HIDDEN, Parameters, copy_parameters, couplings, extra_of, units_of
 from harmonium.hidden.selection.evidence import Evidence
 from harmonium.hidden.selection.merging import merge_units
 from harmonium.hidden.selection.selection import Pruned, Selection, SelectionContext, Use
@@ -39,7 +39,7 @@ class UsefulUnits(Selection):
 
     def begin(self, parameters: Parameters) -> None:
         """Put all units into the queue."""
-        log_odds = parameters[own_of(HIDDEN, "log_odds")]
+        log_odds = parameters[extra_of(HIDDEN, "log_odds")]
         log_odds[:] = self._prior.waiting_log_odds(len(log_odds), self._has_head)
 
     def charge(
@@ -62,10 +62,10 @@ class UsefulUnits(Selection):
         evidence = self.evidence(parameters)
         extra = self._prior.updated(self._extra(parameters), use, self._n_items, evidence, share, self._has_head)
         for name, value in extra.items():
-            parameters[own_of(HIDDEN, name)][:] = value
+            parameters[extra_of(HIDDEN, name)][:] = value
 
     def _extra(self, parameters: Parameters) -> dict[str, np.ndarray]:
-        return {name: parameters[own_of(HIDDEN, name)] for name in self._prior.parameter_names}
+        return {name: parameters[extra_of(HIDDEN, name)] for name in self._prior.parameter_names}
 
     def read(self, parameters: Parameters, presence: Callable[[Parameters], np.ndarray]) -> dict[str, float]:
         """Return how many units stand out, and the bound on the prior terms in nats per item."""
@@ -80,7 +80,7 @@ class UsefulUnits(Selection):
         evidence, found = self.evidence(parameters), self.found(parameters, use)
         kept = found if found.any() else np.arange(len(found)) == int(np.argmax(evidence))
         if self._layer.kind == "binary":
-            log_odds = parameters[own_of(HIDDEN, "log_odds")]
+            log_odds = parameters[extra_of(HIDDEN, "log_odds")]
             # a unit cannot be turned over where rows weigh differently, so its opposite stays beside it
             agreement = np.maximum(use.correlation, 0) if self._is_length_normalized else use.correlation
             parameters, kept = merge_units(parameters, log_odds, kept, agreement, evidence)
@@ -113,7 +113,7 @@ class UsefulUnits(Selection):
         for weights, bias in couplings(result):
             bias += average @ weights[~kept]
         result = units_of(result, kept)
-        log_odds, beta = own_of(HIDDEN, "log_odds"), own_of(HIDDEN, "beta")
+        log_odds, beta = extra_of(HIDDEN, "log_odds"), extra_of(HIDDEN, "beta")
         result[log_odds] = result[log_odds][kept]
         result[beta] = result[beta][: int(kept.sum())]  # in order of rank, and units that stand out rank first
         return result

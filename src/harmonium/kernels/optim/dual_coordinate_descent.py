@@ -151,31 +151,46 @@ def solve_epsilon_insensitive(
 
     Targets that are NaN are not used.
     """
-    x = _with_constant(features)
     boxes = np.where(np.isnan(targets), 0.0, _boxes(weight, ridge)[:, None])
-    known = np.nan_to_num(targets)
+    return _solve_in_bounds(features, np.nan_to_num(targets), (-boxes, boxes), epsilon, dual, tolerance)
+
+
+def _solve_in_bounds(
+    features: np.ndarray,
+    targets: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
+    epsilon: float,
+    dual: np.ndarray | None,
+    tolerance: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights and dual of the loss  max over b within bounds of  b (target - score) - epsilon |b|."""
+    x, (lower, upper) = _with_constant(features), bounds
     beta = np.zeros(targets.shape) if dual is None else dual
     weights = np.ascontiguousarray(x.T @ beta)
     norms = np.einsum("ij,ij->i", x, x)
 
+    def total_loss(residuals: np.ndarray) -> float:
+        at_bounds = np.maximum(upper * (residuals - epsilon), lower * (residuals + epsilon))
+        return float(np.maximum(at_bounds, 0).sum())
+
     def objectives() -> tuple[float, float]:
         quadratic = 0.5 * float(np.square(weights).sum())
-        losses = np.maximum(np.abs(known - x @ weights) - epsilon, 0)
-        return quadratic + float((boxes * losses).sum()), -quadratic + float((known * beta - epsilon * abs(beta)).sum())
+        dual_loss = float((targets * beta - epsilon * abs(beta)).sum())
+        return quadratic + total_loss(targets - x @ weights), -quadratic + dual_loss
 
     def one_pass(order: np.ndarray) -> None:
-        _pass_epsilon_insensitive(x, known, boxes, epsilon, norms, order, beta, weights)
+        _pass_in_bounds(x, targets, lower, upper, epsilon, norms, order, beta, weights)
 
-    null_objective = float((boxes * np.maximum(np.abs(known) - epsilon, 0)).sum())
-    _descend(one_pass, objectives, len(x), weights.size, null_objective, tolerance)
+    _descend(one_pass, objectives, len(x), weights.size, total_loss(targets), tolerance)
     return weights, beta
 
 
 @jit()
-def _pass_epsilon_insensitive(
+def _pass_in_bounds(
     x: np.ndarray,
     targets: np.ndarray,
-    boxes: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
     epsilon: float,
     norms: np.ndarray,
     order: np.ndarray,
@@ -185,15 +200,16 @@ def _pass_epsilon_insensitive(
     n_features, n_outputs = weights.shape
     for i in order:
         for m in range(n_outputs):
-            if boxes[i, m] == 0:
+            if lower[i, m] == upper[i, m]:
                 continue
             score = 0.0
             for j in range(n_features):
                 score += weights[j, m] * x[i, j]
-            # the minimiser of norm/2 (b - start)² + epsilon |b|, kept in the box
-            start = beta[i, m] - (score - targets[i, m]) / norms[i]
-            value = np.sign(start) * max(abs(start) - epsilon / norms[i], 0.0)
-            value = min(max(value, -boxes[i, m]), boxes[i, m])
+            # the minimiser over b of a parabola of this norm + epsilon |b|, kept within its bounds
+            value = beta[i, m] - (score - targets[i, m]) / norms[i]
+            if epsilon > 0:
+                value = np.sign(value) * max(abs(value) - epsilon / norms[i], 0.0)
+            value = min(max(value, lower[i, m]), upper[i, m])
             change = value - beta[i, m]
             if change != 0:
                 beta[i, m] = value
@@ -213,48 +229,10 @@ def solve_binary_hinge(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return weights (features + 1, labels), the bias in the last row, and the dual (rows, labels).
 
-    Labels that are NaN are not used.
+    Labels that are NaN are not used. The hinge is the loss without epsilon of the targets ±1 whose dual has one sign,
+    that of the target.
     """
-    x = _with_constant(features)
     signs = np.where(labels > 0, 1.0, -1.0)
     boxes = np.where(labels > 0, positive_weight, 1.0) * _boxes(weight, ridge)[:, None]
-    boxes = np.where(np.isnan(labels), 0.0, boxes)
-    alpha = np.zeros(labels.shape) if dual is None else dual
-    weights = np.ascontiguousarray(x.T @ (alpha * signs))
-    norms = np.einsum("ij,ij->i", x, x)
-
-    def objectives() -> tuple[float, float]:
-        quadratic = 0.5 * float(np.square(weights).sum())
-        losses = np.maximum(1 - signs * (x @ weights), 0)
-        return quadratic + float((boxes * losses).sum()), -quadratic + float(alpha.sum())
-
-    def one_pass(order: np.ndarray) -> None:
-        _pass_binary_hinge(x, signs, boxes, norms, order, alpha, weights)
-
-    _descend(one_pass, objectives, len(x), weights.size, float(boxes.sum()), tolerance)
-    return weights, alpha
-
-
-@jit()
-def _pass_binary_hinge(
-    x: np.ndarray,
-    signs: np.ndarray,
-    boxes: np.ndarray,
-    norms: np.ndarray,
-    order: np.ndarray,
-    alpha: np.ndarray,
-    weights: np.ndarray,
-) -> None:
-    n_features, n_labels = weights.shape
-    for i in order:
-        for m in range(n_labels):
-            score = 0.0
-            for j in range(n_features):
-                score += weights[j, m] * x[i, j]
-            value = alpha[i, m] - (signs[i, m] * score - 1.0) / norms[i]
-            value = min(max(value, 0.0), boxes[i, m])
-            change = value - alpha[i, m]
-            if change != 0:
-                alpha[i, m] = value
-                for j in range(n_features):
-                    weights[j, m] += change * signs[i, m] * x[i, j]
+    ends = signs * np.where(np.isnan(labels), 0.0, boxes)
+    return _solve_in_bounds(features, signs, (np.minimum(ends, 0), np.maximum(ends, 0)), 0.0, dual, tolerance)

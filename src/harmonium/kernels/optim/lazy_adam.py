@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harmonium.kernels.optim.updates import BLOCK, SMALLEST_FIRST, SMALLEST_SECOND, as_float32
-from harmonium.kernels.runtime.interrupts import uninterrupted
+from harmonium.kernels.optim.updates import SMALLEST_FIRST, SMALLEST_SECOND, AdamStep, in_blocks
 from harmonium.kernels.runtime.jit import jit
-from harmonium.kernels.runtime.threads import block_bounds, block_count, run_blocks
 
 #: by the step at which rows were last up to date: ``keep``, ``move``, and what is left of both moments
 ByStep = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -147,42 +145,16 @@ def lazy_adam_update(
     moments: Moments,
     active_rows: np.ndarray,
     table: np.ndarray,
-    scale: float,
-    step: float,
-    betas: tuple[float, float],
-    epsilon: float,
-    decay: float,
+    step: AdamStep,
 ) -> None:
     """Take a step of Adam in the active rows, after they have caught up with all steps before it.
 
-    The gradient of the others has to be zero, and ``table`` to be as it was before the step. The other arguments are
-    those of `adam_update`.
+    The gradient of the others has to be zero, and ``table`` to be as it was before the step.
     """
-    n_blocks = block_count(value.size, BLOCK)
-    by_step = _by_step(table, betas)
-    constants = as_float32(scale, step, *betas, epsilon, decay)
-    if n_blocks == 1:  # a kernel is not cut short anyway
-        _update_rows(value, gradient, *moments, active_rows, by_step, *constants)
-        return
-
-    def task(block: int) -> None:
-        part = slice(*block_bounds(len(value), n_blocks, block))
-        first, second, last_step = (array[part] for array in moments)
-        _update_rows(value[part], gradient[part], first, second, last_step, active_rows[part], by_step, *constants)
-
-    with uninterrupted:
-        run_blocks(task, n_blocks)
+    arrays = value, gradient, *moments, active_rows
+    in_blocks(_update_rows, arrays, _by_step(table, step.betas), *step.as_float32())
 
 
 def flush(value: np.ndarray, moments: Moments, table: np.ndarray, betas: tuple[float, float], epsilon: float) -> None:
     """Let all rows catch up; the table goes on from `initial_table`."""
-    n_blocks = block_count(value.size, BLOCK)
-    by_step = _by_step(table, betas)
-
-    def task(block: int) -> None:
-        part = slice(*block_bounds(len(value), n_blocks, block))
-        first, second, last_step = (array[part] for array in moments)
-        _flush_rows(value[part], first, second, last_step, by_step, np.float32(epsilon))
-
-    with uninterrupted:
-        run_blocks(task, n_blocks)
+    in_blocks(_flush_rows, (value, *moments), _by_step(table, betas), np.float32(epsilon))

@@ -6,6 +6,10 @@ not leave an array half updated.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from harmonium.kernels.runtime.interrupts import uninterrupted
@@ -110,83 +114,68 @@ def _ema(average: np.ndarray, value: np.ndarray, weight: np.float32) -> None:
         average[i] += weight * (value[i] - average[i])
 
 
+class AdamStep(NamedTuple):
+    """Numbers of a step of Adam with decoupled decay.
+
+    ``scale`` multiplies the gradient, and ``step`` already includes the bias correction.
+    """
+
+    scale: float
+    step: float
+    betas: tuple[float, float]
+    epsilon: float
+    decay: float
+
+    def as_float32(self) -> tuple[np.float32, ...]:
+        """Return them one after the other, as kernels take them."""
+        return as_float32(self.scale, self.step, *self.betas, self.epsilon, self.decay)
+
+
 def as_float32(*numbers: float) -> tuple[np.float32, ...]:
     """Return numbers in the precision that kernels compute in."""
     return tuple(map(np.float32, numbers))
 
 
-def ema_update(average: np.ndarray, value: np.ndarray, weight: float) -> None:
-    """Compute average += weight · (value - average), an exponential moving average."""
-    a, v = average.reshape(-1), value.reshape(-1)
-    n_blocks = block_count(len(a), BLOCK)
-    if n_blocks == 1:
-        _ema(a, v, np.float32(weight))
+def in_blocks(kernel: Callable[..., None], arrays: Sequence[np.ndarray], *constants: Any) -> None:
+    """Call a kernel on blocks of rows of some arrays, which Ctrl-C leaves all done or none."""
+    n_blocks = block_count(arrays[0].size, BLOCK)
+    if n_blocks == 1:  # biases and the like: a kernel is not cut short anyway
+        kernel(*arrays, *constants)
         return
 
     def task(block: int) -> None:
-        part = slice(*block_bounds(len(a), n_blocks, block))
-        _ema(a[part], v[part], np.float32(weight))
+        part = slice(*block_bounds(len(arrays[0]), n_blocks, block))
+        kernel(*[array[part] for array in arrays], *constants)
 
-    run_blocks(task, n_blocks)
+    update_wrapper(task, kernel, (), ())  # each kernel finds out by itself whether threads pay
+    with uninterrupted:
+        run_blocks(task, n_blocks)
+
+
+def _flat(*arrays: np.ndarray) -> list[np.ndarray]:
+    return [array.reshape(-1) for array in arrays]
+
+
+def ema_update(average: np.ndarray, value: np.ndarray, weight: float) -> None:
+    """Compute average += weight · (value - average), an exponential moving average."""
+    in_blocks(_ema, _flat(average, value), np.float32(weight))
 
 
 def sgd_update(value: np.ndarray, gradient: np.ndarray, step: float, decay: float) -> None:
     """Compute value -= step · gradient + decay · value."""
-    v, g = value.reshape(-1), gradient.reshape(-1)
-    n_blocks = block_count(len(v), BLOCK)
-
-    def task(block: int) -> None:
-        part = slice(*block_bounds(len(v), n_blocks, block))
-        _sgd(v[part], g[part], np.float32(step), np.float32(decay))
-
-    with uninterrupted:
-        run_blocks(task, n_blocks)
+    in_blocks(_sgd, _flat(value, gradient), *as_float32(step, decay))
 
 
 def momentum_update(
     value: np.ndarray, gradient: np.ndarray, velocity: np.ndarray, step: float, momentum: float, decay: float
 ) -> None:
     """Compute velocity = momentum · velocity - step · gradient, then value += velocity - decay · value."""
-    v, g, s = value.reshape(-1), gradient.reshape(-1), velocity.reshape(-1)
-    n_blocks = block_count(len(v), BLOCK)
-    constants = as_float32(step, momentum, decay)
-
-    def task(block: int) -> None:
-        part = slice(*block_bounds(len(v), n_blocks, block))
-        _momentum(v[part], g[part], s[part], *constants)
-
-    with uninterrupted:
-        run_blocks(task, n_blocks)
+    in_blocks(_momentum, _flat(value, gradient, velocity), *as_float32(step, momentum, decay))
 
 
-def adam_update(
-    value: np.ndarray,
-    gradient: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    scale: float,
-    step: float,
-    betas: tuple[float, float],
-    epsilon: float,
-    decay: float,
-) -> None:
-    """Take a step of Adam with decoupled decay.
-
-    ``scale`` multiplies the gradient, and ``step`` already includes the bias correction.
-    """
-    n_blocks = block_count(value.size, BLOCK)
-    constants = as_float32(scale, step, *betas, epsilon, decay)
-    v, g, m1, m2 = value.reshape(-1), gradient.reshape(-1), first.reshape(-1), second.reshape(-1)
-    if n_blocks == 1:  # biases and the like: a kernel is not cut short anyway
-        _adam(v, g, m1, m2, *constants)
-        return
-
-    def task(block: int) -> None:
-        part = slice(*block_bounds(len(v), n_blocks, block))
-        _adam(v[part], g[part], m1[part], m2[part], *constants)
-
-    with uninterrupted:
-        run_blocks(task, n_blocks)
+def adam_update(value: np.ndarray, gradient: np.ndarray, first: np.ndarray, second: np.ndarray, step: AdamStep) -> None:
+    """Take a step of Adam."""
+    in_blocks(_adam, _flat(value, gradient, first, second), *step.as_float32())
 
 
 def shared_adam_update(
@@ -194,11 +183,7 @@ def shared_adam_update(
     gradient: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    scale: float,
-    step: float,
-    betas: tuple[float, float],
-    epsilon: float,
-    decay: float,
+    step: AdamStep,
     axis: int,
     centre: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> None:
@@ -207,23 +192,15 @@ def shared_adam_update(
     The outer product of the two arrays of ``centre`` is subtracted from the gradient first, in the same pass. Arrays
     with units along the first axis are small (weights of a head, a bias) and are copied to have units last.
     """
-    constants = as_float32(scale, step, *betas, epsilon, decay)
+    constants, m2 = step.as_float32(), second.reshape(-1)
     if axis == 0:
         v, g, m1 = (np.ascontiguousarray(np.atleast_2d(array.T)) for array in (value, gradient, first))
         mean, by_bias = np.zeros(len(v), np.float32), np.zeros(v.shape[1], np.float32)
-        _shared_adam(v, g, m1, second.reshape(-1), mean, by_bias, *constants)
+        _shared_adam(v, g, m1, m2, mean, by_bias, *constants)
         for array, copy in ((value, v), (gradient, g), (first, m1)):
             array[...] = copy.T.reshape(array.shape)
         return
-    m2 = second.reshape(-1)
     if centre is None:
         centre = np.zeros(len(value), np.float32), np.zeros(value.shape[1], np.float32)
     mean, by_bias = centre
-    n_blocks = block_count(value.size, BLOCK)
-
-    def task(block: int) -> None:
-        part = slice(*block_bounds(len(value), n_blocks, block))
-        _shared_adam(value[part], gradient[part], first[part], m2[part], mean[part], by_bias, *constants)
-
-    with uninterrupted:
-        run_blocks(task, n_blocks)
+    in_blocks(_shared_adam, (value, gradient, first, m2, mean), by_bias, *constants)

@@ -8,6 +8,7 @@ Results do not depend on the choice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import unwrap
 from types import CodeType
 
 # All of these are conventions. Jobs in a row for which a way is tried, as jobs of one kind may differ in turn (a large
@@ -52,7 +53,7 @@ _by_kind: dict[tuple[CodeType | type, int], AdaptiveThreading] = {}
 
 def timings_of(task: Callable[[int], None], n_blocks: int) -> AdaptiveThreading:
     """Return the averages of jobs of this kind: of the same code and the same number of blocks."""
-    kind = (getattr(getattr(task, "__wrapped__", task), "__code__", type(task)), n_blocks)
+    kind = (getattr(unwrap(task), "__code__", type(task)), n_blocks)
     averages = _by_kind.get(kind)
     if averages is None:
         averages = _by_kind[kind] = AdaptiveThreading()

@@ -5,8 +5,10 @@ taken by whichever thread is there; when none is left, the job is closed, and wo
 
 The phases of a batch follow each other within a fraction of a millisecond, and waking a sleeping thread can take longer
 than that. So both sides spin for a moment before they sleep, and yield the processor to anything else that needs it.
-Only queues and locks decide what happens; spinning merely saves the sleep. `concurrent.futures` wakes and waits for
-every thread; benchmarks/results/thread_speed.md compares both.
+Only queues and locks decide what happens; spinning merely saves the sleep.
+
+This pool stays beside `concurrent.futures`, whose threads sleep between two jobs, and whose caller waits for each of
+them, also for one that was woken too late to help: benchmarks/thread_speed.py runs the same blocks on both.
 """
 
 from __future__ import annotations

@@ -233,8 +233,7 @@ def dense_scan(
     factor: float,
     key: np.uint32,
     first: int,
-    entries: Candidates,
-    n_found: int,
+    found: tuple[Candidates, int],
 ) -> tuple[Candidates, int]:
     """Add the candidates of some features to the entries; return these and their number.
 
@@ -254,10 +253,8 @@ def dense_scan(
         A new one for every matrix that is drawn.
     first : int
         Number of the first feature in the matrix, so that all cells draw different numbers.
-    entries : tuple of ndarray
-        Features, rows, uniform numbers and naturals.
-    n_found : int
-        Number of entries so far.
+    found : tuple of entries and their number
+        Entries so far: features, rows, uniform numbers and naturals.
 
     Returns
     -------
@@ -268,7 +265,7 @@ def dense_scan(
     """
     n_rows, n_units = units.values.shape
     n_groups, n_padded, n_bytes = units.packed.shape
-    arguments = weights, bias, units.values, chosen, factor, key, first, entries, n_found
+    arguments = weights, bias, units.values, chosen, factor, key, first, *found
     if n_groups and candidate_fraction(weights, bias, units.values, chosen, factor) <= _MAX_CANDIDATE_FRACTION:
         tile = -(-min(len(chosen), max(1, _TILE_CELLS // n_padded)) // TILE_FEATURES) * TILE_FEATURES
         return _scan_int8(

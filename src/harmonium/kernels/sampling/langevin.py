@@ -78,16 +78,8 @@ def langevin_step(
         fill_normal(flat, key, 2 * first * value.shape[1])
         noise = flat[:size].reshape(last - first, value.shape[1])
         part = slice(first, last)
-        _step(
-            value[part],
-            gradient[part],
-            noise,
-            np.float32(scale),
-            mean[part],
-            precision[part],
-            squared_step[part],
-            squares[part],
-        )
+        by_feature = [array[part] for array in (mean, precision, squared_step, squares)]
+        _step(value[part], gradient[part], noise, np.float32(scale), *by_feature)
 
     run_blocks(task, n_blocks)
     return squares

@@ -235,6 +235,6 @@ def thinned_candidates(
         return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), nothing, nothing
     entries, n_found, frequent = _thinned(weights, bias, units.values, factor, keys, first)
     if len(frequent):
-        entries, n_found = dense_scan(weights, bias, units, frequent, factor, keys[2], first, entries, n_found)
+        entries, n_found = dense_scan(weights, bias, units, frequent, factor, keys[2], first, (entries, n_found))
     features, rows, uniforms, naturals = entries
     return features[:n_found], rows[:n_found], uniforms[:n_found], naturals[:n_found]

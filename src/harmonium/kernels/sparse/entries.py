@@ -7,6 +7,8 @@ Cells that are not stored are zero, and observed unless their whole row is missi
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from harmonium.kernels.sparse.csr import SparseRows
@@ -14,7 +16,7 @@ from harmonium.kernels.sparse.matrix import Matrix
 from harmonium.kernels.sparse.products import hidden_times_weights, products_at_entries
 
 
-class Entries:
+class Entries(Protocol):
     """The stored entries of a matrix. Arrays of ``terms`` have one term for each of the ``values``.
 
     Examples
@@ -33,47 +35,36 @@ class Entries:
 
     def at(self, coefficients: np.ndarray) -> np.ndarray:
         """Return coefficients of columns, or of all cells, at each entry (dense: to be broadcast)."""
-        raise NotImplementedError
 
     def products(self, hidden: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
         """Return bias + hidden @ weights^T at each entry."""
-        raise NotImplementedError
 
     def row_sums(self, terms: np.ndarray) -> np.ndarray:
         """Return the sum of the terms of every row, in float64."""
-        raise NotImplementedError
 
     def column_sums(self, terms: np.ndarray) -> np.ndarray:
         """Return the sum of the terms of every column."""
-        raise NotImplementedError
 
     def moments(self, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return number, sum of x - shift and sum of its squares, over the known cells of every column, in float64."""
-        raise NotImplementedError
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and largest value of every column, in float64; infinite where none is known."""
-        raise NotImplementedError
 
     def default_shift(self) -> np.ndarray:
         """Return shifts by column that keep `moments` precise: means if dense; zeros if sparse, which stays sparse."""
-        raise NotImplementedError
 
     def mean_l1_distance(self, centre: np.ndarray, ignored: np.ndarray | None = None) -> float:
         """Return the mean over rows of Σ |x - centre|; ``ignored`` marks cells that do not count."""
-        raise NotImplementedError
 
     def mean_squared_distance(self, centre: np.ndarray) -> float:
         """Return the mean over rows of ‖x - centre‖²."""
-        raise NotImplementedError
 
     def first_where(self, mask: np.ndarray) -> tuple[int, int, float]:
         """Return row, column and value of the first entry where the mask is True."""
-        raise NotImplementedError
 
     def first_implicit_zero(self) -> tuple[int, int, float] | None:
         """Return row, column and value, which is zero, of the first cell that is not stored; None if all are."""
-        raise NotImplementedError
 
 
 class _DenseEntries(Entries):

@@ -122,9 +122,10 @@ class TopicsDisplay(Display):
         share = profiles = None
         if X is not None:
             latent = topic_means(model, X)
-            share = pd.Series(topic_distribution(latent).mean(axis=0), name="share")
+            share = pd.Series(topic_distribution(latent).mean(axis=0), index=ranking.columns, name="share")
             profiles = None if y is None else class_profiles(class_means(X, y, latent))
-        importance = np.linalg.norm(ranking, axis=0) if share is None else share.to_numpy()
+            profiles = None if profiles is None else profiles.set_axis(ranking.columns, axis=1)
+        importance = pd.Series(np.linalg.norm(ranking, axis=0), index=ranking.columns) if share is None else share
         chosen = _chosen(topics, importance)
         size = ranking if model.fitted_.energy.hidden.support.bounded else ranking.abs()
         features = []
@@ -208,14 +209,13 @@ def _horizontal_bars(ax: Axes, names: Any, values: Any, colours: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _chosen(topics: Sequence[int] | None, importance: np.ndarray) -> list[int]:
+def _chosen(topics: Sequence[int | str] | None, importance: pd.Series) -> list[int | str]:
     if topics is None:
-        return [int(topic) for topic in np.argsort(-importance, kind="stable")[:_N_TOPICS]]
-    chosen = list(topics)
-    numbers = range(len(importance))
-    if not chosen or len(set(chosen)) < len(chosen) or not all(topic in numbers for topic in chosen):
+        return importance.sort_values(ascending=False, kind="stable").index[:_N_TOPICS].tolist()
+    chosen, known = list(topics), importance.index.tolist()
+    if not chosen or len(set(chosen)) < len(chosen) or not all(topic in known for topic in chosen):
         raise ValueError(
-            f"topics must be different numbers from 0 to {len(importance) - 1}; got {chosen}; leave it out for the "
+            f"topics must be different ones of {', '.join(map(str, known))}; got {chosen}; leave it out for the "
             "largest ones."
         )
     return chosen

@@ -43,4 +43,4 @@ def explained_summary(folder: ModelFolder) -> dict[str, Any]:
         {"view": str(view), "all": json_value(row["all"]), "shares": [json_value(row[topic]) for topic in order]}
         for view, row in table.iterrows()
     ]
-    return {"n": len(rows), "topics": [int(topic) for topic in order], "views": shown, "reason": None}
+    return {"n": len(rows), "topics": [json_value(topic) for topic in order], "views": shown, "reason": None}

@@ -48,23 +48,25 @@ def topics_summary(folder: ModelFolder, cards: Cards, n_features: int = 10, n_it
     distribution = topic_distribution(coordinates)
     shares = distribution.mean(axis=0)
     groups = folder.model.fitted_.energy.hidden.groups
-    idle = groups.idle(folder.coordinates.astype(np.float64).std(axis=0))[: coordinates.shape[1]]
+    idle = groups.idle(coordinates.std(axis=0, dtype=np.float64))
     order = sorted(range(len(shares)), key=lambda topic: (idle[topic], -shares[topic]))
     same_as = same_topics(coordinates, [topic for topic in order if not idle[topic]])
     profiles = _profiles(folder)
     number = max(n_items, _PICTURES if folder.thumbnails is not None else 0)
+    found = folder.summary(n_features, number)["topics"]
+    numbers = {place: topic["topic"] for place, topic in enumerate(found)} | {None: None}
     summaries = [
         {
             **json_value(topic),
-            "share": float(shares[topic["topic"]]),
-            "is_idle": bool(idle[topic["topic"]]),
-            "same_as": same_as[topic["topic"]],
+            "share": float(shares[place]),
+            "is_idle": bool(idle[place]),
+            "same_as": numbers[same_as[place]],
             "cards": [cards.with_picture(row) for row in topic["items"]],
-            "classes": None if profiles is None else profiles[topic["topic"]],
+            "classes": None if profiles is None else profiles[place],
         }
-        for topic in folder.summary(n_features, number)["topics"]
+        for place, topic in enumerate(found)
     ]
-    return [summaries[topic] for topic in order]
+    return [summaries[place] for place in order]
 
 
 def same_topics(coordinates: np.ndarray, order: list[int]) -> dict[int, int | None]:

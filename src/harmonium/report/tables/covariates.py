@@ -12,6 +12,7 @@ from scipy.stats import false_discovery_control, kruskal, pearsonr
 from harmonium.estimators import Harmonium
 from harmonium.estimators.input.labels import in_order_of
 from harmonium.estimators.input.read_input import as_data
+from harmonium.queries.topics import topic_index
 from harmonium.report.tables.latent import topic_means
 
 # fewer known items say nothing about a relation
@@ -65,8 +66,8 @@ def covariate_table(model: Harmonium, X: Any, covariates: Any) -> pd.DataFrame:
         is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
         relate = _correlation if is_number else _between_classes
         values = column[observed].to_numpy(dtype=np.float64) if is_number else pd.factorize(column[observed])[0]
-        for topic in range(latent.shape[1]):
-            value, p = relate(latent[observed, topic], values)
+        for topic, factor in zip(topic_index(model.fitted_), latent.T, strict=True):
+            value, p = relate(factor[observed], values)
             measure = "correlation" if is_number else "eta squared"
             rows.append((topic, name, measure, value, int(observed.sum()), p))
     table = pd.DataFrame(rows, columns=["topic", "covariate", "measure", "value", "n", "p"])

@@ -16,7 +16,9 @@ from harmonium.families.protocol.extra_parameters import Extra
 from harmonium.kernels.runtime.threads import compute
 from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.queries.blocks import completed_blocks
-from harmonium.report.tables.latent import check_model, latent_means
+from harmonium.queries.latent import encode
+from harmonium.queries.topics import topic_index
+from harmonium.report.tables.latent import check_model
 from harmonium.training.drivers.monitor import loss_of_view, view_losses
 
 # cells that are reconstructed together; it decides about memory and speed alone
@@ -65,10 +67,11 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     check_model(model)
     views = known_views(model, X)
     names = [name for name in model.families_ if name in views.names]
-    latent = latent_means(model, X).astype(np.float64)
+    latent = encode(model.fitted_, views).astype(np.float64)
     average = latent.mean(axis=0)
     # rows: no topic, each topic alone, all topics, the best there is
-    losses = np.zeros((model.n_topics_ + 3, len(names)))
+    topics = [topic.units for topic in model.fitted_.topics]
+    losses = np.zeros((len(topics) + 3, len(names)))
     widest = max(model.families_[name].n_features_ for name in names)
     step = max(1, _BLOCK_CELLS // max(widest, model.n_components_))
     with compute(model.n_jobs):
@@ -81,7 +84,7 @@ def explained_table(model: Harmonium, X: Any) -> pd.DataFrame:
     span = nothing - best
     # in a view that never varies there is nothing to explain but rounding errors
     span = np.where(span > 1e-9 * np.abs(nothing), span, np.nan)
-    columns = pd.Index([*range(model.n_topics_), "all"], name="topic")
+    columns = pd.Index([*topic_index(model.fitted_), "all"], name="topic")
     return pd.DataFrame(((nothing - losses[1:-1]) / span).T, index=pd.Index(names, name="view"), columns=columns)
 
 
@@ -91,28 +94,28 @@ def _block_losses(model: Harmonium, batch: Batch, latent: np.ndarray, average: n
     energy = problem.energy
     losses = [
         [loss.sum() for loss in view_losses(problem, parameters, batch, hidden_mean).values()]
-        for hidden_mean in _hidden_states(latent, average, model.n_topics_)
+        for hidden_mean in _hidden_states(latent, average, [topic.units for topic in model.fitted_.topics])
     ]
     best = []
     for name, view in batch.views.items():
         family = model.families_[name]
         natural = family.domain.clamp(energy.view_natural(parameters, name, latent, view.size))
-        best.append(saturated_loss(family, view, natural, energy.own(parameters, name)).sum())
+        best.append(saturated_loss(family, view, natural, energy.extra(parameters, name)).sum())
     return np.array([*losses, best])
 
 
-def _hidden_states(latent: np.ndarray, average: np.ndarray, n_topics: int) -> Iterator[np.ndarray]:
+def _hidden_states(latent: np.ndarray, average: np.ndarray, topics: list[list[int]]) -> Iterator[np.ndarray]:
     """Yield all units at their averages, then with one topic after the other at its means, then all at their means."""
     nothing = np.tile(average, (len(latent), 1))
     yield nothing
-    for topic in range(n_topics):
+    for units in topics:
         alone = nothing.copy()
-        alone[:, topic] = latent[:, topic]
+        alone[:, units] = latent[:, units]
         yield alone
     yield latent
 
 
-def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, own: Extra) -> np.ndarray:
+def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, extra: Extra) -> np.ndarray:
     """Return -log p(x | natural) of each row at the best natural parameters for its values, to about 1e-6 per cell.
 
     ``natural`` are those of the model, from which a family may take how closely values lie together.
@@ -126,4 +129,4 @@ def saturated_loss(family: Family, view: ViewBatch, natural: np.ndarray, own: Ex
     [1.0]
     """
     statistic = to_dense(view.statistic).astype(np.float64)
-    return loss_of_view(family, view, family.saturated_natural(statistic, natural, own, view.size), own)
+    return loss_of_view(family, view, family.saturated_natural(statistic, natural, extra, view.size), extra)

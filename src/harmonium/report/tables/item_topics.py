@@ -10,6 +10,7 @@ import pandas as pd
 from harmonium.core.validation import check_real, check_whole
 from harmonium.estimators import Harmonium
 from harmonium.estimators.input import known_views
+from harmonium.queries.topics import topic_index
 from harmonium.report.tables.latent import unit_use
 from harmonium.report.tables.topics import topic_labels
 
@@ -37,7 +38,7 @@ def document_topics(
     -------
     DataFrame
         One row for each item, in the order and with the labels of the rows of X. Under ``topic``, ``mean`` and
-        ``label`` there are columns 1 to n, the strongest topic first: its number, its E[h], and its label of
+        ``label`` there are columns 1 to n, the strongest topic first: its number or name, its E[h], and its label of
         `topic_labels`. Cells of topics that are left out are missing.
 
     See Also
@@ -59,12 +60,14 @@ def document_topics(
         check_real("document_topics", "least", least, remedy="0.5 suits binary units")
     use = unit_use(model, X)
     labels = topic_labels(model, view).to_numpy()
+    numbers = topic_index(model.fitted_)
+    is_number = pd.api.types.is_integer_dtype(numbers)
     # naturals still differ where means are rounded to 1
     topics = np.lexsort((-use.natural, -use.mean), axis=1)[:, :n]
     means = np.take_along_axis(use.mean, topics, axis=1)
     ranks, index = pd.RangeIndex(1, topics.shape[1] + 1), known_views(model, X).index
     tables = {
-        "topic": pd.DataFrame(topics, index, ranks, dtype="Int64"),
+        "topic": pd.DataFrame(numbers.to_numpy()[topics], index, ranks, dtype="Int64" if is_number else object),
         "mean": pd.DataFrame(means, index, ranks),
         "label": pd.DataFrame(labels[topics], index, ranks, dtype=object),
     }

@@ -11,7 +11,8 @@ from harmonium.estimators import Harmonium
 from harmonium.estimators.checking import check_model as check_model
 from harmonium.estimators.input import known_views
 from harmonium.kernels.runtime.threads import compute
-from harmonium.queries.latent import encode
+from harmonium.queries.latent import encode, shown
+from harmonium.queries.shown_topics import of_topics, part_shares
 
 
 def latent_means(model: Harmonium, X: Any) -> np.ndarray:
@@ -29,7 +30,7 @@ def latent_means(model: Harmonium, X: Any) -> np.ndarray:
     Returns
     -------
     ndarray of float32 of shape (n_items, n_components_)
-        Means of the hidden units.
+        Means of the hidden units; topics that were edited by hand are as they are shown.
 
     Examples
     --------
@@ -44,7 +45,7 @@ def latent_means(model: Harmonium, X: Any) -> np.ndarray:
     check_model(model)
     views = known_views(model, X)
     with compute(model.n_jobs):
-        return encode(model.fitted_, views)
+        return shown(model.fitted_, views)
 
 
 def topic_means(model: Harmonium, X: Any) -> np.ndarray:
@@ -77,7 +78,8 @@ def unit_use(model: Harmonium, X: Any) -> UnitUse:
     views = known_views(model, X)
     with compute(model.n_jobs):
         natural = encode(model.fitted_, views, "natural").astype(np.float64)
+        shares = part_shares(model.fitted_, views)
     layer = model.fitted_.energy.layer(model.fitted_.parameters)
     mean = layer.mean(natural)
-    parts = (part[:, : model.n_topics_] for part in (natural, mean, layer.selection.presence(natural, mean)))
-    return UnitUse(*parts)
+    parts = (natural, mean, layer.selection.presence(natural, mean))
+    return UnitUse(*(of_topics(model.fitted_, part, shares) for part in parts))

@@ -15,6 +15,7 @@ from sklearn.metrics import silhouette_score
 from harmonium.core.validation import check_real, check_whole
 from harmonium.estimators import Harmonium
 from harmonium.queries.labels import distinct_labels, ranked_names
+from harmonium.queries.topics import topic_index
 from harmonium.report.tables.latent import UnitUse, unit_use
 from harmonium.report.tables.topics import topic_labels
 
@@ -73,8 +74,8 @@ def near_duplicates(model: Harmonium, X: Any, threshold: float = 0.9, view: str 
     common = [len(a & b) / max(len(a), len(b), 1) for a, b in pairs]
     return pd.DataFrame(
         {
-            "topic": one,
-            "other": other,
+            "topic": topic_index(model.fitted_)[one],
+            "other": topic_index(model.fitted_)[other],
             "correlation": of_pairs[order],
             "common": np.array(common, dtype=np.float64),
             "label": labels[one],

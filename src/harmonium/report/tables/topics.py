@@ -12,7 +12,9 @@ from harmonium.core.validation import check_whole
 from harmonium.estimators import Harmonium
 from harmonium.metrics import topic_distribution
 from harmonium.queries import labels
-from harmonium.queries.topics import By, typical_rows, view_name
+from harmonium.queries.named_views import named_views
+from harmonium.queries.shown_topics import of_topics
+from harmonium.queries.topics import By, topic_index, typical_rows, view_name
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import check_model, topic_means
 
@@ -52,13 +54,13 @@ def topic_table(
     Returns
     -------
     DataFrame
-        One row per topic. A column for each view holds the features that say most about the topic, in order; if hidden
-        units may be negative, ``"<view> (negative)"`` holds those of its negative side. A view whose columns have
-        several statistics has a column for each instead, such as ``"<view> (present)"`` and ``"<view> (continues)"``
-        for sequences. With X there are ``share``, the mean of the topic in the items' topic distributions, and
-        ``items``, those with the largest E[h]. With y there is ``classes``, the classes that use the topic most, with
-        their shares of it. If the model predicts classes by a score for each, ``speaks for`` names those whose scores
-        the topic raises most; it says nothing if no topic has a share in the scores.
+        One row per topic. A column for each view, embeddings aside, holds the features that say most about the topic,
+        in order; if hidden units may be negative, ``"<view> (negative)"`` holds those of its negative side. A view
+        whose columns have several statistics has a column for each instead, such as ``"<view> (present)"`` and
+        ``"<view> (continues)"`` for sequences. With X there are ``share``, the mean of the topic in the items' topic
+        distributions, and ``items``, those with the largest E[h]. With y there is ``classes``, the classes that use the
+        topic most, with their shares of it. If the model predicts classes by a score for each, ``speaks for`` names
+        those whose scores the topic raises most; it says nothing if no topic has a share in the scores.
 
     References
     ----------
@@ -81,14 +83,14 @@ def topic_table(
         given = "y" if y is not None else "item_names"
         raise ValueError(f"{given} says something about the rows of X; got no X; pass X as well.")
     columns = {}
-    for view in model.fitted_.input_names:
+    for view in named_views(model.fitted_):
         for group in model.families_[view].codec.feature_groups:
             columns[f"{view} ({group})" if group else view] = _strongest(model.topics(view, n_features, by), group)
             if not model.fitted_.energy.hidden.support.bounded:
                 label = f"{view} ({group}, negative)" if group else f"{view} (negative)"
                 columns[label] = _strongest(model.topics(view, n_features, by, "negative"), group)
     # joined side by side, not by name, as a view may be called "items"
-    parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns)]
+    parts: list[pd.DataFrame | pd.Series] = [pd.DataFrame(columns).reset_index(drop=True)]
     if X is not None:
         latent = topic_means(model, X)
         parts.append(_use_of_topics(latent, n_items, item_names))
@@ -97,7 +99,7 @@ def topic_table(
     raised = _classes_raised(model)
     if raised is not None:
         parts.append(raised)
-    return pd.concat(parts, axis=1).rename_axis(index="topic")
+    return pd.concat(parts, axis=1).set_axis(topic_index(model.fitted_))
 
 
 def _strongest(topics: pd.DataFrame, group: str) -> pd.Series:
@@ -131,7 +133,7 @@ def _classes_raised(model: Harmonium) -> pd.Series | None:
     if not isinstance(classes, np.ndarray) or len(model.coef_) != len(classes):
         return None
     # what is added to all scores decides nothing
-    weights = pd.DataFrame((model.coef_ - model.coef_.mean(axis=0))[:, : model.n_topics_], index=classes)
+    weights = pd.DataFrame(of_topics(model.fitted_, model.coef_ - model.coef_.mean(axis=0)), index=classes)
 
     def described(weight: pd.Series) -> str:
         return ", ".join(f"{name} {value:+.2f}" for name, value in weight[weight > 0].nlargest(_N_CLASSES).items())
@@ -159,7 +161,7 @@ def topic_labels(model: Harmonium, view: str | None = None, n: int = 3) -> pd.Se
     Returns
     -------
     Series
-        Labels by topic: the features that ``topics()`` of the model ranks first.
+        Labels by topic: the features that ``topics()`` of the model ranks first, or the name that a topic was given.
 
     Examples
     --------
@@ -174,7 +176,7 @@ def topic_labels(model: Harmonium, view: str | None = None, n: int = 3) -> pd.Se
     check_model(model)
     check_whole("topic_labels", "n", n, remedy="3 is usual")
     names = labels.topic_labels(model.fitted_, None if view is None else view_name(model.fitted_, view), n)
-    return pd.Series(names, index=pd.RangeIndex(len(names), name="topic"), name="label")
+    return pd.Series(names, index=topic_index(model.fitted_), name="label")
 
 
 def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
@@ -208,7 +210,7 @@ def class_table(model: Harmonium, X: Any, y: Any) -> pd.DataFrame:
     >>> class_table(model, words, ["space", "cars", "cars"] * 4).sum(axis=1).tolist()
     [1.0, 1.0]
     """
-    return class_means(X, y, topic_means(model, X))
+    return class_means(X, y, topic_means(model, X)).set_axis(topic_index(model.fitted_), axis=1)
 
 
 def class_means(X: Any, y: Any, latent: np.ndarray) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from harmonium.estimators import Harmonium
 from harmonium.estimators.input import known_views
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
-from harmonium.queries.topics import view_name
+from harmonium.queries.topics import topic_index, view_name
 from harmonium.report.tables.groups import read_groups
 from harmonium.report.tables.latent import unit_use
 from harmonium.views.sources.source import Source
@@ -65,7 +65,7 @@ def usage_table(model: Harmonium, X: Any, y: Any = None) -> pd.DataFrame:
     if y is not None:
         means = read_groups(X, y, len(use.mean)).means(use.mean).T
         parts += [means, pd.DataFrame({"spread": means.std(axis=1, ddof=0), "closest class": means.idxmax(axis=1)})]
-    return pd.concat(parts, axis=1).rename_axis(index="topic").iloc[_by_use(usage)]
+    return pd.concat(parts, axis=1).set_axis(topic_index(model.fitted_)).iloc[_by_use(usage)]
 
 
 def feature_examples(
@@ -135,7 +135,7 @@ def feature_examples(
     best = rows[np.argsort(-use.natural[rows], axis=0, kind="stable")[:n_items]].T
     names = np.asarray(model.fitted_.feature_names[name])
     usage = use.presence.mean(axis=0)
-    table = pd.DataFrame(index=pd.RangeIndex(len(best), name="topic"))
+    table = pd.DataFrame(index=topic_index(model.fitted_))
     table["features"] = [
         ", ".join(names[_standing_out(_sums(source, items, family), overall, family)[:n_features]]) for items in best
     ]

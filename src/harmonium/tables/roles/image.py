@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import OrderedDict
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
 
-from harmonium.core.validation import Whole
+from harmonium.core.validation import Setting, Whole, shown
 from harmonium.exceptions import InvalidViewError
 from harmonium.features.images import VisualWords, decoded_image, hsv_histogram, hsv_names, interest_patches
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
+from harmonium.tables.pictures import pictures_of
 
 _DETECTORS = ("harris", "hessian", "entropy")
 _POINTS = 60
@@ -21,6 +23,15 @@ _POINTS = 60
 _SIDE = 100
 # Bytes of features of pictures that are remembered, as finding them takes long and tables are read several times.
 _REMEMBERED = 300 * 2**20
+
+
+class FolderPath(Setting):
+    """The setting of a folder or an archive: a path, or None."""
+
+    def check(self, owner: str, name: str, value: Any) -> None:
+        """Refuse everything else."""
+        if value is not None and not isinstance(value, str | os.PathLike):
+            raise TypeError(f"{owner} needs a path as {name}; got {shown(value)}; None lets no file be opened.")
 
 
 class Image(Reader):
@@ -35,6 +46,9 @@ class Image(Reader):
         Number of visual words.
     seed : int, default=0
         Seed of the clustering that finds them.
+    folder : str or path, optional
+        Folder, or .zip archive, of the pictures whose files a column names; nothing outside is opened. It belongs to
+        the machine: model files do not keep it. Default: names of files are refused.
 
     Attributes
     ----------
@@ -43,8 +57,10 @@ class Image(Reader):
 
     Notes
     -----
-    Values are arrays of pixels, or bytes of PNG, JPEG, … files. Names of files are refused, as nobody could tell where
-    they lie: `harmonium.files.pictures.pictures_of` reads them.
+    Values are arrays of pixels, bytes of PNG, JPEG, … files, or names of files with or without ending. Names are read
+    only below ``folder``, which whoever calls `fit` has named, and are refused by a model that was loaded:
+    `harmonium.tables.pictures.pictures_of` reads them for it. The service and the explorer never open a file that
+    somebody names.
 
     Examples
     --------
@@ -58,12 +74,18 @@ class Image(Reader):
 
     learned = {"words_": list}
     takes_pictures = True
-    settings = {"n_words": Whole(remedy="125 is usual"), "seed": Whole(lower=0, remedy="0 is usual")}
+    not_saved: ClassVar[tuple[str, ...]] = ("folder",)
+    settings = {
+        "n_words": Whole(remedy="125 is usual"),
+        "seed": Whole(lower=0, remedy="0 is usual"),
+        "folder": FolderPath(),
+    }
     words_: list[list[float]]
 
-    def __init__(self, n_words: int = 125, seed: int = 0) -> None:
+    def __init__(self, n_words: int = 125, seed: int = 0, folder: str | os.PathLike[str] | None = None) -> None:
         self.n_words = n_words
         self.seed = seed
+        self.folder = folder
 
     @classmethod
     def suits(cls, column: Column) -> bool:
@@ -72,7 +94,7 @@ class Image(Reader):
 
     def bind(self, column: Column) -> Self:
         """Return a copy that knows the visual words."""
-        patches = [features.patches for features in _features(column) if features is not None]
+        patches = [features.patches for features in self._features(column) if features is not None]
         n_patches = sum(map(len, patches))
         if not n_patches:
             raise InvalidViewError(
@@ -87,7 +109,7 @@ class Image(Reader):
 
         Rows without a picture lack both.
         """
-        found = _features(column)
+        found = self._features(column)
         words = VisualWords(len(self.words_))
         words.words_ = np.array(self.words_, dtype=np.float32)
         nothing = np.zeros((0, words.words_.shape[1]), dtype=np.float32)
@@ -101,6 +123,21 @@ class Image(Reader):
             Block(shares.reshape(-1, len(lacking)), hsv_names(), view=f"{view}_colours"),
             Block(scipy.sparse.csr_array(counts), names, view=f"{view}_shapes", present=present),
         ]
+
+    def _features(self, column: Column) -> list[_Features | None]:
+        """Return what is seen in each picture."""
+        values = list(column.values)
+        named = [row for row, value in enumerate(values) if isinstance(value, str)]
+        if named:
+            if self.folder is None:
+                raise InvalidViewError(
+                    f"Column {column.name!r} as image needs pictures, or a folder of them; row {named[0]} holds the "
+                    f"text {values[named[0]][:40]!r}; fit with roles={{{column.name!r}: Image(folder=...)}}, or read "
+                    "the files with harmonium.tables.pictures.pictures_of."
+                )
+            for row, picture in zip(named, pictures_of([values[row] for row in named], self.folder), strict=True):
+                values[row] = picture
+        return [None if value is None else _seen(column.name, row, value) for row, value in enumerate(values)]
 
     @property
     def note(self) -> str:
@@ -143,18 +180,8 @@ class _Memory:
 _memory = _Memory()
 
 
-def _features(column: Column) -> list[_Features | None]:
-    """Return what is seen in each picture."""
-    return [None if value is None else _seen(column.name, row, value) for row, value in enumerate(column.values)]
-
-
 def _seen(name: str, row: int, value: Any) -> _Features:
     """Return what is seen in a picture; refuse what is none."""
-    if isinstance(value, str):
-        raise InvalidViewError(
-            f"Column {name!r} as image needs pictures, as arrays of pixels or bytes of files; row {row} holds the text "
-            f"{value[:40]!r}; read the files with harmonium.files.pictures.pictures_of."
-        )
     try:
         return _memory.of(decoded_image(value) if isinstance(value, bytes) else np.asarray(value))
     except ValueError as error:

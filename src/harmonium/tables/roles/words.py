@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.sparse
 
-from harmonium.core.validation import Choice, Whole
+from harmonium.core.validation import Choice, Flag, Whole
 from harmonium.exceptions import InvalidViewError
 from harmonium.families import Bernoulli
+from harmonium.features.phrases import find_phrases
 from harmonium.tables.base import Block, Reader
 from harmonium.tables.column import Column
 
@@ -36,11 +37,14 @@ class Words(Reader):
     values : {"auto", "counts", "presence"}, default="auto"
         What is said of a word. "auto" means counts if a word that occurs in a text does so 1.4 times or more on
         average, as in long texts, and else presence.
+    phrases : bool, default=False
+        Whether phrases of two or three words that stand out of chance are features, too, as `find_phrases` finds them
+        in texts: labels of topics then name "front desk" in place of "front" and "desk".
 
     Attributes
     ----------
     words_ : list of str
-        The words, sorted.
+        The words and phrases, sorted.
     counts_ : bool
         Whether they are counted.
 
@@ -60,6 +64,7 @@ class Words(Reader):
         "max_features": Whole(remedy="20000 is usual"),
         "min_rows": Whole(remedy="2 is usual"),
         "values": Choice(("auto", "counts", "presence"), remedy="'auto' looks at the data"),
+        "phrases": Flag(),
     }
     #: what a word is, as a regular expression
     pattern: ClassVar[str] = r"(?u)\b\w\w+\b"
@@ -67,11 +72,16 @@ class Words(Reader):
     counts_: bool
 
     def __init__(
-        self, max_features: int = 20_000, min_rows: int = 2, values: Literal["auto", "counts", "presence"] = "auto"
+        self,
+        max_features: int = 20_000,
+        min_rows: int = 2,
+        values: Literal["auto", "counts", "presence"] = "auto",
+        phrases: bool = False,
     ) -> None:
         self.max_features = max_features
         self.min_rows = min_rows
         self.values = values
+        self.phrases = phrases
 
     @classmethod
     def suits(cls, column: Column) -> bool:
@@ -90,7 +100,10 @@ class Words(Reader):
             ) from None
         repeats = counts.sum() / max(counts.nnz, 1)
         counted = self.values == "counts" or (self.values == "auto" and repeats >= _REPEATS)
-        return self.with_fitted(words_=counter.get_feature_names_out().tolist(), counts_=bool(counted))
+        words = counter.get_feature_names_out().tolist()
+        if self.phrases:
+            words = sorted({*words, *find_phrases(column.observed, pattern=self.pattern)})
+        return self.with_fitted(words_=words, counts_=bool(counted))
 
     def read(self, column: Column) -> list[Block]:
         """Return counts or presence of the words; words that are not known are left out."""
@@ -108,7 +121,8 @@ class Words(Reader):
     @cached_property
     def _vectoriser(self) -> Any:
         """What counts the words; kept, as learning a vocabulary takes longer than counting the words of one text."""
-        made = _counter(self.pattern, vocabulary=self.words_, binary=not self.counts_)
+        longest = 1 + max(word.count(" ") for word in self.words_)
+        made = _counter(self.pattern, vocabulary=self.words_, binary=not self.counts_, ngram_range=(1, longest))
         made.transform([""])
         return made
 
@@ -117,8 +131,9 @@ class Words(Reader):
 
     @property
     def note(self) -> str:
-        """What is said of a word."""
-        return "counts" if self.counts_ else "presence"
+        """What is said of a word, and how many phrases there are."""
+        n_phrases = sum(" " in word for word in self.words_)
+        return ("counts" if self.counts_ else "presence") + (f", {n_phrases} phrases" if n_phrases else "")
 
 
 def _counter(pattern: str, **settings: Any) -> Any:

@@ -16,7 +16,7 @@ from harmonium.hidden import HiddenLayer
 from harmonium.hidden.selection import Selection
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.training.checkpoint.file import CheckpointPath
+from harmonium.training.checkpoint import CheckpointPath
 from harmonium.training.distributed.client import Cluster, release, session
 from harmonium.training.distributed.worker import (
     Job,
@@ -191,7 +191,7 @@ class Distributed(Driver):
     def run(self, run: Run) -> None:
         """Train by epochs whose batches the workers of a cluster go through."""
         with session(self.client, self.n_replicas) as cluster:
-            self._local.run_epochs(partial(self._epoch, cluster), run)
+            self._local.run(run, partial(self._epoch, cluster))
 
     def _epoch(
         self,

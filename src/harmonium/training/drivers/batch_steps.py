@@ -1,13 +1,24 @@
-"""Steps along the gradients of minibatches, and what is done after every few of them."""
+"""Steps along the gradients of minibatches, and what is done after every few of them.
+
+A step moves every weight of a unit by about the learning rate, and the unit's natural parameter by that times the total
+of a row. Where totals are in the thousands, one step would put all rows on the same side of the unit. So the hidden
+bias compensates for what a step does to the natural of the mean item, as if the view had been centred; the biases of
+the views, which only see a few units, follow by themselves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harmonium.core.batch import Batch
+import numpy as np
+
+from harmonium.core.batch import Batch, ViewBatch
+from harmonium.core.parameters import HIDDEN_BIAS, Parameters, weights_of
+from harmonium.families import Family
 from harmonium.hidden.selection import Selection
+from harmonium.kernels.sparse.entries import entries
+from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
-from harmonium.training.drivers.centring import Centring
 from harmonium.training.drivers.optimizers import Optimizer, Step
 from harmonium.training.drivers.projection import project, shorten
 from harmonium.training.drivers.run import Run
@@ -31,7 +42,7 @@ class BatchSteps:
     l1 : float
         Weights of views move towards zero by this times the rate.
     lazy : bool
-        Whether rows without a gradient may wait until `settle`.
+        Whether rows without a gradient may wait until `flush`.
     """
 
     def __init__(
@@ -61,15 +72,23 @@ class BatchSteps:
 
     def take(self, batch: Batch, rate: float, is_last: bool) -> None:
         """Take a step along the gradient of a batch, the last one of an epoch or not."""
-        training = self._run.training
-        self._accumulate(batch)
-        self._selection.charge(self._statistics.gradient, training.parameters, batch.n_rows, is_last)
+        run, training, statistics = self._run, self._run.training, self._statistics
+        if training.chains is None:
+            training.chains = run.objective.start(run.problem, batch, run.rng)
+        statistics.count, statistics.active_rows = 0.0, {}  # counts of units go on from batch to batch
+        self._n_rows += batch.n_rows
+        run.objective.accumulate(run.problem, training.parameters, batch, statistics, run.rng, training.chains)
+        self._selection.charge(statistics.gradient, training.parameters, batch.n_rows, is_last)
         before = self._centring.natural_of_mean_item(training.parameters)
-        self._move(rate)
+        assert training.optimizer is not None
+        active_rows = statistics.active_rows if self._lazy else {}
+        step = Step(rate, self._decay, self._scale, self._centring.centres, active_rows)
+        self._optimizer.update(self._moving, statistics, training.optimizer, step)
+        self._distance += rate
         self._centring.keep(training.parameters, before)
-        project(self._run.problem.energy, training.parameters)
+        project(run.problem.energy, training.parameters)
 
-    def settle(self) -> None:
+    def update_prior(self) -> None:
         """Complete the steps since the last time, and update the prior of the hidden units by their rows."""
         training = self._run.training
         self.flush()
@@ -87,20 +106,46 @@ class BatchSteps:
         project(energy, training.parameters)
         self._distance = 0.0
 
-    def _accumulate(self, batch: Batch) -> None:
-        """Compute the statistics of a batch; counts of units go on from batch to batch."""
-        run, training, statistics = self._run, self._run.training, self._statistics
-        if training.chains is None:
-            training.chains = run.objective.start(run.problem, batch, run.rng)
-        statistics.count, statistics.active_rows = 0.0, {}
-        self._n_rows += batch.n_rows
-        run.objective.accumulate(run.problem, training.parameters, batch, statistics, run.rng, training.chains)
 
-    def _move(self, rate: float) -> None:
-        """Move the parameters along the gradient."""
-        state, statistics = self._run.training.optimizer, self._statistics
-        assert state is not None
-        active_rows = statistics.active_rows if self._lazy else {}
-        step = Step(rate, self._decay, self._scale, self._centring.centres, active_rows)
-        self._optimizer.update(self._moving, statistics, state, step)
-        self._distance += rate
+# Total of a mean item above which a view is centred. A convention: documents of a few hundred words (benchmark
+# rap_retrieval) train well without, as the steps of the hidden bias itself are enough there.
+_LARGE_TOTAL = 500.0
+
+
+class Centring:
+    """Moves the hidden bias against the shift of the mean item's natural.
+
+    Layers that select units learn as if all views were centred, gradients included: units that are found one after the
+    other would otherwise learn the mean first.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        everywhere = problem.energy.hidden.selection.selects
+        self._means = {
+            weights_of(name): mean
+            for name, mean in problem.reference.items()
+            if everywhere or problem.energy.families[name].codec.rises_together or np.abs(mean).sum() > _LARGE_TOTAL
+        }
+        self.centres = self._means if everywhere else {}
+
+    @property
+    def needed(self) -> bool:
+        """Whether a view is centred."""
+        return bool(self._means)
+
+    def natural_of_mean_item(self, parameters: Parameters) -> np.ndarray | None:
+        """Return the part of the mean item's hidden natural that comes from centred views; None if none is."""
+        if not self._means:
+            return None
+        return np.sum([mean @ parameters[name] for name, mean in self._means.items()], axis=0)
+
+    def keep(self, parameters: Parameters, before: np.ndarray | None) -> None:
+        """Give the mean item the natural it had before the step."""
+        if before is not None:
+            parameters[HIDDEN_BIAS] += before - self.natural_of_mean_item(parameters)
+
+
+def span(view: ViewBatch, mean: np.ndarray, family: Family) -> float:
+    """Return Σ |φ(x) - mean| of an average row: how far its natural moves if all weights of a unit move by one."""
+    left_out = None if view.missing is None else family.codec.spread(view.missing)
+    return max(entries(view.statistic).mean_l1_distance(mean, left_out), 1e-12)

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from harmonium.core.parameters import Parameters, flatten, own_of, record, unflatten, weights_of
+from harmonium.core.parameters import Parameters, extra_of, flatten, record, unflatten, weights_of
 from harmonium.core.validation import Number, Whole
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import CheckpointPath
+from harmonium.training.checkpoint import CheckpointPath
 from harmonium.training.drivers.base import Driver, solve_head
-from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
 from harmonium.training.drivers.projection import project
-from harmonium.training.drivers.run import Run
+from harmonium.training.drivers.run import Run, interruptible
 
 # Iterations between projections and records, and past steps that L-BFGS remembers: conventions.
 _ROUND, _MEMORY = 10, 20
@@ -113,12 +112,11 @@ class LBFGS(Driver):
                 solve_head(run.problem, run.data, loss.rows, run.training, final=True)
                 run.training.log.idle_units = monitor.idle_units(run.training.parameters)
 
-            loop(
-                run,
-                more=lambda: state.done < self.max_iter and state.rounds != run.max_epochs,
-                step=lambda: self._round(run, state, loss, monitor),
-                finish=finish,
-            )
+            with interruptible(run, finish):
+                while state.done < self.max_iter and state.rounds != run.max_epochs:
+                    if self._round(run, state, loss, monitor):
+                        break
+                    run.checkpoint.write()
 
     def _round(self, run: Run, state: _Rounds, loss: _MeanLoss, monitor: Monitor) -> bool:
         """Run L-BFGS for a few iterations, and return whether they are the last."""
@@ -215,10 +213,10 @@ def _take(run: Run, loss: _MeanLoss, monitor: Monitor, point: OptimizeResult, se
 
 
 def _bounds(problem: Problem, parameters: Parameters) -> list[tuple[float | None, float | None]]:
-    """Return the bounds of each entry of the flattened parameters: of own parameters and of weights."""
+    """Return the bounds of each entry of the flattened parameters: of extra parameters and of weights."""
     limits: dict[str, tuple[float | None, float | None]] = {}
     for view, family in problem.energy.families.items():
-        limits |= {own_of(view, name): limit for name, limit in family.extra_parameters.bounds.items()}
+        limits |= {extra_of(view, name): limit for name, limit in family.extra_parameters.bounds.items()}
     of_units = [(lower if np.isfinite(lower) else None, None) for lower in problem.energy.hidden.groups.lower_bounds]
     weights = {weights_of(view) for view in problem.energy.families}
     bounds: list[tuple[float | None, float | None]] = []

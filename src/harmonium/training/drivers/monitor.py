@@ -141,25 +141,27 @@ def view_losses(
     energy = problem.energy
     losses = {}
     for name, view in batch.views.items():
-        family, own = energy.families[name], energy.own(parameters, name)
+        family, extra = energy.families[name], energy.extra(parameters, name)
         if is_sparse(view.statistic):
             hidden = energy.row_weighted(name, hidden_mean, view.size)
-            loss = _loss_at_entries(family, view, parameters[weights_of(name)], parameters[bias_of(name)], hidden, own)
+            loss = _loss_at_entries(
+                family, view, parameters[weights_of(name)], parameters[bias_of(name)], hidden, extra
+            )
             if loss is not None:
                 losses[name] = loss
                 continue
         natural = family.domain.clamp(energy.view_natural(parameters, name, hidden_mean, view.size))
-        losses[name] = loss_of_view(family, view, natural, own)
+        losses[name] = loss_of_view(family, view, natural, extra)
     return losses
 
 
 def _loss_at_entries(
-    family: Family, view: ViewBatch, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, own: Extra
+    family: Family, view: ViewBatch, weights: np.ndarray, bias: np.ndarray, hidden: np.ndarray, extra: Extra
 ) -> np.ndarray | None:
     """Return what `loss_of_view` does, with naturals where there are entries; None if the family needs all of them."""
     if family.support.whole_rows or family.codec.n_sites < family.n_features_:
         return None
-    distribution, clamp = family.distribution(own), family.domain.clamp
+    distribution, clamp = family.distribution(extra), family.domain.clamp
     if not distribution.is_shared:
         return None
     log_partition = sum_over_features(hidden, weights, bias, lambda natural: distribution.log_partition(clamp(natural)))
@@ -167,17 +169,17 @@ def _loss_at_entries(
         log_partition[view.missing.all(axis=1)] = 0
     cells = entries(view.statistic)
     natural = family.domain.clamp(cells.products(hidden, weights, bias))
-    terms = natural * cells.values + family.log_base(cells.values, own, cells.columns)
+    terms = natural * cells.values + family.log_base(cells.values, extra, cells.columns)
     loss: np.ndarray = log_partition - cells.row_sums(terms)
     return loss
 
 
-def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, own: Extra) -> np.ndarray:
+def loss_of_view(family: Family, view: ViewBatch, natural: np.ndarray, extra: Extra) -> np.ndarray:
     """Return -log p(x | natural) of each row of one view, over observed sites, in float64."""
-    log_partition = family.log_partition(natural, own, view.size)
+    log_partition = family.log_partition(natural, extra, view.size)
     if view.missing is not None:
         log_partition = np.where(view.missing[:, : log_partition.shape[1]], 0, log_partition)
-    loss: np.ndarray = log_partition.sum(axis=1, dtype=np.float64) - log_weight(family, view, natural, own)
+    loss: np.ndarray = log_partition.sum(axis=1, dtype=np.float64) - log_weight(family, view, natural, extra)
     return loss
 
 
@@ -186,12 +188,12 @@ def marginal_nll(problem: Problem, data: Data) -> float:
     families = problem.energy.families
     total = 0.0
     for name, view in data.spaced(_SAMPLE, families).views.items():
-        family, own = families[name], families[name].extra_parameters.initial
+        family, extra = families[name], families[name].extra_parameters.initial
         natural = family.domain.clamp(family.natural_from_mean(problem.reference[name].astype(np.float64)))
         if is_sparse(view.statistic) and view.size is None and view.missing is None:
             # the log-partition of all rows is that of one
-            loss = family.log_partition(natural[None], own).sum() - log_weight(family, view, natural, own)
+            loss = family.log_partition(natural[None], extra).sum() - log_weight(family, view, natural, extra)
         else:
-            loss = loss_of_view(family, view, np.broadcast_to(natural, view.statistic.shape), own)
+            loss = loss_of_view(family, view, np.broadcast_to(natural, view.statistic.shape), extra)
         total += float(loss.mean())
     return max(total, 1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from harmonium.core.parameters import HIDDEN_BIAS, Parameters, record
 from harmonium.core.parts import Part
 from harmonium.core.validation import Flag, Number
 from harmonium.kernels.optim.lazy_adam import Moments, advance_table, flush, initial_table, lazy_adam_update
-from harmonium.kernels.optim.updates import adam_update, momentum_update, sgd_update, shared_adam_update
+from harmonium.kernels.optim.updates import AdamStep, adam_update, momentum_update, sgd_update, shared_adam_update
 from harmonium.objectives.statistics import Statistics
 from harmonium.training.state import OptimizerState
 
@@ -265,18 +264,13 @@ class Adam(Optimizer):
             axis = record(name).unit_axis if self.shared else None
             centre = (centres[name], by_bias) if name in centres else None
             update = adam_update if axis is None else partial(shared_adam_update, axis=axis, centre=centre)
-            update(value, gradient, state.arrays["first"][name], state.arrays["second"][name], **constants)
+            update(value, gradient, state.arrays["first"][name], state.arrays["second"][name], constants)
 
-    def _constants(self, name: str, count: float, state: OptimizerState, step: Step) -> dict[str, Any]:
+    def _constants(self, name: str, count: float, state: OptimizerState, step: Step) -> AdamStep:
         """Return the numbers of the step of one parameter, with corrections for moments that began at zero."""
         correction = float(np.sqrt(1 - self.beta2**state.n_updates))
-        return {
-            "scale": 1.0 / count,
-            "step": step.rate_of(name) * correction / (1 - self.beta1**state.n_updates),
-            "betas": (self.beta1, self.beta2),
-            "epsilon": self.epsilon * correction,
-            "decay": step.decay_of(name),
-        }
+        rate = step.rate_of(name) * correction / (1 - self.beta1**state.n_updates)
+        return AdamStep(1.0 / count, rate, (self.beta1, self.beta2), self.epsilon * correction, step.decay_of(name))
 
     def flush(self, parameters: Parameters, state: OptimizerState) -> None:
         """Let all rows that wait catch up."""
@@ -290,14 +284,14 @@ class Adam(Optimizer):
         gradient: np.ndarray,
         active_rows: np.ndarray,
         state: OptimizerState,
-        constants: dict[str, Any],
+        constants: AdamStep,
     ) -> None:
         """Move some rows; the others wait, but not for too long."""
         tables, since = state.arrays.setdefault("waiting", {}), state.arrays.setdefault("since", {})
         table = tables.setdefault(name, initial_table())
         since.setdefault(name, np.zeros(len(value), dtype=np.int32))
-        lazy_adam_update(value, gradient, self._moments(name, state), active_rows, table, **constants)
-        tables[name] = advance_table(table, constants["step"], constants["betas"], constants["decay"])
+        lazy_adam_update(value, gradient, self._moments(name, state), active_rows, table, constants)
+        tables[name] = advance_table(table, constants.step, constants.betas, constants.decay)
         if len(tables[name]) > _LONGEST_WAIT:
             self._flush(name, value, state)
 

@@ -18,13 +18,13 @@ def project(energy: Energy, parameters: Parameters) -> None:
     units = energy.hidden.support
     _bound_weights(energy, parameters)
     for name, family in energy.families.items():
-        weights, own = parameters[weights_of(name)], energy.own(parameters, name)
-        for own_name, (lower, upper) in family.extra_parameters.bounds.items():
+        weights, extra = parameters[weights_of(name)], energy.extra(parameters, name)
+        for extra_name, (lower, upper) in family.extra_parameters.bounds.items():
             if lower < upper:
-                np.clip(own[own_name], lower, upper, out=own[own_name])
+                np.clip(extra[extra_name], lower, upper, out=extra[extra_name])
         family.domain.project(weights, parameters[bias_of(name)], units)
         if not units.bounded:
-            curvatures[name] = family.domain.curvature(weights, own)
+            curvatures[name] = family.domain.curvature(weights, extra)
     curved = {name: curvature for name, curvature in curvatures.items() if curvature is not None}
     if curved:
         _bound_norm(energy, parameters, curved)

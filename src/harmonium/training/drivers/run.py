@@ -1,17 +1,18 @@
-"""Run of a driver: everything that it is given."""
+"""Run of a driver: everything that it is given, and what an interrupt leaves of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from harmonium.core.progress_bar import Reporter, Silent
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
-from harmonium.training.drivers.progress import Reporter, Silent
-from harmonium.training.state import Training
+from harmonium.training.checkpoint import NOWHERE, Checkpoint
+from harmonium.training.state import INTERRUPTED, Training
 from harmonium.views.data import Data
 
 #: called after every epoch with what has been learned so far; the run ends if it returns True
@@ -69,3 +70,32 @@ class Run:
     callback: Callback | None = None
     max_epochs: int | None = None
     checkpoint: Checkpoint = NOWHERE
+
+
+@contextmanager
+def interruptible(run: Run, finish: Callable[[], None], restore: Callable[[], bool] | None = None) -> Iterator[None]:
+    """Give a context for the steps of a driver, and finish in the end.
+
+    An interrupt (Ctrl-C) can come in the middle of a step: what complete steps have left is restored and finished, if
+    there is any, ``training.interrupted`` says so, and the `KeyboardInterrupt` goes on to the caller.
+
+    Parameters
+    ----------
+    run : Run
+        What the driver was given.
+    finish : callable
+        Turns what was learned into the result.
+    restore : callable, optional
+        Goes back to complete steps, and returns whether there are any. Default: to the last snapshot of the training.
+    """
+    training = run.training
+    try:
+        yield
+        if restore is None:
+            training.snapshot(always=True)
+        finish()
+    except KeyboardInterrupt:
+        if (restore or training.restore)():
+            finish()
+            training.log.stopped = INTERRUPTED
+        raise

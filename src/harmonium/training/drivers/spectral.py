@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.core.validation import Choice, Number, Whole
 from harmonium.families import Family
 from harmonium.families.protocol.extra_parameters import Extra
@@ -183,22 +183,22 @@ class Spectral(Driver):
         for name, columns in table.columns.items():
             family, mean = problem.energy.families[name], problem.reference[name].astype(np.float64)
             left = left_out[columns]
-            own = family.extra_parameters.initial | family.extra_parameters.from_residuals(left)
+            extra = family.extra_parameters.initial | family.extra_parameters.from_residuals(left)
             explained = np.sqrt(np.square(loadings[columns]).sum(axis=1))
-            variance = _variance_within(family, mean, explained, own)
+            variance = _variance_within(family, mean, explained, extra)
             weights = loadings[columns] / np.maximum(variance, 1e-12)[:, None]
             precision += loadings[columns].T @ weights
             bias -= mean @ weights
             information += float((table.variances[columns] / np.maximum(variance, 1e-12)).sum())
             parameters[weights_of(name)] = weights
             natural = family.natural_from_mean(mean)[None, :]
-            parameters[bias_of(name)] = family.saturated_natural(mean[None, :], natural, own)[0]
-            parameters |= {own_of(name, own_name): value for own_name, value in own.items()}
+            parameters[bias_of(name)] = family.saturated_natural(mean[None, :], natural, extra)[0]
+            parameters |= {extra_of(name, extra_name): value for extra_name, value in extra.items()}
         # the table has a total variance for each view; the noise of a feature is the unit of its variance
         unit = information / max(table.total, 1e-300)
         shrinkage = max(decomposition.noise * unit, 1.0) if self.shrinkage == "auto" else float(self.shrinkage)
         precision += shrinkage * np.eye(n_units)
-        parameters[own_of(HIDDEN, "covariance")] = np.linalg.inv(precision)
+        parameters[extra_of(HIDDEN, "covariance")] = np.linalg.inv(precision)
         return {name: value.astype(np.float32) for name, value in parameters.items()}
 
 
@@ -339,7 +339,7 @@ class _Decomposition:
         return np.asarray(values.T @ scaled, dtype=np.float64)
 
 
-def _variance_within(family: Family, mean: np.ndarray, spread: np.ndarray, own: Extra) -> np.ndarray:
+def _variance_within(family: Family, mean: np.ndarray, spread: np.ndarray, extra: Extra) -> np.ndarray:
     """Return the average variance of each statistic while its mean moves, at least that at the mean, in float64.
 
     The average over the naturals between two means is their difference by that of their naturals. Means move by three
@@ -362,7 +362,7 @@ def _variance_within(family: Family, mean: np.ndarray, spread: np.ndarray, own: 
     # a thousandth of the spread stands for no way at all
     here = np.maximum(average(1e-3 * spread), average(-1e-3 * spread))
     away = np.maximum(average(3 * spread), average(-3 * spread))
-    return family.statistic_variance(mean, own) * np.maximum(away / here, 1.0)
+    return family.statistic_variance(mean, extra) * np.maximum(away / here, 1.0)
 
 
 def _pooling(problem: Problem, table: _Table) -> list[slice]:

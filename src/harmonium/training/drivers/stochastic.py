@@ -16,14 +16,12 @@ from harmonium.core.validation import Choice, Flag, Number, Whole
 from harmonium.hidden.selection import Selection
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import CheckpointPath
+from harmonium.training.checkpoint import CheckpointPath
 from harmonium.training.drivers.base import Driver, solve_head
-from harmonium.training.drivers.batch_steps import BatchSteps
-from harmonium.training.drivers.centring import span
-from harmonium.training.drivers.loop import loop
+from harmonium.training.drivers.batch_steps import BatchSteps, span
 from harmonium.training.drivers.monitor import Monitor, Reading, check_finite
 from harmonium.training.drivers.optimizers import Adam, Optimizer
-from harmonium.training.drivers.run import Run
+from harmonium.training.drivers.run import Run, interruptible
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 
@@ -115,7 +113,7 @@ class Stochastic(Driver):
     early stopping, those of the best epoch.
 
     Estimators with a head, or with a layer that selects units, have other defaults than this class; see
-    `harmonium.training.defaults`.
+    `harmonium.training.plan`.
 
     Examples
     --------
@@ -236,42 +234,28 @@ class Stochastic(Driver):
         self.epoch(run, np.arange(len(run.data)), selection)
         training.log.n_iter += 1
 
-    def run(self, run: Run) -> None:
-        """Train by epochs over shuffled rows."""
-        self.run_epochs(self.epoch, run)
+    def run(self, run: Run, epoch: Callable[..., None] | None = None) -> None:
+        """Train by epochs over shuffled rows.
 
-    def run_epochs(self, epoch: Callable[..., None], run: Run) -> None:
-        """Train by epochs, which may be those of another driver.
-
-        Parameters
-        ----------
-        epoch : callable
-            Trains by one pass over some rows; it takes what `epoch` takes.
-        run : Run
-            What `run` was given.
+        ``epoch``, by default the method of that name, may be that of another driver, and takes what it takes.
         """
-        problem, data, training = run.problem, run.data, run.training
+        problem, data, training, one_pass = run.problem, run.data, run.training, epoch or self.epoch
         with run.checkpoint.level("epochs", lambda: _Epochs(self._held_out(len(data), run.rng))) as state:
             rows = np.delete(np.arange(len(data)), state.held_out)
             monitor = Monitor(problem, data, rows, state.held_out)
             monitor.start = state.start = state.start or monitor.begin(training.parameters)
             training.n_items, n_epochs = len(rows), self.epochs(len(rows))
             selection, scale = problem.selection(len(rows)), self._learning_rate_scale(problem, data, rows)
-
-            def step() -> bool:
-                begin = time.perf_counter()
-                epoch(run, rows, selection, (state.done, n_epochs), scale)
-                solve_head(problem, data, rows, training)
-                seconds = time.perf_counter() - begin
-                state.done += 1
-                return self._recorded(run, state, monitor, selection, seconds)
-
-            loop(
-                run,
-                more=lambda: state.done < min(n_epochs, run.max_epochs or n_epochs),
-                step=step,
-                finish=lambda: _finish(run, rows, state, monitor),
-            )
+            with interruptible(run, lambda: _finish(run, rows, state, monitor)):
+                while state.done < min(n_epochs, run.max_epochs or n_epochs):
+                    begin = time.perf_counter()
+                    one_pass(run, rows, selection, (state.done, n_epochs), scale)
+                    solve_head(problem, data, rows, training)
+                    seconds = time.perf_counter() - begin
+                    state.done += 1
+                    if self._recorded(run, state, monitor, selection, seconds):
+                        break
+                    run.checkpoint.write()
 
     def _recorded(self, run: Run, state: _Epochs, monitor: Monitor, selection: Selection, seconds: float) -> bool:
         """Record an epoch that is done, and return whether it is the last."""
@@ -331,7 +315,7 @@ class Stochastic(Driver):
                 check_finite(training.parameters, training.log.n_iter + 1, self.learning_rate)
                 raise
             if (number + 1) % every == 0:
-                steps.settle()
+                steps.update_prior()
                 if self.average:
                     training.add_to_average(self.horizon(n_batches) / every)
             run.reporter.batch(batch.n_rows)

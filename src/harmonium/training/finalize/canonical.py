@@ -37,7 +37,9 @@ def canonical(problem: Problem, parameters: Parameters, data: Data) -> tuple[Pro
     scales = (balanced_scales if layer.coordinates.balances_views else standard_scales)(problem, data)
     loadings = np.concatenate(
         [
-            (scale * family.statistic_variance(problem.reference[name], problem.energy.own(parameters, name)))[:, None]
+            (scale * family.statistic_variance(problem.reference[name], problem.energy.extra(parameters, name)))[
+                :, None
+            ]
             * (parameters[weights_of(name)] @ whitened)
             for (name, family), scale in zip(problem.energy.families.items(), scales.values(), strict=True)
         ]

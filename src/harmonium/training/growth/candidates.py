@@ -1,18 +1,26 @@
-"""Candidate units: models with some number of new units are trained for a while and judged on held-out rows."""
+"""Candidate units: models with some number of new units are trained for a while and judged on held-out rows.
+
+The judge is held-out reconstruction: how well parts of rows that the model was not trained on are predicted from their
+other parts. It compares models with any number of units, whose partition functions are unknown, at the cost of a few
+matrix products, and a unit that stands for nothing makes it worse.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harmonium.core.batch import Batch, ViewBatch
 from harmonium.core.parameters import HIDDEN_BIAS, Parameters, copy_parameters
+from harmonium.families import Family
+from harmonium.inference.mean_field import fill_missing
+from harmonium.kernels.sparse.matrix import to_dense
 from harmonium.linear.comparison import is_better
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import Checkpoint
+from harmonium.training.drivers.monitor import loss_of_view
 from harmonium.training.drivers.run import Run
-from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
 from harmonium.training.growth.new_units import GrownModel, sources_of, units_from_sources, with_units
 from harmonium.training.growth.spectrum import residuals, sampled_rows, standardised, unexplained
 from harmonium.training.plan import Plan
@@ -108,9 +116,7 @@ class CandidateTrainer:
             losses = later
         return CandidateUnits(n_units, scales[chosen], model.parameters, training.result, effects, losses)
 
-    def n_epochs(
-        self, training: Training, costs: list[float], rng: np.random.Generator, checkpoint: Checkpoint
-    ) -> int | None:
+    def n_epochs(self, training: Training, costs: list[float], rng: np.random.Generator) -> int | None:
         """Return the number of epochs after which held-out rows are reconstructed best; None if there is no epoch.
 
         ``costs`` are those of the epochs so far, to which more are added.
@@ -122,9 +128,9 @@ class CandidateTrainer:
             costs.append(float(losses.mean()))
             return len(costs) - 1 - int(np.argmin(costs)) >= _PATIENCE
 
-        driver, objective, problem = self._plan.driver, self._plan.objective, self._problem_of(training.parameters)
-        run = Run(problem, objective, self._data, training, rng, callback=is_enough, checkpoint=checkpoint)
-        driver.run(run)
+        plan, problem = self._plan, self._problem_of(training.parameters)
+        run = Run(problem, plan.objective, self._data, training, rng, callback=is_enough, checkpoint=plan.checkpoint)
+        plan.driver.run(run)
         return int(np.argmin(costs)) + 1 if costs else None
 
     def _problem_of(self, parameters: Parameters) -> Problem:
@@ -151,3 +157,61 @@ def _n_standing_out(problem: Problem, found: np.ndarray, chance: float, n_units:
     assert prior is not None
     stands_out = nats(found) - nats(chance) + prior.log_odds_of_another(before, n_items) > 0
     return len(found) if stands_out.all() else int(np.argmin(stands_out))
+
+
+# Share of the sites of a row that are masked: a convention.
+_MASKED = 0.2
+
+
+@dataclass(frozen=True)
+class HeldOutReconstruction:
+    """Rows of which some sites are hidden, and these sites; the same for all models that are compared.
+
+    Attributes
+    ----------
+    observed : list of Batch
+        Rows without the sites that are masked.
+    masked : list of dict of str to ViewBatch
+        The same rows, by view, in which everything but these sites counts as missing.
+    """
+
+    observed: list[Batch]
+    masked: list[dict[str, ViewBatch]]
+
+    @classmethod
+    def of(cls, problem: Problem, data: Data, rng: np.random.Generator) -> HeldOutReconstruction | None:
+        """Return questions about all rows of some data; None if a row is a single site, which leaves nothing to ask."""
+        families = problem.energy.families
+        if sum(family.codec.n_sites for family in families.values()) < 2:
+            return None
+        observed, masked = [], []
+        for block in data.blocks(families):
+            views = {name: _split(families[name], view, rng) for name, view in block.views.items()}
+            observed.append(Batch({name: pair[0] for name, pair in views.items()}, block.n_rows))
+            masked.append({name: pair[1] for name, pair in views.items()})
+        return cls(observed, masked)
+
+    def losses(self, problem: Problem, parameters: Parameters) -> np.ndarray:
+        """Return -log p(what is masked | hidden units at their means given the rest) of each row, in nats."""
+        energy, losses = problem.energy, []
+        layer = energy.layer(parameters)
+        for observed, masked in zip(self.observed, self.masked, strict=True):
+            filled = fill_missing(energy, parameters, observed, problem.reference)
+            mean = layer.mean(energy.hidden_natural(parameters, filled))
+            total = np.zeros(observed.n_rows)
+            for name, view in masked.items():
+                family, extra = energy.families[name], energy.extra(parameters, name)
+                natural = family.domain.clamp(energy.view_natural(parameters, name, mean, view.size))
+                total += loss_of_view(family, view, natural, extra)
+            losses.append(total)
+        return np.concatenate(losses)
+
+
+def _split(family: Family, view: ViewBatch, rng: np.random.Generator) -> tuple[ViewBatch, ViewBatch]:
+    """Return a view without the sites that are drawn, and the view in which all others count as missing."""
+    statistic = np.asarray(to_dense(view.statistic), dtype=np.float32)
+    drawn = rng.random((len(statistic), family.codec.n_sites)) < _MASKED
+    missing = drawn if view.missing is None else drawn | view.missing
+    masked = drawn if view.missing is None else drawn & ~view.missing
+    left = np.where(family.codec.spread(missing), np.float32(0), statistic)
+    return replace(view, statistic=left, missing=missing), replace(view, statistic=statistic, missing=~masked)

@@ -29,9 +29,8 @@ from harmonium.families import Family
 from harmonium.hidden.n_units import drops_units
 from harmonium.kernels.sparse.matrix import to_scipy
 from harmonium.objectives.problem import Problem
-from harmonium.training.clusters import sampled_items
+from harmonium.training.clusters import missing_cells, sampled_items
 from harmonium.training.growth.spectrum import standardised
-from harmonium.training.view_rows import missing_cells
 from harmonium.views.data import Data
 
 # Items and features to look at, copies that chance is known by, and how many standard deviations above their mean a

@@ -21,9 +21,8 @@ import numpy as np
 from harmonium.core.parameters import copy_parameters
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import NOWHERE, Checkpoint
-from harmonium.training.growth.candidates import CandidateTrainer, CandidateUnits
-from harmonium.training.growth.held_out_reconstruction import HeldOutReconstruction
+from harmonium.training.checkpoint import Checkpoint
+from harmonium.training.growth.candidates import CandidateTrainer, CandidateUnits, HeldOutReconstruction
 from harmonium.training.growth.new_units import GrownModel
 from harmonium.training.plan import Plan
 from harmonium.training.state import Training
@@ -75,23 +74,21 @@ class _Growth:
     costs: list[float] = field(default_factory=list)
 
 
-def grow(
-    problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, checkpoint: Checkpoint = NOWHERE
-) -> tuple[GrownModel, np.random.Generator]:
+def grow(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) -> tuple[GrownModel, np.random.Generator]:
     """Return the model as its training begins, with as many units as the data ask for, and at most those of the layer.
 
     If the data ask for none, it has one unit, without weights. The random stream is the one that is given, or that of
     the fit which has left the checkpoint.
     """
-    with checkpoint.level("growth", lambda: _Growth(deepcopy(rng), rng)) as state:
+    with plan.checkpoint.level("growth", lambda: _Growth(deepcopy(rng), rng)) as state:
         stream = state.rng if state.best is None else deepcopy(state.first)
         learned, held_out = _split(data, stream)
         reconstruction = None if held_out is None else HeldOutReconstruction.of(problem, held_out, stream)
         trainer = CandidateTrainer(problem, learned, plan, reconstruction)
-        chosen, n_epochs = _search(trainer, state, checkpoint), None
+        chosen, n_epochs = _search(trainer, state, plan.checkpoint), None
         if chosen.n_units and chosen.scale < _STRONG:
             state.training = state.training or Training(copy_parameters(chosen.initial))
-            n_epochs = trainer.n_epochs(state.training, state.costs, state.rng, checkpoint)
+            n_epochs = trainer.n_epochs(state.training, state.costs, state.rng)
     if not chosen.n_units:
         return trainer.without_units(), state.rng
     grown = CandidateTrainer(problem, data, plan, None).initial(chosen.n_units, chosen.scale, state.rng)

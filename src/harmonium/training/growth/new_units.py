@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, extra_of, weights_of
 from harmonium.energy import Energy
 from harmonium.kernels.rotation import ica_rotation
 from harmonium.objectives.problem import Problem
@@ -63,8 +63,8 @@ def units_from_sources(problem: Problem, data: Data, effects: np.ndarray, source
     problem = with_units(problem, effects.shape[1])
     energy, families = problem.energy, problem.energy.families
     reference = {name: problem.reference[name].astype(np.float64) for name in families}
-    own = {name: family.extra_parameters.initial for name, family in families.items()}
-    variances = np.concatenate([families[name].statistic_variance(reference[name], own[name]) for name in families])
+    extra = {name: family.extra_parameters.initial for name, family in families.items()}
+    variances = np.concatenate([families[name].statistic_variance(reference[name], extra[name]) for name in families])
     deviation = np.sqrt(np.maximum(variances, 1e-12))[:, None]
     prior = energy.hidden.selection.prior
     assert prior is not None
@@ -74,8 +74,8 @@ def units_from_sources(problem: Problem, data: Data, effects: np.ndarray, source
     ends = np.cumsum([family.n_features_ for family in families.values()])
     for (name, family), end in zip(families.items(), ends, strict=True):
         parameters[weights_of(name)] = weights[end - family.n_features_ : end]
-        parameters |= {own_of(name, own_name): value for own_name, value in own[name].items()}
-    parameters |= {own_of(HIDDEN, name): value for name, value in prior.for_shares(share, len(data)).items()}
+        parameters |= {extra_of(name, extra_name): value for extra_name, value in extra[name].items()}
+    parameters |= {extra_of(HIDDEN, name): value for name, value in prior.for_shares(share, len(data)).items()}
     parameters = {name: value.astype(np.float32) for name, value in parameters.items()}
     layer = energy.layer(parameters)
     centre = np.zeros(len(share))

@@ -1,4 +1,4 @@
-"""Removal of units without evidence: use of the units by the items, and the model that is left."""
+"""Removal of units without evidence and merging of topics that agree, by how the items use the units."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harmonium.core.parameters import Parameters
+from harmonium.core.parameters import Parameters, copy_parameters, couplings, units_of
 from harmonium.energy import Energy
 from harmonium.hidden.selection import Use
+from harmonium.hidden.selection.merging import add_unit, agreeing_units
 from harmonium.objectives.problem import Problem
 from harmonium.views.data import Data
 
@@ -64,3 +65,36 @@ def use_of_units(problem: Problem, parameters: Parameters, data: Data) -> Use:
     deviation = np.sqrt(np.maximum(np.diag(covariance), 0))
     scale = np.maximum(deviation, 1e-12)
     return Use(presence / len(data), average, deviation, covariance / np.outer(scale, scale))
+
+
+#: correlation over the items from which topics say the same, where nobody asks for a number of topics: a convention.
+#: Of 30 topics of Reuters 20 are left, 18 of them distinct (of 30: 19), of 20 of hotels all, of 42 of 20 Newsgroups 37.
+SAME = 0.5
+
+
+def without_duplicates(
+    problem: Problem, parameters: Parameters, data: Data, threshold: float
+) -> tuple[Problem, Parameters]:
+    """Return the model with topics that correlate by ``threshold`` or more over the items added to one of them.
+
+    Topics that are the same for all items are removed; one is always left, and so are units that are no topics. What
+    all units together add to a feature or a score, on average over the items, stays as it is.
+    """
+    hidden, use = problem.energy.hidden, use_of_units(problem, parameters, data)
+    others = ~hidden.groups.are_topics
+    kept = ~hidden.groups.idle(use.deviation) | others
+    kept[np.argmax(np.where(others, -1.0, use.deviation))] = True
+    order = np.argsort(-use.deviation, kind="stable")
+    order = order[kept[order] & ~others[order]]
+    merged = copy_parameters(parameters)
+    for unit, leader in agreeing_units(use.correlation, order, threshold):
+        add_unit(merged, unit, leader)
+        kept[unit] = False
+    smaller = hidden.restore(int(kept.sum()))
+    if smaller.n_units is not None:
+        smaller.set_params(n_units=int(kept.sum()))
+    problem, left = replace(problem, energy=Energy(problem.energy.families, smaller)), units_of(merged, kept)
+    after = use_of_units(problem, left, data)
+    for (weights, _), (new, bias) in zip(couplings(parameters), couplings(left), strict=True):
+        bias += (use.mean @ weights - after.mean @ new).astype(bias.dtype)
+    return problem, left

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import Literal
-
 import numpy as np
 
 from harmonium.core.parameters import Parameters, copy_parameters, weights_of
-from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
-from harmonium.training.drivers.base import Driver
 from harmonium.training.drivers.projection import project
+from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.draws import MarkovChain, Posterior
-from harmonium.training.posterior.priors import Prior
 from harmonium.training.posterior.sampling import Sampling
-from harmonium.views.data import Data
 
 # Proposals over which the share of accepted ones is averaged, for the record only.
 _RECENT = 200
@@ -32,27 +25,6 @@ class Accepting(Sampling):
     role = "driver"  # named here, as this is no driver by itself
     wanted: float
     batch_size = None
-    step: float | Literal["auto"]
-
-    def __init__(
-        self,
-        n_draws: int = 100,
-        n_warmup: int = 1000,
-        thin: int = 20,
-        n_chains: int = 4,
-        step: float | Literal["auto"] = "auto",
-        prior: Prior | Mapping[str, Prior] | None = None,
-        start: Driver | Literal["likelihood"] | None = "likelihood",
-        checkpoint: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.thin = thin
-        self.n_chains = n_chains
-        self.step = step
-        self.prior = prior
-        self.start = start
-        self.checkpoint = checkpoint
 
     @property
     def holds_biases(self) -> bool:
@@ -63,13 +35,11 @@ class Accepting(Sampling):
     def _tunes(self) -> bool:
         return self.step == "auto"
 
-    def prepare(
-        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
-    ) -> None:
+    def prepare(self, run: Run, chain: MarkovChain, posterior: Posterior) -> None:
         """Remember a small step to begin with."""
-        n_weights = sum(chain.parameters[weights_of(view)].size for view in problem.energy.families)
+        n_weights = sum(chain.parameters[weights_of(view)].size for view in run.problem.energy.families)
         spread = np.mean([prior.variance.mean() for prior in posterior.prior.values()])
-        step = np.sqrt(spread / n_weights / len(data)) if self.step == "auto" else float(self.step)
+        step = np.sqrt(spread / n_weights / len(run.data)) if self.step == "auto" else float(self.step)
         chain.memory = {_LOG_STEP: np.array([np.log(step)]), _SHARE: np.zeros(1)}
 
     def _rows_of_step(self, n_rows: int) -> int:

@@ -10,10 +10,10 @@ from harmonium.inference.exact import OffGridError
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
+from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.accepting import Accepting, is_allowed
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.normals import Normal
-from harmonium.views.data import Data
 
 # Rows of which gradients are added up at a time: for memory only.
 _BLOCK = 1000
@@ -80,26 +80,16 @@ class AdjustedLangevin(Accepting):
     # share of proposals that Langevin steps in many dimensions should accept (Roberts & Rosenthal 1998)
     wanted = 0.574
 
-    def prepare(
-        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
-    ) -> None:
+    def prepare(self, run: Run, chain: MarkovChain, posterior: Posterior) -> None:
         """Remember a small step, and loss and gradient where the chain is."""
-        super().prepare(problem, objective, data, chain, posterior)
-        self.recall(problem, objective, data, chain)
+        super().prepare(run, chain, posterior)
+        self.recall(run, chain)
 
-    def recall(self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain) -> None:
+    def recall(self, run: Run, chain: MarkovChain) -> None:
         """Remember loss and gradient where the chain is."""
-        chain.memory |= self._likelihood(problem, objective, data, chain, chain.parameters)
+        chain.memory |= _likelihood(run, chain, chain.parameters)
 
-    def move(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        rows: np.ndarray,
-        chain: MarkovChain,
-        posterior: Posterior,
-    ) -> None:
+    def move(self, run: Run, rows: np.ndarray, chain: MarkovChain, posterior: Posterior) -> None:
         """Propose weights along the gradient, accept or stay."""
         step = self.step_of(chain)
         proposal = dict(chain.parameters)
@@ -109,26 +99,14 @@ class AdjustedLangevin(Accepting):
             noise = step * chain.rng.standard_normal(weights.shape)
             proposal[weights_of(view)] = (weights + drift + noise).astype(np.float32)
         likelihood, log_ratio = None, -np.inf
-        if is_allowed(problem, proposal):
+        if is_allowed(run.problem, proposal):
             try:
-                likelihood = self._likelihood(problem, objective, data, chain, proposal)
+                likelihood = _likelihood(run, chain, proposal)
                 log_ratio = _log_ratio(posterior, chain.parameters, chain.memory, proposal, likelihood, step)
             except OffGridError:
                 pass
         if self.decide(chain, posterior, proposal, log_ratio) and likelihood is not None:
             chain.memory |= likelihood
-
-    @staticmethod
-    def _likelihood(
-        problem: Problem, objective: Objective, data: Data, chain: MarkovChain, parameters: Parameters
-    ) -> dict[str, np.ndarray]:
-        """Return the loss over all rows, and its gradient by the weights of each view, as chains remember them."""
-        statistics = Statistics.zeros_like(parameters)
-        for first in range(0, len(data), _BLOCK):
-            batch = data.batch(np.arange(first, min(first + _BLOCK, len(data))), problem.energy.families)
-            objective.accumulate(problem, parameters, batch, statistics, chain.rng, with_loss=True)
-        likelihood = {_GRADIENT + view: statistics.gradient[weights_of(view)] for view in problem.energy.families}
-        return {_LOSS: np.array([statistics.loss]), **likelihood}
 
     def check_model(self, problem: Problem, objective: Objective) -> None:
         """Refuse objectives that are not the likelihood itself."""
@@ -138,6 +116,16 @@ class AdjustedLangevin(Accepting):
                 f"AdjustedLangevin needs the objective ExactLikelihood(), by which it accepts or refuses; got "
                 f"{objective!r}; pass it if hidden states can be enumerated, or use Langevin() or Metropolis()."
             )
+
+
+def _likelihood(run: Run, chain: MarkovChain, parameters: Parameters) -> dict[str, np.ndarray]:
+    """Return the loss over all rows, and its gradient by the weights of each view, as chains remember them."""
+    statistics, families = Statistics.zeros_like(parameters), run.problem.energy.families
+    for batch in run.data.in_order(np.arange(len(run.data)), _BLOCK, families):
+        run.objective.accumulate(run.problem, parameters, batch, statistics, chain.rng, with_loss=True)
+    return {_LOSS: np.array([statistics.loss])} | {
+        _GRADIENT + view: statistics.gradient[weights_of(view)] for view in families
+    }
 
 
 def _slope(prior: Normal, weights: np.ndarray, gradient: np.ndarray) -> np.ndarray:

@@ -10,14 +10,12 @@ import numpy as np
 
 from harmonium.core.parameters import record, weights_of
 from harmonium.core.validation import Choice, Flag, Whole
-from harmonium.objectives import Objective
-from harmonium.objectives.problem import Problem
 from harmonium.objectives.statistics import Statistics
 from harmonium.training.drivers.base import Driver
+from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.priors import EmpiricalBayes, GaussianPrior, Prior
 from harmonium.training.posterior.sampling import Sampling
-from harmonium.views.data import Data
 
 # Where a chain has settled, the drift ε²/2 · g has a variance of ε⁴/4 · E[g²] beside the ε² of the noise. At this share
 # of it, neither the step nor the noise of the gradient widens the posterior by more than about that share. In the
@@ -44,7 +42,7 @@ class Langevin(Sampling):
 
     A step is W ← W + ε²/2 · ∇ log p(W | X) + ε · noise, without a Metropolis correction. The gradient is that of the
     objective: with `SampledCD` it is brief sampling, a few Gibbs steps from the data. On part of the rows it is
-    stochastic-gradient Langevin dynamics. Weights are sampled; biases and the families' own parameters follow their
+    stochastic-gradient Langevin dynamics. Weights are sampled; biases and the families' extra parameters follow their
     gradient without noise, towards maximum likelihood, or stay fixed.
 
     Parameters
@@ -127,18 +125,11 @@ class Langevin(Sampling):
         start: Driver | Literal["likelihood"] | None = "likelihood",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.thin = thin
-        self.n_chains = n_chains
-        self.step = step
+        super().__init__(n_draws, n_warmup, thin, n_chains, step, prior, start, checkpoint)
         self.schedule = schedule
         self.precondition = precondition
         self.batch_size = batch_size
-        self.prior = prior
         self.biases = biases
-        self.start = start
-        self.checkpoint = checkpoint
 
     @property
     def holds_biases(self) -> bool:
@@ -158,17 +149,15 @@ class Langevin(Sampling):
         """
         return EmpiricalBayes(centred=True) if self.n_warmup else GaussianPrior()
 
-    def prepare(
-        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
-    ) -> None:
+    def prepare(self, run: Run, chain: MarkovChain, posterior: Posterior) -> None:
         """Remember the squares of a first gradient, for the first steps.
 
         Where a chain has settled they are the precision of the posterior. At maximum likelihood gradients vanish, so
         they are taken to be at least the precision of the prior.
         """
-        rows = np.arange(self._rows_of_step(len(data)))
+        rows = np.arange(self._rows_of_step(len(run.data)))
         statistics = Statistics.zeros_like(chain.parameters)
-        scale = self._gradient(problem, objective, data, rows, chain, statistics)
+        scale = _gradient(run, rows, chain, statistics)
         for name, gradient in statistics.gradient.items():
             chain.memory[_SQUARES + name] = np.square(scale * gradient, dtype=np.float32)
         for view, prior in posterior.prior.items():
@@ -176,22 +165,14 @@ class Langevin(Sampling):
             squares = np.square(slope, dtype=np.float32).mean(axis=1)
             chain.memory[_SQUARES + weights_of(view)] = np.maximum(squares, prior.precision)
 
-    def move(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        rows: np.ndarray,
-        chain: MarkovChain,
-        posterior: Posterior,
-    ) -> None:
+    def move(self, run: Run, rows: np.ndarray, chain: MarkovChain, posterior: Posterior) -> None:
         """Move the weights by one step, and the biases if they are learned."""
         if chain.statistics is None:
             chain.statistics = Statistics.zeros_like(chain.parameters)
         statistics = chain.statistics
         statistics.count = 0.0
-        scale = self._gradient(problem, objective, data, rows, chain, statistics)
-        weights = {weights_of(view): view for view in problem.energy.families}
+        scale = _gradient(run, rows, chain, statistics)
+        weights = {weights_of(view): view for view in run.problem.energy.families}
         shrunk = self._shrunk(posterior)
         for name, view in weights.items():
             prior = posterior.prior[view]
@@ -204,22 +185,6 @@ class Langevin(Sampling):
                 self._remember(chain, name, np.square(slope), posterior)
                 chain.parameters[name] += np.float32(_BIAS_STEP) * slope / np.sqrt(self._floored(chain, name))
             statistics.gradient[name][...] = 0  # the step of the weights does so for theirs
-
-    def _gradient(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        rows: np.ndarray,
-        chain: MarkovChain,
-        into: Statistics,
-    ) -> float:
-        """Add the statistics of some rows; return by what they have to be multiplied to stand for all rows."""
-        for batch in data.in_order(rows, _BLOCK, problem.energy.families):
-            if chain.state is None:
-                chain.state = objective.start(problem, batch, chain.rng)
-            objective.accumulate(problem, chain.parameters, batch, into, chain.rng, chain.state)
-        return len(data) / into.count
 
     def _remember(self, chain: MarkovChain, name: str, squares: np.ndarray, posterior: Posterior) -> None:
         """Update the mean of squared gradients, in the warm-up alone: steps that follow the chain would bias it."""
@@ -258,3 +223,12 @@ class Langevin(Sampling):
         names = [name.removeprefix(_SQUARES) for name in chain.memory if record(name).is_weights]
         steps = np.concatenate([self._squared_step(chain, name, names) for name in names])
         return {"step": float(np.sqrt(self._shrunk(posterior) * np.median(steps)))}
+
+
+def _gradient(run: Run, rows: np.ndarray, chain: MarkovChain, into: Statistics) -> float:
+    """Add the statistics of some rows; return by what they have to be multiplied to stand for all rows."""
+    for batch in run.data.in_order(rows, _BLOCK, run.problem.energy.families):
+        if chain.state is None:
+            chain.state = run.objective.start(run.problem, batch, chain.rng)
+        run.objective.accumulate(run.problem, chain.parameters, batch, into, chain.rng, chain.state)
+    return len(run.data) / into.count

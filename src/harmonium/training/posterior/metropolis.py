@@ -15,14 +15,13 @@ from harmonium.core.validation import Choice
 from harmonium.exceptions import IncompatiblePartsError
 from harmonium.inference.gibbs import sample_views, sizes_of, sparse_views
 from harmonium.inference.perfect import ChainsApartError, perfect_sample
-from harmonium.objectives import Objective
 from harmonium.objectives.base import STEPS
 from harmonium.objectives.problem import Problem
 from harmonium.training.drivers.base import Driver
+from harmonium.training.drivers.run import Run
 from harmonium.training.posterior.accepting import Accepting, is_allowed
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.priors import Prior
-from harmonium.views.data import Data
 
 # Rows that are looked at at a time: for memory only.
 _BLOCK = 1000
@@ -122,22 +121,12 @@ class Metropolis(Accepting):
         self.n_steps = n_steps
         self.ratio = ratio
 
-    def prepare(
-        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
-    ) -> None:
+    def prepare(self, run: Run, chain: MarkovChain, posterior: Posterior) -> None:
         """Remember a small step, and that no auxiliary item was exact so far."""
-        super().prepare(problem, objective, data, chain, posterior)
+        super().prepare(run, chain, posterior)
         chain.memory[_EXACT] = np.zeros(1)
 
-    def move(
-        self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        rows: np.ndarray,
-        chain: MarkovChain,
-        posterior: Posterior,
-    ) -> None:
+    def move(self, run: Run, rows: np.ndarray, chain: MarkovChain, posterior: Posterior) -> None:
         """Propose weights, draw auxiliary items from them, accept or stay."""
         step = np.float32(self.step_of(chain))
         proposal = dict(chain.parameters)
@@ -147,25 +136,19 @@ class Metropolis(Accepting):
             moved = weights + step * chain.rng.standard_normal(weights.shape, dtype=np.float32)
             proposal[weights_of(view)] = moved
             log_ratio += prior.log_density(moved) - prior.log_density(weights)
-        if is_allowed(problem, proposal):
-            log_ratio += self._log_ratio(problem, data, rows, chain, posterior, proposal)
+        if is_allowed(run.problem, proposal):
+            log_ratio += self._log_ratio(run, rows, chain, posterior, proposal)
         else:
             log_ratio = -np.inf
         self.decide(chain, posterior, proposal, log_ratio)
 
     def _log_ratio(
-        self,
-        problem: Problem,
-        data: Data,
-        rows: np.ndarray,
-        chain: MarkovChain,
-        posterior: Posterior,
-        proposal: Parameters,
+        self, run: Run, rows: np.ndarray, chain: MarkovChain, posterior: Posterior, proposal: Parameters
     ) -> float:
         """Return the logarithm of the ratio of likelihoods, of which that of partition functions is a random number."""
-        pooled, exact = self.ratio == "pooled", True
+        problem, pooled, exact = run.problem, self.ratio == "pooled", True
         of_data, auxiliaries, kinds = 0.0, [], []
-        for batch in data.in_order(rows, _BLOCK, problem.energy.families):
+        for batch in run.data.in_order(rows, _BLOCK, problem.energy.families):
             of_data += float(_gain(problem, chain.parameters, proposal, batch).sum())
             perfect = None if pooled else _perfect_auxiliaries(problem, proposal, batch, chain.rng)
             exact = exact and perfect is not None
@@ -220,6 +203,6 @@ def _log_of_means(gains: np.ndarray, kinds: np.ndarray) -> float:
     kind_of_row = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
     total = 0.0
     for kind in range(kind_of_row.max() + 1):
-        own = gains[kind_of_row == kind]
-        total += len(own) * float(logsumexp(own) - np.log(len(own)))
+        alike = gains[kind_of_row == kind]
+        total += len(alike) * float(logsumexp(alike) - np.log(len(alike)))
     return total

@@ -13,26 +13,24 @@ import numpy as np
 
 from harmonium.core.parameters import Parameters, copy_parameters, record, weights_of
 from harmonium.core.parts import IsPart, as_part
+from harmonium.core.progress_bar import Reporter, Silent
 from harmonium.core.validation import Number, Setting, Whole, shown
 from harmonium.exceptions import DivergenceError, IncompatiblePartsError
 from harmonium.kernels.sparse.matrix import component_arrays
 from harmonium.objectives import Objective
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import CheckpointPath
+from harmonium.training.checkpoint import CheckpointPath
 from harmonium.training.drivers.base import Driver
-from harmonium.training.drivers.loop import loop
 from harmonium.training.drivers.monitor import Monitor, Reading
-from harmonium.training.drivers.progress import Reporter, Silent
 from harmonium.training.drivers.projection import project
-from harmonium.training.drivers.run import Run
+from harmonium.training.drivers.run import Run, interruptible
 from harmonium.training.drivers.stochastic import Stochastic
 from harmonium.training.initialise import initial_parameters
 from harmonium.training.posterior.draws import MarkovChain, Posterior
 from harmonium.training.posterior.normals import Normal
 from harmonium.training.posterior.priors import GaussianPrior, Prior
 from harmonium.training.state import Training
-from harmonium.views.data import Data
 
 # Rows of a step unless the user says otherwise: a convention.
 _MOST_ROWS = 1000
@@ -97,34 +95,35 @@ class Sampling(Driver):
     keeps_draws = True
     unit = "move"
 
-    n_draws: int
-    n_warmup: int
-    thin: int
-    n_chains: int
     batch_size: int | None
-    prior: Prior | Mapping[str, Prior] | None
-    start: Driver | Literal["likelihood"] | None
-    checkpoint: str | os.PathLike[str] | None
 
-    def move(
+    def __init__(
         self,
-        problem: Problem,
-        objective: Objective,
-        data: Data,
-        rows: np.ndarray,
-        chain: MarkovChain,
-        posterior: Posterior,
+        n_draws: int = 100,
+        n_warmup: int = 1000,
+        thin: int = 20,
+        n_chains: int = 4,
+        step: float | Literal["auto"] = "auto",
+        prior: Prior | Mapping[str, Prior] | None = None,
+        start: Driver | Literal["likelihood"] | None = "likelihood",
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
+        self.n_draws = n_draws
+        self.n_warmup = n_warmup
+        self.thin = thin
+        self.n_chains = n_chains
+        self.step = step
+        self.prior = prior
+        self.start = start
+        self.checkpoint = checkpoint
+
+    def move(self, run: Run, rows: np.ndarray, chain: MarkovChain, posterior: Posterior) -> None:
         """Move one chain by one step, in place.
 
         Parameters
         ----------
-        problem : Problem
-            The model to be sampled.
-        objective : Objective
-            Where gradients, or samples, come from.
-        data : Data
-            All training rows.
+        run : Run
+            The model to be sampled, where gradients or samples come from, and all training rows.
         rows : ndarray of int
             Numbers of the rows that this step looks at.
         chain : MarkovChain
@@ -134,38 +133,28 @@ class Sampling(Driver):
         """
         raise NotImplementedError
 
-    def prepare(
-        self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain, posterior: Posterior
-    ) -> None:
+    def prepare(self, run: Run, chain: MarkovChain, posterior: Posterior) -> None:
         """Give a chain what it has to remember, before its first step.
 
         Parameters
         ----------
-        problem : Problem
-            The model to be sampled.
-        objective : Objective
-            Where gradients, or samples, come from.
-        data : Data
-            All training rows.
+        run : Run
+            The model to be sampled, where gradients or samples come from, and all training rows.
         chain : MarkovChain
             The chain, whose memory is changed.
         posterior : Posterior
             All chains and the priors.
         """
 
-    def recall(self, problem: Problem, objective: Objective, data: Data, chain: MarkovChain) -> None:
+    def recall(self, run: Run, chain: MarkovChain) -> None:
         """Give a chain that goes on what it has to remember of where it is.
 
         An interrupt may have put it back.
 
         Parameters
         ----------
-        problem : Problem
-            The model to be sampled.
-        objective : Objective
-            Where gradients, or samples, come from.
-        data : Data
-            All training rows.
+        run : Run
+            The model to be sampled, where gradients or samples come from, and all training rows.
         chain : MarkovChain
             The chain, whose memory is changed.
         """
@@ -232,30 +221,15 @@ class Sampling(Driver):
 
         A callback and a largest number of epochs are for models with a head, which are refused.
         """
-        problem, objective, data, training = run.problem, run.objective, run.data, run.training
-        reporter = run.reporter
-
-        def begin() -> _Moves:
-            posterior = training.posterior or self._begin(run)
-            training.posterior = None  # until its draws are complete
-            target = self._target(problem, objective, data)
-            posterior.target = posterior.target or target
-            if posterior.target != target or len(posterior.chains) != self.n_chains:
-                raise ValueError(
-                    f"Sampling can only go on with the data, the parts and the {len(posterior.chains)} chains it began "
-                    "with; some of them are others now; set them back, or fit with warm_start=False."
-                )
-            self._plan(problem, objective, data, posterior)
-            return _Moves(posterior, posterior.n_draws)
-
-        with run.checkpoint.level("moves", begin) as state:
+        problem, data, training = run.problem, run.data, run.training
+        with run.checkpoint.level("moves", lambda: self._planned(run)) as state:
             posterior = state.posterior
             monitor = Monitor(problem, data, np.arange(len(data)), np.arange(0))
             monitor.start = state.start = state.start or monitor.begin(posterior.chains[0].parameters)
             every = max(1, posterior.n_planned // _RECORDS)
             # chains that continue need neither starts nor a warm-up
             n_moves = (posterior.n_planned - posterior.n_moves) * self.n_chains
-            reporter.ahead(n_moves * self._rows_of_step(len(data)))
+            run.reporter.ahead(n_moves * self._rows_of_step(len(data)))
 
             def finish() -> None:
                 aligned = replace(posterior, chains=[replace(chain) for chain in posterior.chains])
@@ -265,33 +239,51 @@ class Sampling(Driver):
                 training.log.stopped = f"{posterior.n_draws} draws of each of {self.n_chains} chains kept"
 
             begun = time.perf_counter()
+            with interruptible(run, finish, state.restore):
+                while posterior.n_moves < posterior.n_planned:
+                    self._move_all(run, posterior)
+                    training.log.n_iter += 1
+                    if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
+                        entry = self._record(monitor, training, posterior, time.perf_counter() - begun)
+                        run.reporter.epoch(training.log.n_iter, entry)
+                        begun = time.perf_counter()
+                    run.checkpoint.write()
 
-            def more() -> bool:
-                return posterior.n_moves < posterior.n_planned
+    def _planned(self, run: Run) -> _Moves:
+        """Return chains with their moves planned: those of the draws, and a warm-up unless they have had theirs."""
+        posterior = run.training.posterior or self._begin(run)
+        run.training.posterior = None  # until its draws are complete
+        target = self._target(run)
+        posterior.target = posterior.target or target
+        if posterior.target != target or len(posterior.chains) != self.n_chains:
+            raise ValueError(
+                f"Sampling can only go on with the data, the parts and the {len(posterior.chains)} chains it began "
+                "with; some of them are others now; set them back, or fit with warm_start=False."
+            )
+        if not posterior.n_planned:
+            posterior.n_warmup = posterior.n_planned = self.n_warmup
+            if not posterior.n_draws:  # a prior that draws were made with stays as it is
+                posterior.moments = {
+                    view: self.prior_of(view).moments(len(prior.mean))
+                    for view, prior in posterior.prior.items()
+                    if self.prior_of(view).learns
+                }
+            for chain in posterior.chains:
+                self.prepare(run, chain, posterior)
+        else:
+            for chain in posterior.chains:
+                self.recall(run, chain)
+        posterior.n_planned += self.n_draws * self.thin
+        return _Moves(posterior, posterior.n_draws)
 
-            def step() -> bool:
-                nonlocal begun
-                self._move_all(problem, objective, data, posterior, reporter)
-                training.log.n_iter += 1
-                if posterior.n_moves % every == 0 or posterior.n_moves == posterior.n_planned:
-                    entry = self._record(monitor, training, posterior, time.perf_counter() - begun)
-                    reporter.epoch(training.log.n_iter, entry)
-                    begun = time.perf_counter()
-                return False
-
-            loop(run, more, step, finish, state.restore)
-
-    def _move_all(
-        self, problem: Problem, objective: Objective, data: Data, posterior: Posterior, reporter: Reporter
-    ) -> None:
+    def _move_all(self, run: Run, posterior: Posterior) -> None:
         """Move every chain once, let the prior follow, and keep draws if it is time to."""
-        n_rows = self._rows_of_step(len(data))
+        n_all, n_rows = len(run.data), self._rows_of_step(len(run.data))
         for chain in posterior.chains:
-            everything = n_rows == len(data)
-            rows = np.arange(n_rows) if everything else np.sort(chain.rng.choice(len(data), n_rows, replace=False))
-            self.move(problem, objective, data, rows, chain, posterior)
-            project(problem.energy, chain.parameters)
-            reporter.batch(n_rows)
+            rows = np.arange(n_rows) if n_rows == n_all else np.sort(chain.rng.choice(n_all, n_rows, replace=False))
+            self.move(run, rows, chain, posterior)
+            project(run.problem.energy, chain.parameters)
+            run.reporter.batch(n_rows)
         posterior.n_moves += 1
         self._follow(posterior)
         done = posterior.n_moves - posterior.n_warmup
@@ -339,33 +331,23 @@ class Sampling(Driver):
                 _into_prior(chain.parameters[weights_of(view)], prior[view])
         return Posterior(chains, prior)
 
-    def _plan(self, problem: Problem, objective: Objective, data: Data, posterior: Posterior) -> None:
-        """Plan the moves: those of the draws, and a warm-up unless chains that have had theirs continue."""
-        if not posterior.n_planned:
-            posterior.n_warmup = posterior.n_planned = self.n_warmup
-            if not posterior.n_draws:  # a prior that draws were made with stays as it is
-                posterior.moments = {
-                    view: self.prior_of(view).moments(len(prior.mean))
-                    for view, prior in posterior.prior.items()
-                    if self.prior_of(view).learns
-                }
-            for chain in posterior.chains:
-                self.prepare(problem, objective, data, chain, posterior)
-        else:
-            for chain in posterior.chains:
-                self.recall(problem, objective, data, chain)
-        posterior.n_planned += self.n_draws * self.thin
-
-    def _target(self, problem: Problem, objective: Objective, data: Data) -> str:
+    def _target(self, run: Run) -> str:
         """Return what is sampled, as text; the data are known by their number and some of the rows."""
-        energy = problem.energy
+        energy, data = run.problem.energy, run.data
         rows = np.linspace(0, len(data) - 1, min(len(data), _KNOWN_ROWS)).astype(int)
         digest = hashlib.sha256()
         for name, view in data.batch(rows, energy.families).views.items():
             digest.update(f"{name} {energy.families[name]!r} {self.prior_of(name)!r}".encode())
             for array in [*component_arrays(view.statistic), view.size, view.missing]:
                 digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
-        parts = [type(self).__name__, objective, energy.hidden, energy.hidden.n_units_, len(data), digest.hexdigest()]
+        parts = [
+            type(self).__name__,
+            run.objective,
+            energy.hidden,
+            energy.hidden.n_units_,
+            len(data),
+            digest.hexdigest(),
+        ]
         return " ".join(map(str, parts))
 
     def _sharing(self, first: Parameters, other: Parameters) -> Parameters:

@@ -23,13 +23,9 @@ from harmonium.linear.search import Folds
 from harmonium.linear.stacking import matching_scale
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
-from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.defaults import default_driver
-from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.projection import project
-from harmonium.training.drivers.run import Run
 from harmonium.training.initialise import initial_parameters
-from harmonium.training.plan import Plan
+from harmonium.training.plan import Plan, default_driver
 from harmonium.training.state import Training
 from harmonium.views.data import Data
 
@@ -45,7 +41,7 @@ def composed_start(whole: Problem, trained: Training, data: Data, rng: np.random
     A head is no part of it.
     """
     energy = Energy(whole.energy.families, whole.energy.hidden.groups.topics)
-    begun, learned = initial_parameters(energy, data.views, whole.reference, rng), trained.result
+    begun, learned = initial_parameters(energy, data.views, whole.reference, rng, guide=whole.guide), trained.result
     project(energy, begun)
     parameters: Parameters = {}
     for name, value in learned.items():
@@ -59,24 +55,14 @@ def composed_start(whole: Problem, trained: Training, data: Data, rng: np.random
     return Training(parameters)
 
 
-def learn_topics(
-    whole: Problem,
-    data: Data,
-    training: Training,
-    plan: Plan,
-    rng: np.random.Generator,
-    reporter: Reporter,
-    checkpoint: Checkpoint,
-) -> None:
+def learn_topics(whole: Problem, data: Data, training: Training, plan: Plan, rng: np.random.Generator) -> None:
     """Train the topics, in place; all other units are held."""
     hidden = whole.energy.hidden
     held = Energy(whole.energy.families, with_frozen_dimensions(hidden, training.parameters))
     problem = replace(whole, energy=held, head=None, loss_weight=0.0)
     objective = SampledCD() if plan.objective.weighs_labels else plan.objective
     driver = plan.driver.alike(default_driver(hidden.groups.topics, has_head=False))
-    reporter.ahead(driver.planned_rows(len(data)))
-    run = Run(problem, objective, Data(data.views), training, rng, reporter, checkpoint=checkpoint)
-    driver.run(run)
+    replace(plan, objective=objective, driver=driver).train(problem, Data(data.views), training, rng)
 
 
 def with_head(composed: Parameters, trained: Parameters) -> Parameters:

@@ -7,16 +7,15 @@ first fold says that the units add nothing to a linear model. In the end all row
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from harmonium.core.parameters import Parameters, copy_parameters
+from harmonium.linear.search import Folds
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import Checkpoint
-from harmonium.training.drivers.progress import Reporter
 from harmonium.training.drivers.run import Run
 from harmonium.training.growth.prune import prune
 from harmonium.training.plan import Plan
@@ -93,92 +92,81 @@ class HeldOutEpochs:
         return {"C": [C] * len(errors), "epoch": numbers, "error": errors}
 
 
-@dataclass(frozen=True)
-class EpochSearch:
-    """A search for the number of epochs.
+def search_epochs(
+    problem: Problem,
+    data: Data,
+    plan: Plan,
+    folds: Folds,
+    state: HeldOutEpochs,
+    rng: np.random.Generator,
+    start: Callable[[], Training],
+    is_worth_it: Callable[[np.ndarray], bool],
+) -> None:
+    """Search for the number of epochs that is best on the first fold, then train the others for as many.
 
-    Attributes
+    Parameters
     ----------
     problem : Problem
         The model to be trained.
-    plan : Plan
-        How it is to be fitted.
     data : Data
         Views and targets of the rows to choose by.
-    folds : list of (ndarray, ndarray)
+    plan : Plan
+        How it is to be fitted.
+    folds : sequence of (ndarray, ndarray)
         Training rows and held-out rows of each fold.
+    state : HeldOutEpochs
+        Where the search stands; changed in place.
+    rng : numpy.random.Generator
+        The only source of random numbers.
     start : callable
         Returns a training as it begins.
     is_worth_it : callable
         Says, given scores of the held-out rows of the first fold, whether to train on the other folds too.
     """
+    driver, head = plan.driver, problem.known_head
+    # the first fold may have all epochs that the user asks for
+    share = _SHARE_OF_FEW if len(folds) > 1 and not driver.epochs_are_given else 1.0
+    while len(state.trained) < len(folds) and not state.given_up:
+        train, held_out = folds[len(state.trained)]
+        held, planned = data.take(held_out), share * driver.epochs(len(train))
 
-    problem: Problem
-    plan: Plan
-    data: Data
-    folds: Sequence[tuple[np.ndarray, np.ndarray]]
-    start: Callable[[], Training]
-    is_worth_it: Callable[[np.ndarray], bool]
+        def note(training: Training, held: Data = held, planned: float = planned) -> bool:
+            scores, targets = held_out_scores(problem, held, training), held.known_targets
+            error = np.average(head.error(scores, targets.values), weights=targets.weight)
+            state.note(float(error), scores, training)
+            return state.has_waited(planned)
 
-    def search(
-        self, state: HeldOutEpochs, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint
-    ) -> None:
-        """Search for the number of epochs that is best on the first fold, then train the others for as many.
-
-        Parameters
-        ----------
-        state : HeldOutEpochs
-            Where the search stands; changed in place.
-        rng : numpy.random.Generator
-            The only source of random numbers.
-        reporter : Reporter
-            To be told about every batch and every epoch.
-        checkpoint : Checkpoint
-            Where to keep what the rest of the search depends on.
-        """
-        driver = self.plan.driver
-        while len(state.trained) < len(self.folds) and not state.given_up:
-            train, held_out = self.folds[len(state.trained)]
-            is_first, held = not state.trained, self.data.take(held_out)
-            planned = self._share * driver.epochs(len(train))
-            max_epochs = state.n_epochs or (None if self._share == 1 else int(np.ceil(planned)))
-            callback = _HeldOutError(self.problem, held, planned, state) if is_first else None
-            state.training = state.training or self.start()
-            reporter.ahead(self._rows_left(state, max_epochs))
-            part = self.data.take(train)
-            run = Run(
-                self.problem, self.plan.objective, part, state.training, rng, reporter, callback, max_epochs, checkpoint
+        max_epochs = state.n_epochs or (None if share == 1 else int(np.ceil(planned)))
+        state.training = state.training or start()
+        # as long as the first fold is not done, it is not known whether the others are needed
+        left = folds[len(state.trained) : None if state.trained else 1]
+        sizes = [*(len(rows) for rows, _ in left), len(data)]
+        plan.reporter.ahead(sum(driver.planned_rows(size, max_epochs) for size in sizes))
+        callback = None if state.trained else note
+        driver.run(
+            Run(
+                problem,
+                plan.objective,
+                data.take(train),
+                state.training,
+                rng,
+                plan.reporter,
+                callback,
+                max_epochs,
+                plan.checkpoint,
             )
-            driver.run(run)
-            if is_first:
-                self._end_first(state)
-            else:
-                ended = Training(copy_parameters(state.training.result), n_items=len(train))
-                state.trained.append(ended.parameters)
-                state.scores.append(held_out_scores(self.problem, held, ended))
-            state.training = None
-
-    def _end_first(self, state: HeldOutEpochs) -> None:
-        assert state.best is not None  # an epoch is complete
-        curve = _smooth(state.curve)
-        state.n_epochs = len(curve) - int(np.argmin(curve[::-1]))  # the last one of equals
-        state.trained = [state.best.parameters]
-        state.given_up = len(self.folds) > 1 and not self.is_worth_it(state.scores[0])
-
-    @property
-    def _share(self) -> float:
-        """Share of the planned epochs that the first fold may have: all that the user asks for."""
-        return _SHARE_OF_FEW if len(self.folds) > 1 and not self.plan.driver.epochs_are_given else 1.0
-
-    def _rows_left(self, state: HeldOutEpochs, max_epochs: int | None) -> int:
-        """Return the number of rows to be visited on all folds that are left, and on all rows.
-
-        As long as the first fold is not done, it is not known whether the others are needed.
-        """
-        first = len(state.trained)
-        left = self.folds[first : None if first else 1]
-        sizes = [*(len(train) for train, _ in left), len(self.data)]
-        return sum(self.plan.driver.planned_rows(size, max_epochs) for size in sizes)
+        )
+        if state.trained:
+            ended = Training(copy_parameters(state.training.result), n_items=len(train))
+            state.scores.append(held_out_scores(problem, held, ended))
+            state.trained.append(ended.parameters)
+        else:
+            assert state.best is not None  # an epoch is complete
+            curve = _smooth(state.curve)
+            state.n_epochs = len(curve) - int(np.argmin(curve[::-1]))  # the last one of equals
+            state.trained = [state.best.parameters]
+            state.given_up = len(folds) > 1 and not is_worth_it(state.scores[0])
+        state.training = None
 
 
 def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndarray:
@@ -194,23 +182,6 @@ def held_out_scores(problem: Problem, data: Data, training: Training) -> np.ndar
             for batch in blind.blocks(problem.energy.families)
         ]
     )
-
-
-@dataclass(frozen=True)
-class _HeldOutError:
-    """Measures the error of held-out rows after each epoch, and says when to end."""
-
-    problem: Problem
-    held: Data
-    planned: float
-    state: HeldOutEpochs
-
-    def __call__(self, training: Training) -> bool:
-        head, targets = self.problem.known_head, self.held.known_targets
-        scores = held_out_scores(self.problem, self.held, training)
-        errors = head.error(scores, targets.values)
-        self.state.note(float(np.average(errors, weights=targets.weight)), scores, training)
-        return self.state.has_waited(self.planned)
 
 
 def _smooth(curve: list[float]) -> np.ndarray:

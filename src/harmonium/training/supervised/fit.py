@@ -17,21 +17,23 @@ from harmonium.linear.skip import LinearPart
 from harmonium.linear.stacking import linear_alone, may_help, stacked
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.drivers.monitor import marginal_nll
-from harmonium.training.drivers.progress import Reporter
-from harmonium.training.drivers.run import Run
-from harmonium.training.growth.merging import SAME, without_duplicates
+from harmonium.training.growth.prune import SAME, without_duplicates
 from harmonium.training.initialise import initial_training
 from harmonium.training.plan import Plan
-from harmonium.training.result import FittedModel
+from harmonium.training.result import FittedModel, Trained
 from harmonium.training.state import INTERRUPTED, Training, is_second
+from harmonium.training.supervised.choices import (
+    HeadRefit,
+    held_out_folds,
+    hidden_means,
+    on_better_scale,
+    refit_head,
+    rescaled_data,
+)
 from harmonium.training.supervised.composing import composed_start, learn_topics, topic_scores, with_head
-from harmonium.training.supervised.epoch_search import EpochSearch, HeldOutEpochs
-from harmonium.training.supervised.folds import held_out_folds
+from harmonium.training.supervised.epoch_search import HeldOutEpochs, search_epochs
 from harmonium.training.supervised.growing import GrownStart, grow_topics, learn_start
-from harmonium.training.supervised.refit_head import HeadRefit, hidden_means, refit_head
-from harmonium.training.supervised.target_scale import on_better_scale, rescaled_data
 from harmonium.views.data import Data
 
 # Labelled rows below which nothing is held out: a convention.
@@ -110,12 +112,10 @@ class _Judged:
     shares: dict[str, float] = field(default_factory=dict)
 
 
-def fit_head(
-    problem: Problem, data: Data, plan: Plan, rng: np.random.Generator, reporter: Reporter, checkpoint: Checkpoint
-) -> tuple[FittedModel, np.random.Generator]:
-    """Return the model, and the random stream as the fit leaves it; if it is interrupted, the best model so far."""
+def fit_head(problem: Problem, data: Data, plan: Plan, rng: np.random.Generator) -> Trained:
+    """Return the model as training leaves it; if it is interrupted, the best model so far."""
     whole, problem, known = problem, problem.predicting, data.spread_sample(_CHOSEN_BY)
-    with checkpoint.level("fit", lambda: _begun(known, plan, rng)) as state:
+    with plan.checkpoint.level("fit", lambda: _begun(known, plan, rng)) as state:
         linear = None
         try:
             linear = _linear_search(problem, known, plan, state)
@@ -129,24 +129,28 @@ def fit_head(
             whole, problem = (_as_linear_model_says(each, linear, plan) for each in (whole, problem))
             if problem.energy.hidden.selection.selects:
                 # the stream is kept before anything else is written down, so that a fit that is killed finds it
-                state.rng = grow_topics(state.grown, problem, known, plan, state.rng, checkpoint)
-                learn_start(state.grown, problem, known, plan, state.folds, linear, state.rng, reporter, checkpoint)
+                state.rng = grow_topics(state.grown, problem, known, plan, state.rng)
+                learn_start(state.grown, problem, known, plan, state.folds, linear, state.rng)
                 problem = state.grown.problem(problem)
             state.baseline_nll = marginal_nll(problem, data)
             problem = replace(problem, loss_weight=problem.known_head.C * state.baseline_nll)
-            _choose(problem, known, plan, state, linear, reporter, checkpoint)
-            _train(problem, data, known, plan, state, reporter, checkpoint)
+            if state.folds and state.training is None:
+                _choose(problem, known, plan, state, linear)
+            if not state.is_trained:  # for as many epochs as held-out rows say
+                state.training, state.epochs.trained = state.training or _start(problem, known, state), []
+                plan.train(problem, data, state.training, state.rng, state.epochs.n_epochs or None)
+                state.is_trained = True
             has_topics = whole.energy.hidden.groups.dimensions is not None
             judged = _judged(problem, known, state, linear, has_topics)
             if has_topics:
-                whole = replace(problem, energy=whole.energy)
-                judged = _composed(whole, judged, data, known, plan, state, reporter, checkpoint)
-            return _as_fitted(judged, known, state), state.rng
+                whole = replace(problem, energy=whole.energy, guide=whole.guide)
+                judged = _composed(whole, judged, data, known, plan, state)
+            return _as_trained(judged, known, state)
         except KeyboardInterrupt as interrupt:
-            model = None if is_second(interrupt) else _best_so_far(problem, known, state, linear)
-            if model is None:
+            trained = None if is_second(interrupt) else _best_so_far(problem, known, state, linear)
+            if trained is None:
                 raise
-            return _with_topics(model, whole, known, state), state.rng
+            return _with_topics(trained, whole, known, state)
 
 
 def _begun(known: Data, plan: Plan, rng: np.random.Generator) -> _HeadFit:
@@ -183,65 +187,24 @@ def _start(problem: Problem, known: Data, state: _HeadFit) -> Training:
     return initial_training(problem, known, np.random.default_rng(state.seed))
 
 
-def _choose(
-    problem: Problem,
-    known: Data,
-    plan: Plan,
-    state: _HeadFit,
-    linear: LinearSearch | None,
-    reporter: Reporter,
-    checkpoint: Checkpoint,
-) -> None:
+def _choose(problem: Problem, known: Data, plan: Plan, state: _HeadFit, linear: LinearSearch | None) -> None:
     """Choose the number of epochs and the refit of the head on held-out rows."""
     head = problem.known_head
-    if not state.folds or state.training is not None:
-        return
 
     def is_worth_it(scores: np.ndarray) -> bool:
         return linear is None or not head.linear.allows_part or may_help(linear, scores)
 
     start = partial(_start, problem, known, state)
-    search = EpochSearch(problem, plan, known, state.folds, start, is_worth_it)
-    search.search(state.epochs, state.rng, reporter, checkpoint)
+    search_epochs(problem, known, plan, state.folds, state.epochs, state.rng, start, is_worth_it)
     if head.may_refit(known.known_targets) and not state.epochs.given_up:
         state.refit = refit_head(problem, known, state.folds, state.epochs.trained, state.epochs.scores)
 
 
-def _train(
-    problem: Problem,
-    data: Data,
-    known: Data,
-    plan: Plan,
-    state: _HeadFit,
-    reporter: Reporter,
-    checkpoint: Checkpoint,
-) -> None:
-    """Train on all rows, for as many epochs as held-out rows say."""
-    if state.is_trained:
-        return
-    state.training, state.epochs.trained = state.training or _start(problem, known, state), []
-    max_epochs = state.epochs.n_epochs or None
-    reporter.ahead(plan.driver.planned_rows(len(data), max_epochs))
-    plan.driver.run(
-        Run(problem, plan.objective, data, state.training, state.rng, reporter, None, max_epochs, checkpoint)
-    )
-    state.is_trained = True
-
-
-def _composed(
-    whole: Problem,
-    judged: _Judged,
-    data: Data,
-    known: Data,
-    plan: Plan,
-    state: _HeadFit,
-    reporter: Reporter,
-    checkpoint: Checkpoint,
-) -> _Judged:
+def _composed(whole: Problem, judged: _Judged, data: Data, known: Data, plan: Plan, state: _HeadFit) -> _Judged:
     """Return the model of all units: topics are learned beside those that predict, and have a say if it is no harm."""
     if state.composed is None:
         state.composed = composed_start(whole, judged.training, known, np.random.default_rng(state.seed))
-    learn_topics(whole, data, state.composed, plan, state.rng, reporter, checkpoint)
+    learn_topics(whole, data, state.composed, plan, state.rng)
     head = whole.known_head
     if plan.merges_topics:
         alone, parameters = without_duplicates(replace(whole, head=None), state.composed.result, known, SAME)
@@ -266,15 +229,15 @@ def _composed(
     )
 
 
-def _with_topics(model: FittedModel, whole: Problem, known: Data, state: _HeadFit) -> FittedModel:
+def _with_topics(trained: Trained, whole: Problem, known: Data, state: _HeadFit) -> Trained:
     """Return a model of a fit that was interrupted with topics as far as they were learned."""
     if whole.energy.hidden.groups.dimensions is None:
-        return model
-    composed = state.composed or composed_start(whole, model.training, known, np.random.default_rng(state.seed))
+        return trained
+    composed = state.composed or composed_start(whole, trained.training, known, np.random.default_rng(state.seed))
     # topics may have been merged by then
     layer = whole.energy.hidden.restore(len(composed.parameters[HIDDEN_BIAS]))
-    problem = replace(model.problem, energy=Energy(whole.energy.families, layer))
-    return replace(model, problem=problem, training=_of_whole(model.training, composed))
+    problem = replace(trained.problem, energy=Energy(whole.energy.families, layer), guide=whole.guide)
+    return replace(trained, problem=problem, training=_of_whole(trained.training, composed))
 
 
 def _of_whole(training: Training, composed: Training) -> Training:
@@ -336,7 +299,7 @@ def _judged(
     return _Judged(problem, training, stack.scores, linear_part, shares)
 
 
-def _as_fitted(judged: _Judged, known: Data, state: _HeadFit) -> FittedModel:
+def _as_trained(judged: _Judged, known: Data, state: _HeadFit) -> Trained:
     """Return the model, calibrated on the rows that were held out when its settings were chosen."""
     head = judged.problem.known_head
     C, validation = head.C, state.epochs.record(head.C) if state.folds else None
@@ -344,33 +307,28 @@ def _as_fitted(judged: _Judged, known: Data, state: _HeadFit) -> FittedModel:
         held_out = Targets.joined([known.known_targets.take(held) for _, held in state.folds])
         parts = () if judged.linear_part is None else (judged.linear_part,)
         head = head.updated(outputs_=head.outputs_.calibrated(judged.scores, held_out), input_parts_=parts)
-    return FittedModel(
-        replace(judged.problem, head=head),
-        judged.training,
-        baseline_nll=state.baseline_nll,
-        C=C,
-        validation=validation,
-        shares=judged.shares,
-    )
+    problem = replace(judged.problem, head=head)
+    return Trained(problem, judged.training, state.rng, state.baseline_nll, C, validation, judged.shares)
 
 
-def _best_so_far(problem: Problem, known: Data, state: _HeadFit, linear: LinearSearch | None) -> FittedModel | None:
+def _best_so_far(problem: Problem, known: Data, state: _HeadFit, linear: LinearSearch | None) -> Trained | None:
     """Return the model to keep if the user does not wait for the end; None if nothing has been learned yet."""
     held_out, training = state.epochs.best, state.training
     if training is not None and state.is_trained:  # no epoch is cut short
         training.log.stopped = INTERRUPTED
     n_records = len(training.log.history["epoch"]) if training is not None and training.interrupted else 0
     if n_records and (held_out is None or n_records >= _ENOUGH * state.epochs.n_epochs):
-        return _as_fitted(_judged(problem, known, state, linear), known, state)
+        return _as_trained(_judged(problem, known, state, linear), known, state)
     if held_out is None:
         return None
     head, held_targets = problem.known_head, known.known_targets.take(state.folds[0][1])
     outputs = head.outputs_.calibrated(state.epochs.scores[0], held_targets)
-    return FittedModel(
+    return Trained(
         replace(problem, head=head.updated(outputs_=outputs)),
         held_out,
-        baseline_nll=state.baseline_nll,
-        C=head.C,
-        validation=state.epochs.record(head.C),
-        remarks=("it has not seen the rows held out to choose the number of epochs",),
+        state.rng,
+        state.baseline_nll,
+        head.C,
+        state.epochs.record(head.C),
+        lacks="it has not seen the rows held out to choose the number of epochs",
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, own_of, weights_of
+from harmonium.core.parameters import HIDDEN, HIDDEN_BIAS, Parameters, bias_of, copy_parameters, extra_of, weights_of
 from harmonium.core.targets import Targets
 from harmonium.energy import Energy
 from harmonium.hidden.layers.composed import usual_n_dimensions
@@ -21,19 +21,15 @@ from harmonium.linear.search import Folds, LinearSearch, linear_search
 from harmonium.objectives import SampledCD
 from harmonium.objectives.problem import Problem
 from harmonium.storage import serializable
-from harmonium.training.checkpoint.file import Checkpoint
 from harmonium.training.clusters import bias_of_activity
-from harmonium.training.defaults import default_driver
-from harmonium.training.drivers.progress import Reporter
-from harmonium.training.drivers.run import Run
 from harmonium.training.growth.grow import grow
 from harmonium.training.growth.new_units import with_units
 from harmonium.training.growth.prune import Selected, prune
 from harmonium.training.initialise import initial_training
-from harmonium.training.plan import Plan
+from harmonium.training.plan import Plan, default_driver
 from harmonium.training.state import Training
+from harmonium.training.supervised.choices import hidden_means
 from harmonium.training.supervised.composing import best_linear_scores
-from harmonium.training.supervised.refit_head import hidden_means
 from harmonium.views.data import Data
 
 # Share of the items that have a dimension at first, where it responds most, and rows by which biases are found.
@@ -74,18 +70,13 @@ class GrownStart:
 
 
 def grow_topics(
-    state: GrownStart,
-    problem: Problem,
-    data: Data,
-    plan: Plan,
-    rng: np.random.Generator,
-    checkpoint: Checkpoint,
+    state: GrownStart, problem: Problem, data: Data, plan: Plan, rng: np.random.Generator
 ) -> np.random.Generator:
     """Find the number of topics, in place, and return the random stream as that leaves it."""
     if state.topics is not None or state.parameters is not None:
         return rng
     alone, plan = _without_head(problem, plan)
-    grown, rng = grow(alone, _inputs(problem, data), plan, rng, checkpoint)
+    grown, rng = grow(alone, _inputs(problem, data), plan, rng)
     state.topics, state.n_epochs = Training(grown.parameters), grown.n_epochs
     return rng
 
@@ -98,8 +89,6 @@ def learn_start(
     folds: Folds,
     linear: LinearSearch | None,
     rng: np.random.Generator,
-    reporter: Reporter,
-    checkpoint: Checkpoint,
 ) -> None:
     """Train the topics by the likelihood alone and add dimensions, in place.
 
@@ -111,9 +100,7 @@ def learn_start(
     head, views = problem.known_head, _inputs(problem, data)
     alone, plan = _without_head(problem, plan)
     alone = with_units(alone, len(state.topics.parameters[HIDDEN_BIAS]))
-    reporter.ahead(plan.driver.planned_rows(len(views), state.n_epochs))
-    run = Run(alone, plan.objective, views, state.topics, rng, reporter, None, state.n_epochs, checkpoint)
-    plan.driver.run(run)
+    plan.train(alone, views, state.topics, rng, state.n_epochs)
     topics = prune(alone, state.topics.result, views, state.topics.n_items)
     assert topics is not None
     n_left = problem.energy.hidden.n_units_ - topics.problem.energy.hidden.n_units_
@@ -175,12 +162,14 @@ def with_dimensions(
     selection = energy.hidden.selection.prior
     assert selection is not None
     prior = selection.for_shares(share, len(data))
-    parameters |= {own_of(HIDDEN, name): value.astype(np.float32) for name, value in prior.items()}
+    parameters |= {extra_of(HIDDEN, name): value.astype(np.float32) for name, value in prior.items()}
     parameters[HIDDEN_BIAS][:n_topics] = learned[HIDDEN_BIAS]
     for name, family in families.items():
         parameters[weights_of(name)][:, :n_topics] = learned[weights_of(name)]
         parameters[bias_of(name)] = learned[bias_of(name)].copy()
-        parameters |= {own_of(name, own): learned[own_of(name, own)].copy() for own in family.extra_parameters.initial}
+        parameters |= {
+            extra_of(name, extra): learned[extra_of(name, extra)].copy() for extra in family.extra_parameters.initial
+        }
     layer = energy.layer(parameters)
     inputs = Problem(Energy(families, layer), topics.problem.reference)
     batch = inputs.complete(parameters, _inputs(problem, data).spaced(_BIAS_ROWS, families))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -12,24 +12,21 @@ import pandas as pd
 from harmonium.core.extras import require
 from harmonium.exceptions import InvalidViewError
 from harmonium.views.container import Views
-from harmonium.views.sharding.shard import Shard
+from harmonium.views.sharding.shard import Shard, TableShard
 
 
 @dataclass(frozen=True)
-class CellShard(Shard):
+class CellShard(TableShard):
     """Some consecutive observations."""
 
-    path: str = ""
     first: int = 0
     layers: tuple[str, ...] = ("X",)
     obsm: tuple[str, ...] = ()
     obs: tuple[str, ...] = ()
-    target: str | tuple[str, ...] | None = None
 
     def read(self) -> Any:
         """Return the parts that are asked for as views."""
-        assert self.n_rows is not None
-        rows = slice(self.first, self.first + self.n_rows)
+        rows = self._rows
         with _Opened(self.path) as file:
             keys = {key: "X" if key == "X" else f"layers/{key}" for key in self.layers}
             views = {name: _rows(file.store, key, rows) for name, key in keys.items()}
@@ -39,19 +36,15 @@ class CellShard(Shard):
                 views["obs"] = file.frame("obs", self.obs).iloc[rows].reset_index(drop=True)
         return Views(views, feature_names=names)
 
-    def targets(self) -> Any:
+    def columns(self, names: list[str]) -> pd.DataFrame:
         """Return columns that describe the observations."""
-        if self.target is None:
-            return super().targets()
-        columns = (self.target,) if isinstance(self.target, str) else self.target
-        assert self.n_rows is not None
         with _Opened(self.path) as file:
-            frame = file.frame("obs", columns).iloc[self.first : self.first + self.n_rows].reset_index(drop=True)
-        return frame[self.target] if isinstance(self.target, str) else frame
+            return file.frame("obs", names).iloc[self._rows].reset_index(drop=True)
 
-    def with_target(self, names: str | list[str]) -> Shard:
-        """Return the shard with columns that describe the observations as targets."""
-        return replace(self, target=names if isinstance(names, str) else tuple(names))
+    @property
+    def _rows(self) -> slice:
+        assert self.n_rows is not None
+        return slice(self.first, self.first + self.n_rows)
 
 
 class _Opened:
@@ -129,6 +122,6 @@ def cell_shards(
     name = os.path.basename(path.rstrip("/"))
     parts = tuple(layers), tuple(obsm), tuple(obs)
     return [
-        CellShard(f"{name}, observations from {first} on", min(rows, n_rows - first), None, path, first, *parts, target)
+        CellShard(f"{name}, observations from {first} on", min(rows, n_rows - first), None, path, target, first, *parts)
         for first in range(0, n_rows, rows)
     ]

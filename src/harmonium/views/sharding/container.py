@@ -114,11 +114,6 @@ class ShardedViews(Views):
         kept = [name for name in self._read_names if name not in names]
         return self._like(names=kept, added={name: self._added[name] for name in self._added if name not in names})
 
-    def is_sparse_throughout(self, name: str, family: Family) -> bool:
-        """Tell whether batches of a view are sparse in all rows."""
-        source = self._sources.get(name)
-        return source is not None and source.is_sparse_for(family) and not source.lacks_rows
-
     @property
     def lengths(self) -> np.ndarray:
         """Number of rows of each shard."""

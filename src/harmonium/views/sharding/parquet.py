@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from harmonium.core.extras import require
 from harmonium.exceptions import InvalidViewError
-from harmonium.views.sharding.shard import Shard
+from harmonium.views.sharding.shard import Shard, TableShard
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,11 @@ def _lists(table: Any, column: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class ParquetShard(Shard):
+class ParquetShard(TableShard):
     """One file, or some row groups of it."""
 
-    path: str = ""
     groups: tuple[int, ...] | None = None
     views: Mapping[str, Any] | None = None
-    target: str | tuple[str, ...] | None = None
     dropped: tuple[str, ...] = ()
 
     def _table(self, columns: list[str] | None) -> Any:
@@ -134,14 +133,11 @@ class ParquetShard(Shard):
             known = ", ".join(map(repr, file.schema_arrow.names[:8]))
             raise InvalidViewError(f"Columns must be those of the file, {known}; got {lost[0]!r}; correct the name.")
         if columns is None:
-            left_out = {*self.dropped, *self._targets()}
+            left_out = {*self.dropped, *self.target_columns}
             columns = [name for name in file.schema_arrow.names if name not in left_out]
         if self.groups is None:
             return file.read(columns=columns)
         return file.read_row_groups(list(self.groups), columns=columns)
-
-    def _targets(self) -> list[str]:
-        return [] if self.target is None else [self.target] if isinstance(self.target, str) else list(self.target)
 
     def read(self) -> Any:
         """Return the views that are asked for, or all columns but the target as a pandas frame."""
@@ -159,16 +155,9 @@ class ParquetShard(Shard):
             return entry.matrix(table)
         return table.select([entry] if isinstance(entry, str) else list(entry)).to_pandas()
 
-    def targets(self) -> Any:
-        """Return the columns of the targets."""
-        if self.target is None:
-            return super().targets()
-        frame = self._table(self._targets()).to_pandas()
-        return frame[self.target] if isinstance(self.target, str) else frame
-
-    def with_target(self, names: str | list[str]) -> Shard:
-        """Return the shard with other columns as targets."""
-        return replace(self, target=names if isinstance(names, str) else tuple(names))
+    def columns(self, names: list[str]) -> pd.DataFrame:
+        """Return columns of the block."""
+        return self._table(names).to_pandas()
 
 
 def parquet_shards(folder: Any, views: Mapping[str, Any] | None, y: Any, rows: int | None) -> list[Shard]:
@@ -186,11 +175,11 @@ def parquet_shards(folder: Any, views: Mapping[str, Any] | None, y: Any, rows: i
         metadata = parquet.ParquetFile(path).metadata
         name = os.path.basename(path)
         if rows is None or metadata.num_rows <= rows:
-            shards.append(ParquetShard(name, metadata.num_rows, None, path, None, views, target))
+            shards.append(ParquetShard(name, metadata.num_rows, None, path, target, None, views))
             continue
         for groups, n_rows in _grouped([metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)], rows):
             place = f"{name}, row groups {groups[0]} to {groups[-1]}"
-            shards.append(ParquetShard(place, n_rows, None, path, groups, views, target))
+            shards.append(ParquetShard(place, n_rows, None, path, target, groups, views))
     return shards
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pandas as pd
+
 from harmonium.core.extras import require
 from harmonium.exceptions import InvalidViewError
 
@@ -61,6 +63,34 @@ class HeldShard(Shard):
     def read(self) -> Any:
         """Return the block."""
         return self.block() if callable(self.block) else self.block
+
+
+@dataclass(frozen=True)
+class TableShard(Shard):
+    """A block of a table on disk, some columns of which may be targets."""
+
+    path: str = ""
+    target: str | tuple[str, ...] | None = None
+
+    @property
+    def target_columns(self) -> list[str]:
+        """Names of the targets."""
+        return [self.target] if isinstance(self.target, str) else list(self.target or ())
+
+    def columns(self, names: list[str]) -> pd.DataFrame:
+        """Return columns of the block."""
+        raise NotImplementedError
+
+    def targets(self) -> Any:
+        """Return the columns of the targets."""
+        if self.target is None:
+            return super().targets()
+        frame = self.columns(self.target_columns)
+        return frame[self.target] if isinstance(self.target, str) else frame
+
+    def with_target(self, names: str | list[str]) -> Shard:
+        """Return the shard with other columns as targets."""
+        return replace(self, target=names if isinstance(names, str) else tuple(names))
 
 
 @dataclass(frozen=True)

@@ -21,21 +21,10 @@ class ShardedSource(Source):
     """One view of `ShardedViews`: what can be asked of a source, answered by going over the shards."""
 
     def __init__(self, views: ShardedViews, name: str, first: Source) -> None:
-        # a frozen dataclass: what the first shard knows holds for all of them
-        for attribute, value in (
-            ("matrix", None),
-            ("columns", first.columns),
-            ("lengths", first.lengths),
-            ("index", None),
-            ("features", first.features),
-            ("family", first.family),
-            ("nonzeros", None),
-            ("linear_only", first.linear_only),
-            ("_views", views),
-            ("_name", name),
-            ("_first", first),
-        ):
-            object.__setattr__(self, attribute, value)
+        # a frozen dataclass: what the first shard knows holds for all of them, but for its rows
+        known = {attribute: value for attribute, value in vars(first).items() if attribute != "rows"}
+        own = {"matrix": None, "index": None, "nonzeros": None, "_views": views, "_name": name, "_first": first}
+        vars(self).update(known | own)
 
     _views: ShardedViews
     _name: str
@@ -87,10 +76,6 @@ class ShardedSource(Source):
     def row_place(self, item: int) -> str:
         """Return an item in words: its shard, and its row there."""
         return self._views.place(item)
-
-    def cell_place(self, item: int, column: int) -> str:
-        """Return a cell in words."""
-        return f"{self.row_place(item)}, {self.column_place(column)}"
 
     def raw_blocks(self) -> Iterator[tuple[np.ndarray, Matrix]]:
         """Yield item numbers and values for blocks of the items that have this view, shard by shard."""

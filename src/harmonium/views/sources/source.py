@@ -15,7 +15,7 @@ from harmonium.families import Family
 from harmonium.kernels.sparse.csr import SparseRows, gather_rows
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import Matrix
-from harmonium.views.places import cell_place, column_place, row_place
+from harmonium.views.places import column_place, row_place
 from harmonium.views.sources.summary import Summary, Sums
 
 # cells, or entries of sparse rows, that are looked at together in a pass over a view; it decides about memory and speed
@@ -145,7 +145,7 @@ class Source:
 
     def cell_place(self, item: int, column: int) -> str:
         """Return a cell in words, for messages."""
-        return cell_place(item, column, self.columns, self.index)
+        return f"{self.row_place(item)}, {self.column_place(column)}"
 
     def raw_blocks(self) -> Iterator[tuple[np.ndarray, Matrix]]:
         """Yield item numbers, and values in float32 or wider, for blocks of the items that have this view."""

@@ -33,16 +33,15 @@ class Settings(NamedTuple):
     n_epochs: int
 
 
-def dissimilarity(problem: CandidateProblem, posterior: np.ndarray, against: np.ndarray, beta: float) -> float:
-    """Return the mean of H_i(w, θ) − β H_i(θ); ``against`` is the loss of the predictions by right candidate."""
-    agreement = np.add.reduceat(posterior * against, problem.offsets[:-1])
-    return float(np.mean(agreement - beta * problem.loss.diversity(posterior)))
-
-
 def objective(problem: CandidateProblem, theta: np.ndarray, against: np.ndarray, settings: Settings) -> float:
-    """Return what is minimised over θ."""
-    spread = dissimilarity(problem, problem.posterior(theta), against, settings.beta)
-    return 0.5 * settings.ridge * float(theta @ theta) + spread
+    """Return what is minimised over θ: a ridge, and the mean dissimilarity H_i(w, θ) − β H_i(θ).
+
+    ``against`` is the loss of the predictions by right candidate.
+    """
+    posterior = problem.posterior(theta)
+    agreement = np.add.reduceat(posterior * against, problem.offsets[:-1])
+    dissimilarity = float(np.mean(agreement - settings.beta * problem.loss.diversity(posterior)))
+    return 0.5 * settings.ridge * float(theta @ theta) + dissimilarity
 
 
 def sample_gradient(

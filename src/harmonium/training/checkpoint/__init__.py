@@ -1,1 +1,0 @@
-"""Checkpoints: the state of a fit in a file, from which the fit is resumed."""

@@ -1,0 +1,111 @@
+"""Guided topics: planted ones that only seeds find, seeds without support, and the gradient of the prior."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import harmonium
+from harmonium import HarmoniumClassifier
+from harmonium.exceptions import HarmoniumWarning
+from harmonium.objectives.guide import Guide
+from harmonium.recipes import TopicModel
+
+RNG = np.random.default_rng(0)
+N, STRONG, WEAK = 600, 4, 2
+STRONG_OF, WEAK_OF = RNG.integers(0, STRONG, N), RNG.integers(0, 8, N)  # a quarter of the items has a weak topic
+
+
+def planted() -> pd.DataFrame:
+    """Four strong topics of eight words each, and two weak ones of five words that cut across them."""
+    share = np.full((N, 8 * STRONG + 5 * WEAK + 20), 0.05)
+    for topic in range(STRONG):
+        share[topic == STRONG_OF, 8 * topic : 8 * topic + 8] = 0.7
+    for topic in range(WEAK):
+        first = 8 * STRONG + 5 * topic
+        share[topic == WEAK_OF, first : first + 5] = 0.5
+    names = [f"strong{t}_{i}" for t in range(STRONG) for i in range(8)]
+    names += [f"weak{t}_{i}" for t in range(WEAK) for i in range(5)] + [f"noise_{i}" for i in range(20)]
+    return pd.DataFrame((RNG.random(share.shape) < share).astype(float), columns=names)
+
+
+WORDS = planted()
+SEEDS = {"first": ["weak0_0", "weak0_1"], "second": ["weak1_0", "weak1_1"]}
+
+
+def of_topic(words: pd.Series, name: str) -> int:
+    return sum(str(word).startswith(name) for word in words)
+
+
+def test_seeds_find_the_planted_topic_that_is_not_found_without() -> None:
+    free = TopicModel(5, random_state=0).fit({"words": WORDS}).topics(n=5)
+    assert not any(of_topic(row, "weak0") >= 2 for _, row in free.iterrows())
+    model = TopicModel(5, seeds={"first": SEEDS["first"]}, random_state=0).fit({"words": WORDS})
+    table = model.topics(n=5)
+    assert table.index.tolist() == ["first", 1, 2, 3, 4]
+    # three of the words were not named
+    assert of_topic(table.loc["first"], "weak0") == 5
+    assert model.get_feature_names_out().tolist() == ["first", "topic_1", "topic_2", "topic_3", "topic_4"]
+    latent = model.transform({"words": WORDS})
+    assert latent[WEAK_OF == 0, 0].mean() > 2 * latent[WEAK_OF > 1, 0].mean()
+
+
+def test_items_are_seeds_too() -> None:
+    rows = np.flatnonzero(WEAK_OF == 0)[:20].tolist()
+    model = TopicModel(5, seeds={"first": rows}, random_state=0).fit({"words": WORDS})
+    assert of_topic(model.topics(n=5).loc["first"], "weak0") >= 3
+
+
+def test_topics_beside_a_prediction_are_guided_and_kept(tmp_path: Path) -> None:
+    model = HarmoniumClassifier(6, seeds=SEEDS, validation_fraction=0.0, random_state=0)
+    model.fit({"words": WORDS}, STRONG_OF % 2)
+    assert of_topic(model.topics(n=5).loc["first"], "weak0") >= 4
+    model.save(tmp_path / "model")
+    assert harmonium.load(tmp_path / "model").topics(n=5).equals(model.topics(n=5))
+
+
+@pytest.mark.parametrize("seeds", [["nowhere"], ["noise_1", "noise_2"]])
+def test_seeds_without_support_make_no_topic(seeds: list[str]) -> None:
+    with pytest.warns(HarmoniumWarning, match="'other'") as told:
+        guided = TopicModel(4, seeds={"other": seeds}, random_state=0).fit({"words": WORDS})
+    assert len(told) == 1
+    pd.testing.assert_frame_equal(guided.topics(), TopicModel(4, random_state=0).fit({"words": WORDS}).topics())
+
+
+def test_a_phrase_that_is_no_feature_stands_for_its_words() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = TopicModel(5, seeds={"first": ["weak0_0 weak0_1", "weak0_2"]}, random_state=0).fit({"words": WORDS})
+    assert of_topic(model.topics(n=5).loc["first"], "weak0") >= 3
+
+
+def test_the_gradient_of_the_prior_is_its_derivative() -> None:
+    rng = np.random.default_rng(1)
+    means, precision, weights = rng.normal(size=(4, 2)), rng.random((4, 2)), rng.normal(size=(4, 3))
+    guide = Guide(("a", "b"), ((), ()), (frozenset(), frozenset()), 5, {"w.weights": means}, {"w.weights": precision})
+    gradient = {"w.weights": np.zeros((4, 3))}
+    loss = guide.charge(gradient, {"w.weights": weights}, 7)
+    for place in np.ndindex(4, 3):
+        moved = weights.copy()
+        moved[place] += 1e-6
+        after = guide.charge({"w.weights": np.zeros((4, 3))}, {"w.weights": moved}, 7)
+        assert (after - loss) / 1e-6 == pytest.approx(gradient["w.weights"][place], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"seeds": {"a": "noise"}}, "needs seeds"),
+        ({"seeds": ["noise"]}, "needs seeds"),
+        ({"seeds": {"a": [N]}}, "numbers from 0"),
+        ({"seeds": {str(i): ["weak0_0"] for i in range(5)}}, "a topic each"),
+        ({"seeds": {"a": ["weak0_0"]}, "hidden": "gaussian"}, "only raise"),
+    ],
+)
+def test_seeds_that_make_no_sense_are_refused(settings: dict, says: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=says):
+        TopicModel(4, **settings).fit({"words": WORDS})
