@@ -250,24 +250,24 @@ def _meetings(columns: scipy.sparse.csc_array) -> np.ndarray:
 def _mean_npmi(meetings: np.ndarray, n_documents: int) -> float:
     joint = meetings / n_documents
     first, second = np.triu_indices(len(joint), k=1)
-    return float(_npmi(joint[first, second], np.diag(joint)[first] * np.diag(joint)[second], 0.0).mean())
+    return float(npmi(joint[first, second], np.diag(joint)[first] * np.diag(joint)[second]).mean())
 
 
 def _cv(meetings: np.ndarray, n_documents: int) -> float:
     joint = meetings / n_documents
     share = np.diag(joint)
-    vectors = np.where(np.outer(share, share) > 0, _npmi(joint, np.outer(share, share), _EPSILON), 0.0)
+    vectors = np.where(np.outer(share, share) > 0, npmi(joint, np.outer(share, share), _EPSILON), 0.0)
     total = vectors.sum(axis=0)
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(total)
     return float(np.divide(vectors @ total, lengths, out=np.zeros(len(vectors)), where=lengths > 0).mean())
 
 
-def _npmi(joint: np.ndarray, independent: np.ndarray, epsilon: float) -> np.ndarray:
+def npmi(joint: np.ndarray, independent: np.ndarray, epsilon: float = 0.0) -> np.ndarray:
     """Return the normalised pointwise mutual information; -1 where there is nothing in common, 1 where joint is 1."""
     result = np.where(joint == 1, 1.0, -1.0)
     inside = (joint + epsilon > 0) & (joint < 1) & (independent > 0)
-    logarithm = np.log(joint[inside] + epsilon)
-    result[inside] = (logarithm - np.log(independent[inside])) / -logarithm
+    shifted = joint[inside] + epsilon
+    result[inside] = np.log(shifted / independent[inside]) / -np.log(shifted)
     return result
 
 

@@ -13,6 +13,7 @@ from harmonium.features._function_words import are_function_words
 from harmonium.queries.named_views import named_views
 from harmonium.queries.shown_topics import divided_parts, of_topics
 from harmonium.training import FittedModel
+from harmonium.training.finalize.relevance import exclusive
 
 #: what features may be ranked by
 By = Literal["relevance", "effect", "weight"]
@@ -92,8 +93,7 @@ def ranking(model: FittedModel, view: str, by: By = "relevance") -> pd.DataFrame
     if by == "effect":
         return effects(model, view)
     table = relevance(model, view)
-    size = np.maximum(np.linalg.norm(table, axis=1), 1e-12)
-    table = table * np.sqrt(table.abs().div(size, axis=0))
+    table = pd.DataFrame(exclusive(table.to_numpy()), table.index, table.columns)
     content = table.mul(~function_words(model, view), axis=0)
     return content.mask(np.broadcast_to(~(content > 0).any().to_numpy(), table.shape), table)
 

@@ -30,6 +30,7 @@ from harmonium.report.displays import (
     TopicsDisplay,
     UsageDisplay,
 )
+from harmonium.report.exchange import document_info, pyldavis_inputs, topic_info
 from harmonium.report.page import render_report, write_report
 from harmonium.report.summary import summarise
 from harmonium.report.tables import (
@@ -39,15 +40,19 @@ from harmonium.report.tables import (
     coverage_table,
     decision_table,
     document_topics,
+    effect_table,
     explained_table,
     feature_examples,
     feature_table,
     latent_means,
     near_duplicates,
+    prevalence_table,
+    quality_table,
     sensitivity_table,
     topic_labels,
     topic_table,
     topic_tree,
+    trend_table,
     usage_table,
 )
 
@@ -69,18 +74,25 @@ __all__ = [
     "covariate_table",
     "coverage_table",
     "decision_table",
+    "document_info",
     "document_topics",
+    "effect_table",
     "explained_table",
     "feature_examples",
     "feature_table",
     "latent_means",
     "near_duplicates",
+    "prevalence_table",
+    "pyldavis_inputs",
+    "quality_table",
     "render_report",
     "sensitivity_table",
     "summarise",
+    "topic_info",
     "topic_labels",
     "topic_table",
     "topic_tree",
+    "trend_table",
     "usage_table",
     "write_report",
 ]

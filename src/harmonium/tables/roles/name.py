@@ -47,8 +47,9 @@ class Name(Words):
     """
 
     learned = {"words_": list, "ngrams_": list}
-    settings = {name: rule for name, rule in Words.settings.items() if name != "values"}
+    settings = {name: rule for name, rule in Words.settings.items() if name not in ("values", "phrases")}
     values = "presence"
+    phrases = False
     counts_ = False
     pattern = r"(?u)[^\W\d_]{2,}|\d+"
     ngrams_: list[str]

@@ -25,6 +25,7 @@ from harmonium.core.parameters import Parameters
 from harmonium.families import Family
 from harmonium.kernels.sparse.entries import entries
 from harmonium.kernels.sparse.matrix import binarize, to_scipy
+from harmonium.metrics.coherence import npmi
 from harmonium.objectives.problem import Problem
 from harmonium.training.clusters import totals_of_groups
 from harmonium.views.data import Data
@@ -158,6 +159,16 @@ _COMPARED, _LARGE, _ITEMS = 30, 100, 20_000
 _SMALLEST = 0.1
 
 
+def exclusive(relevance: np.ndarray) -> np.ndarray:
+    """Return relevance (features, topics) times the root of the topic's share in all relevance of a feature.
+
+    So features which only one topic has come before those that many have.
+    """
+    size = np.maximum(np.linalg.norm(relevance, axis=1, keepdims=True), 1e-12)
+    result: np.ndarray = relevance * np.sqrt(np.abs(relevance) / size)
+    return result
+
+
 def coherent(relevance: np.ndarray, name: str, problem: Problem, data: Data) -> np.ndarray:
     """Return the relevance of the features of a view to each unit, larger for those that occur together.
 
@@ -182,8 +193,7 @@ def coherent(relevance: np.ndarray, name: str, problem: Problem, data: Data) -> 
     topics = np.flatnonzero(problem.energy.hidden.groups.are_topics)
     if len(relevance) < _LARGE or not len(topics):
         return relevance
-    size = np.maximum(np.linalg.norm(relevance[:, topics], axis=1, keepdims=True), 1e-12)
-    by_topic = np.maximum(relevance[:, topics], 0) * np.sqrt(np.abs(relevance[:, topics]) / size)
+    by_topic = np.maximum(exclusive(relevance[:, topics]), 0)
     leading = np.argsort(-by_topic, axis=0, kind="stable")[:_COMPARED]
     features = np.unique(leading)
     together, often = _counts(features, name, problem, data)
@@ -220,8 +230,6 @@ def _mean_npmi(together: np.ndarray, often: np.ndarray, weight: np.ndarray) -> n
     """Return the weighted mean of the NPMI of each feature with the others, or 0 if that is negative."""
     if len(often) < 2:
         return np.zeros(len(often))
-    joint = np.clip(together, 1e-12, 1 - 1e-12)
-    information = np.log(joint / np.maximum(np.outer(often, often), 1e-24))
-    npmi = np.where(together > 0, information / -np.log(joint), -1.0)
-    np.fill_diagonal(npmi, 0.0)
-    return np.maximum(npmi @ weight / (weight.sum() - weight), 0.0)
+    information = npmi(together, np.outer(often, often))
+    np.fill_diagonal(information, 0.0)
+    return np.maximum(information @ weight / (weight.sum() - weight), 0.0)
